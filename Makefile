@@ -1,0 +1,89 @@
+# Everything one does with this repository. A target that needs the environment sets it up by itself.
+#
+# A fresh machine needs Python 3.11 or newer, pip and make. Where packages come from is up to the settings of
+# pip and uv on that machine: no address is named here or in the lock files. There are two of those, because
+# pip must be able to install uv, with its hash checked, before uv can install the rest:
+#   requirements/uv.lock    uv alone, read by pip, and only where uv is missing
+#   requirements/dev.lock   the package's dependencies, its build backend and the tools of the developers
+
+PYTHON ?= python3
+TEST_PROCESSES ?= 2
+ARGS ?=
+
+BIN := .venv/bin
+READY := .venv/.ready
+IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
+
+# A uv of the machine's own if it works, else one in a private place.
+UV := $(shell uv --version >/dev/null 2>&1 && command -v uv)
+ifeq ($(UV),)
+UV := build/uv/bin/uv
+endif
+COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command 'make lock'
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup run test test-fast check contracts bench lock clean python
+
+help: ## Print this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
+	@echo 'PYTHON=... picks the interpreter, ARGS="..." goes to the program: make test ARGS="-k claim -x"'
+
+setup: $(READY) ## Create .venv with everything in it, from the lock file
+
+run: $(READY) ## Show a filled project: groundplan demo
+	@$(BIN)/groundplan demo $(ARGS)
+
+test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+
+test-fast: $(READY) ## Run the tests on SQLite only
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --store sqlite $(ARGS)
+
+check: $(READY) ## Lint, format, types, direction of imports, then all tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+contracts: $(READY) ## Write the contract snapshots and the reference pages anew
+	@$(BIN)/python tests/contracts/write.py $(ARGS)
+
+bench: $(READY) ## Measure speed, size and tokens
+	@$(BIN)/python -m bench $(ARGS)
+
+# `editables` is what hatchling asks for when it makes an editable install.
+lock: | python $(UV) ## Bring the lock files up to date (ARGS=--upgrade takes newer versions)
+	@echo 'uv' | $(UV) pip compile $(COMPILE) $(ARGS) --output-file requirements/uv.lock - >/dev/null
+	@$(PYTHON) -c 'import pathlib, tomllib; project = tomllib.loads(pathlib.Path("pyproject.toml").read_text()); \
+		print(*project["build-system"]["requires"], "editables", sep="\n")' \
+		| $(UV) pip compile $(COMPILE) $(ARGS) --all-extras --group dev \
+		--output-file requirements/dev.lock pyproject.toml - >/dev/null
+
+clean: ## Remove everything that the other targets made
+	@rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The build backend comes from the lock as well, so the package is built in the environment itself. Should uv
+# not get at the packages, pip may: it reads settings that uv does not know, and checks the same hashes.
+$(READY): pyproject.toml requirements/dev.lock | python $(UV)
+	@$(BIN)/python -c '$(IS_RECENT)' 2>/dev/null || { rm -rf .venv && UV_PYTHON_DOWNLOADS=never $(UV) venv \
+		--quiet --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv; }
+	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.lock || { \
+		echo 'make: uv could not install the packages, trying pip' >&2; \
+		$(PYTHON) -m pip --python $(BIN)/python install -qq --require-hashes -r requirements/dev.lock; }
+	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+build/uv/bin/uv: requirements/uv.lock | python
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 || { \
+		echo 'make: neither uv nor pip is here; install pip for $(PYTHON) (or uv) and try again' >&2; exit 1; }
+	@rm -rf build/uv
+	@$(PYTHON) -m pip install -qq --target build/uv --require-hashes -r requirements/uv.lock
+	@touch $@
+
+python:
+	@$(PYTHON) -c '$(IS_RECENT)' 2>/dev/null || { \
+		echo 'make: $(PYTHON) is not a Python of 3.11 or newer; try make PYTHON=/path/to/python3' >&2; exit 1; }
