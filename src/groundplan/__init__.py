@@ -1,0 +1,20 @@
+"""Groundplan: one durable planning memory, shared by people and AI agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundplan.session import Session, open  # noqa: A004 - what one does to a plan
+
+__all__ = ["Session", "__version__", "open"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: the command line and the MCP server must start before they need any of it.
+    if name in ("Session", "open"):
+        from groundplan import session
+
+        return getattr(session, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

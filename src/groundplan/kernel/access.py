@@ -1,0 +1,53 @@
+"""Who may do what: one table of permissions and roles.
+
+The check in Python, the row level security policies of PostgreSQL, the authorization matrix of the tests and the page
+`docs/reference/access.md` are all derived from `GRANTS`. To allow something is to change a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a member of a project is there for."""
+
+    VIEWER = "viewer"
+    EDITOR = "editor"
+    OWNER = "owner"
+
+
+class Permission(StrEnum):
+    """Everything that can be allowed, as thing:verb (slices put their own name in front)."""
+
+    PROJECT_CREATE = "project:create"
+    PROJECT_LIST = "project:list"
+    PROJECT_READ = "project:read"
+    PROJECT_WRITE = "project:write"
+    PROJECT_ARCHIVE = "project:archive"
+    MEMBER_READ = "member:read"
+    MEMBER_MANAGE = "member:manage"
+
+
+_VIEWERS = frozenset(Role)
+_EDITORS = frozenset({Role.EDITOR, Role.OWNER})
+_OWNERS = frozenset({Role.OWNER})
+
+# Permissions inside a project, by role in that project.
+GRANTS: Mapping[Permission, frozenset[Role]] = {
+    Permission.PROJECT_READ: _VIEWERS,
+    # Every change inside a project moves the project's revision on, so this is what any writer needs.
+    Permission.PROJECT_WRITE: _EDITORS,
+    Permission.PROJECT_ARCHIVE: _OWNERS,
+    Permission.MEMBER_READ: _VIEWERS,
+    Permission.MEMBER_MANAGE: _OWNERS,
+}
+
+# Permissions that every member of the organization has; no project is involved.
+ORGANIZATION_GRANTS: frozenset[Permission] = frozenset({Permission.PROJECT_CREATE, Permission.PROJECT_LIST})
+
+
+def allows(role: Role, permission: Permission) -> bool:
+    """Whether a project role carries a permission."""
+    return role in GRANTS[permission]

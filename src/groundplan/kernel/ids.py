@@ -1,0 +1,36 @@
+"""Names for rows: short readable ids for what people type, UUIDs for what the contracts call a uuid."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+
+# Crockford's base32 without upper case: no i, l, o or u, so an id read aloud or typed from paper is not misread.
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+SHORT_ID_CHARS_MIN = 6
+PREFIX_CHARS_MIN = 4  # a shorter prefix is more often a typing slip than an intention
+
+
+def short_id(population: int = 0) -> str:
+    """A fresh random id that gets longer as its population grows.
+
+    The space is kept at 1,024 ids or more for each row there is, so a guess hits one in a thousand and a collision
+    (which the unique key turns into another try) stays rare.
+    """
+    chars = SHORT_ID_CHARS_MIN
+    while 32**chars < population * 1024:
+        chars += 1
+    return "".join(secrets.choice(ALPHABET) for _ in range(chars))
+
+
+def new_uuid() -> str:
+    """A random UUID in its canonical spelling."""
+    return str(uuid.uuid4())
+
+
+def parse_uuid(text: str) -> str | None:
+    """The canonical spelling of a UUID given with or without dashes, or None when it is not one."""
+    try:
+        return str(uuid.UUID(text)) if len(text) in (32, 36) else None
+    except ValueError:
+        return None

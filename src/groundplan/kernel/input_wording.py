@@ -1,0 +1,77 @@
+"""The words of a refused request: where the mistake is, what stands there, what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from groundplan.kernel.errors import Invalid
+
+SHOWN_CHARS_MAX = 60  # of a caller's own text in an error sentence
+
+Path = tuple[str | int, ...]
+
+
+def refusal(path: Path, wrong: str, *, code: str = "invalid_argument", **details: Any) -> Invalid:
+    """An error about one argument: the sentence starts with its path, the details carry it."""
+    field = rendered(path)
+    return Invalid(f"{field} {wrong}", code=code, field=field, **details)
+
+
+def rendered(path: Path) -> str:
+    """A path as people write it: `nodes[2].summary`; the whole request is called `arguments`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{quoted(step)[1:-1]}" for step in path)
+    return "".join(steps).removeprefix(".") or "arguments"
+
+
+def quoted(text: str) -> str:
+    """A caller's text for an error sentence: short, on one line, nothing unprintable left raw."""
+    shown = repr(text[:SHOWN_CHARS_MAX])
+    return shown if len(text) <= SHOWN_CHARS_MAX else f"{shown[:-1]}…{shown[-1]}"
+
+
+def nearest(text: str, names: Sequence[str]) -> str | None:
+    """The name that was most likely meant, if any comes near."""
+    squashed = _squashed(text)
+    by_squashed = {_squashed(name): name for name in names}
+    if squashed in by_squashed:
+        return by_squashed[squashed]
+    import difflib  # only a request that is about to be refused pays for it
+
+    found = difflib.get_close_matches(squashed, by_squashed, n=1)
+    return by_squashed[found[0]] if found else None
+
+
+def _squashed(name: str) -> str:
+    return name[:64].casefold().replace("_", "").replace("-", "")
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """`a`, `a or b`, `a, b or c`."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def shown(value: Any) -> str:
+    """A value for an error sentence: scalars themselves, containers by their kind."""
+    match value:
+        case str():
+            return f"the string {quoted(value)}"
+        case list() | tuple():
+            return "an array"
+        case dict():
+            return "an object"
+        case None | bool() | float():
+            return spelled(value)
+        case int() if value.bit_length() < 64:
+            return str(value)
+    return f"a value of type {type(value).__name__}"
+
+
+def spelled(scalar: Any) -> str:
+    """A scalar as JSON spells it."""
+    if scalar is None:
+        return "null"
+    if isinstance(scalar, bool):
+        return "true" if scalar else "false"
+    return quoted(scalar) if isinstance(scalar, str) else repr(scalar)

@@ -1,0 +1,1 @@
+"""Members: who is in a project, and as what."""

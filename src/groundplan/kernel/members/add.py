@@ -1,0 +1,68 @@
+"""Bring somebody into a project, or give a member another role."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import Kind
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.members.join import join
+from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.text_limits import Name
+
+sql = load_queries(__file__)
+
+
+class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
+    """Who gets which role where."""
+
+    scope_id: Name
+    user_id: Name
+    role: Role
+    kind: Kind = Kind.PERSON
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class OneMember(Struct):
+    """The member as it is now."""
+
+    member: MemberView
+
+
+def add(tx: Transaction, request: AddMember) -> OneMember:
+    """Give somebody a role in the project, whether they were in it or not.
+
+    Raises:
+        LastOwner: it would leave the project without an owner.
+    """
+    project_id = tx.project.id
+    known = tx.one_or_none(sql.principal, ref=request.user_id)
+    user_id = known[0] if known else request.user_id
+    member = tx.one_or_none(sql.member, project_id=project_id, user_id=user_id)
+    if member is None:
+        join(tx, project_id, user_id, role=request.role, kind=request.kind)
+    elif (role := Role(member[1])) is not request.role:
+        tx.record(Op.MEMBER_CHANGED, user_id, changed("role", role, request.role))
+        tx.write_events()  # now: whoever takes a smaller role may not write here afterwards
+        tx.run(sql.change_role, project_id=project_id, user_id=user_id, role=request.role)
+    return OneMember(from_row(tx.one(sql.member, project_id=project_id, user_id=user_id)))
+
+
+OPERATION = Operation(
+    name="member.add",
+    summary="Bring somebody into a project, or give a member another role.",
+    permission=Permission.MEMBER_MANAGE,
+    effect=Effect.WRITE,
+    input=AddMember,
+    output=OneMember,
+    handler=add,
+    project=lambda _tx, request: request.scope_id,
+    idempotent=True,
+    tool=Tool(TOOL, GROUP, "upsert"),
+    command=Command(("member", "add"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
+)

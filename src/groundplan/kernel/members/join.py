@@ -1,0 +1,19 @@
+"""Let somebody into a project."""
+
+from __future__ import annotations
+
+from groundplan.kernel.access import Role
+from groundplan.kernel.actors import Kind
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: Kind) -> None:
+    """Make somebody a member who is not one yet, and known to the organization where that is new too."""
+    tx.run(sql.add_principal, id=user_id, kind=kind)
+    tx.run(sql.add_to_organization, user_id=user_id)
+    tx.run(sql.add_member, project_id=project_id, user_id=user_id, role=role)
+    tx.record(Op.MEMBER_ADDED, user_id, changed("role", None, role), project_id=project_id)

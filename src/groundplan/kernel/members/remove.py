@@ -1,0 +1,64 @@
+"""Take somebody out of a project. What they did stays in its history."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.members.view import GROUP, TOOL
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.text_limits import Name
+
+sql = load_queries(__file__)
+
+
+class RemoveMember(Struct, rename="camel", forbid_unknown_fields=True):
+    """Who leaves which project."""
+
+    scope_id: Name
+    user_id: Name
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class Removed(Struct):
+    """Who is gone."""
+
+    removed: str
+
+
+def remove(tx: Transaction, request: RemoveMember) -> Removed:
+    """Take a member out.
+
+    Raises:
+        NotFound: they are not in it.
+        LastOwner: it would leave the project without an owner.
+    """
+    project_id = tx.project.id
+    known = tx.one_or_none(sql.principal, ref=request.user_id)
+    member = tx.one_or_none(sql.member, project_id=project_id, user_id=known[0]) if known else None
+    if member is None:
+        raise NotFound("member", request.user_id)
+    user_id, role = member[:2]
+    tx.record(Op.MEMBER_REMOVED, user_id, changed("role", role, None))
+    tx.write_events()  # now: whoever leaves may not write here afterwards
+    tx.run(sql.remove_member, project_id=project_id, user_id=user_id)
+    return Removed(user_id)
+
+
+OPERATION = Operation(
+    name="member.remove",
+    summary="Take somebody out of a project.",
+    permission=Permission.MEMBER_MANAGE,
+    effect=Effect.DESTROY,
+    input=RemoveMember,
+    output=Removed,
+    handler=remove,
+    project=lambda _tx, request: request.scope_id,
+    tool=Tool(TOOL, GROUP, "remove"),
+    command=Command(("member", "remove"), arguments=("user_id",), names={"user_id": "name", "scope_id": "project"}),
+)

@@ -1,0 +1,27 @@
+"""A member as callers see it. The names on the wire are the context contract's, which knows projects as scopes."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Role
+from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.store.transaction import Row
+
+TOOL = "members"
+GROUP = Group.CONTEXT
+
+
+class MemberView(Struct, rename="camel"):
+    """Somebody in a project, and as what."""
+
+    user_id: str
+    role: Role
+    created_at: str
+    created_by: str
+
+
+def from_row(row: Row) -> MemberView:
+    """Build the view from the columns that the queries of this folder select."""
+    user_id, role, created_at, created_by = row
+    return MemberView(user_id, Role(role), created_at, created_by)

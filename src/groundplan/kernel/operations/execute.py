@@ -1,0 +1,50 @@
+"""From a request as it came in to an answer: admit it, open the right transaction, run the use case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.input_gate import admit
+from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.once import Once, once
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.transaction import Transaction
+
+
+def execute(store: Store, actor: Actor | None, operation: Operation[Any, Any], arguments: Any) -> Any:
+    """Run one operation for one actor.
+
+    Raises:
+        GroundplanError: whatever the gate, the access table, the store or the use case refuses.
+    """
+    request = admit(arguments, operation.input)
+    locate = operation.project
+    if operation.effect is Effect.READ:
+        return store.read(actor, lambda tx: _read(tx, operation, request))
+    return store.write(
+        actor,
+        None if locate is None else lambda tx: locate(tx, request),
+        lambda tx: operation.handler(tx, request),
+        needs=operation.permission,
+        op_id=_promise(operation, request),
+        on_archived=operation.on_archived,
+    )
+
+
+def _read(tx: Transaction, operation: Operation[Any, Any], request: Any) -> Any:
+    if operation.project is None:
+        authorize_organization(tx, operation.permission)
+    else:
+        tx.enter(authorize_project(tx, operation.project(tx, request), operation.permission))
+    return operation.handler(tx, request)
+
+
+def _promise(operation: Operation[Any, Any], request: Any) -> Once[Any] | None:
+    op_id = getattr(request, "op_id", None)
+    if op_id is None:
+        return None
+    return once(op_id, operation.name, msgspec.structs.replace(request, op_id=None), operation.output)

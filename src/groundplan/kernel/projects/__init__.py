@@ -1,0 +1,1 @@
+"""Projects: where purpose, context, work and knowledge meet."""

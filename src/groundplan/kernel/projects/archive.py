@@ -1,0 +1,62 @@
+"""Put a project away, and bring it back. Nothing in it is lost: an archived project can be read but not changed."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.projects.view import OneProject, view
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.text_limits import Name
+
+sql = load_queries(__file__)
+
+
+class ArchiveProject(Struct, forbid_unknown_fields=True):
+    """The project to put away or to bring back, by id or name."""
+
+    project: Name
+    op_id: OpId = None
+
+
+def archive(tx: Transaction, request: ArchiveProject) -> OneProject:
+    """Archive a project. Archiving it again changes nothing."""
+    return _set(tx, Op.PROJECT_ARCHIVED, archived_at=tx.project.archived_at or tx.now)
+
+
+def restore(tx: Transaction, request: ArchiveProject) -> OneProject:
+    """Bring an archived project back."""
+    return _set(tx, Op.PROJECT_RESTORED, archived_at=None)
+
+
+def _set(tx: Transaction, op: Op, *, archived_at: str | None) -> OneProject:
+    project = tx.project
+    if archived_at != project.archived_at:
+        tx.run(sql.set_archived, id=project.id, archived_at=archived_at)
+        tx.record(op, project.id, changed("archived_at", project.archived_at, archived_at))
+    return OneProject(view(tx, project.id, project.role))
+
+
+OPERATIONS = tuple(
+    Operation(
+        name=f"project.{verb}",
+        summary=summary,
+        permission=Permission.PROJECT_ARCHIVE,
+        effect=Effect.WRITE,
+        input=ArchiveProject,
+        output=OneProject,
+        handler=handler,
+        project=lambda _tx, request: request.project,
+        on_archived=True,
+        idempotent=True,
+        command=Command(("project", verb), arguments=("project",)),
+    )
+    for verb, summary, handler in (
+        ("archive", "Put a project away: it can still be read, but no longer changed.", archive),
+        ("restore", "Bring an archived project back.", restore),
+    )
+)

@@ -1,0 +1,81 @@
+"""Make a project. Whoever makes it is its first owner."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.errors import Conflict
+from groundplan.kernel.ids import short_id
+from groundplan.kernel.members.join import join
+from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.projects.view import OneProject, view
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.text_limits import MaxBytes, Name
+
+ID_TRIES_MAX = 4  # ids are random; three collisions in a row mean that it is the name that is taken
+
+sql = load_queries(__file__)
+
+Goal = Annotated[str, MaxBytes(4096)]
+
+
+class ProjectExists(Conflict):
+    """Names are unique in the organization, also among the projects a caller cannot see."""
+
+    code = "project_exists"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is already a project {name!r}; choose another name", name=name)
+
+
+class CreateProject(Struct, forbid_unknown_fields=True):
+    """A project to make."""
+
+    name: Name
+    goal: Goal | None = None
+    op_id: OpId = None
+
+
+def create(tx: Transaction, request: CreateProject) -> OneProject:
+    """Make a project with the caller as its owner.
+
+    Raises:
+        ProjectExists: the name is taken.
+    """
+    project_id = found(tx, request.name, goal=request.goal)
+    if project_id is None:
+        raise ProjectExists(request.name)
+    return OneProject(view(tx, project_id, Role.OWNER))
+
+
+def found(tx: Transaction, name: str, *, goal: str | None) -> str | None:
+    """The id of the project just made, or None when the name is taken. Runs under the organization's lock."""
+    for _ in range(ID_TRIES_MAX):
+        project_id = short_id()
+        if tx.run(sql.add_project, id=project_id, name=name, goal=goal):
+            break
+    else:
+        return None
+    changes = (changed("name", None, name), changed("goal", None, goal))
+    tx.record(Op.PROJECT_CREATED, project_id, *changes)
+    tx.record(Op.PROJECT_CREATED, project_id, *changes, project_id=project_id)
+    join(tx, project_id, tx.actor.id, role=Role.OWNER, kind=tx.actor.kind)
+    return project_id
+
+
+OPERATION = Operation(
+    name="project.create",
+    summary="Make a project; whoever makes it becomes its owner.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    input=CreateProject,
+    output=OneProject,
+    handler=create,
+    command=Command(("project", "create"), arguments=("name",)),
+)

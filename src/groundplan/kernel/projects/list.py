@@ -1,0 +1,45 @@
+"""List the projects a caller is in."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.actors import Access
+from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.projects.view import ProjectView, from_row
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+class ListProjects(Struct, forbid_unknown_fields=True):
+    """Which projects to list."""
+
+    archived: bool = False
+
+
+class Projects(Struct):
+    """Projects by name."""
+
+    projects: list[ProjectView]
+
+
+def list_projects(tx: Transaction, request: ListProjects) -> Projects:
+    """The caller's projects, ordered by name; archived ones only on request."""
+    sees_all = tx.actor.access is Access.OPEN
+    rows = tx.all(sql.projects_of_actor, sees_all=sees_all, with_archived=request.archived)
+    return Projects([from_row(row[:-1], Role(row[-1])) for row in rows])
+
+
+OPERATION = Operation(
+    name="project.list",
+    summary="List your projects; archived ones too when asked.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=ListProjects,
+    output=Projects,
+    handler=list_projects,
+    command=Command(("project", "list"), columns=("id", "name", "role", "rev", "updated_at", "archived_at", "goal")),
+)

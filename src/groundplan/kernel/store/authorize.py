@@ -1,0 +1,51 @@
+"""Who may come in. Asked inside the transaction, so that the answer and what it allows belong to one state."""
+
+from __future__ import annotations
+
+from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
+from groundplan.kernel.actors import Access
+from groundplan.kernel.errors import Forbidden, NotFound
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Project, Transaction
+
+sql = load_queries(__file__)
+
+
+def authorize_project(tx: Transaction, ref: str, permission: Permission) -> Project:
+    """The project with this id or name, if the actor may do this to it.
+
+    Raises:
+        NotFound: there is none, or the actor is not a member of it; one answer for both.
+        Forbidden: the actor is a member, but the role does not carry the permission.
+    """
+    row = tx.one_or_none(sql.project_for_actor, ref=ref)
+    role = _role(tx, row[4]) if row else None
+    if row is None or role is None:
+        raise NotFound("project", ref, near=_near_names(tx, ref))
+    if not allows(role, permission):
+        raise Forbidden(
+            f"you are {role} of this project and this needs {permission}; ask an owner for a larger role",
+            role=role,
+            permission=permission,
+        )
+    return Project(id=row[0], name=row[1], rev=row[2], role=role, archived_at=row[3])
+
+
+def authorize_organization(tx: Transaction, permission: Permission) -> None:
+    """Raises NotFound for a stranger: an organization looks to them like one that does not exist."""
+    assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a slip in the registry, not an input
+    if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
+        raise NotFound("organization", tx.actor.organization)
+
+
+def _role(tx: Transaction, stored: str | None) -> Role | None:
+    if tx.actor.access is Access.OPEN:
+        return Role.OWNER
+    return Role(stored) if stored else None
+
+
+def _near_names(tx: Transaction, ref: str) -> list[str]:
+    from difflib import get_close_matches  # only a mistake needs it
+
+    names = [name for (name,) in tx.all(sql.visible_project_names, sees_all=tx.actor.access is Access.OPEN)]
+    return get_close_matches(ref, names, n=2)

@@ -1,0 +1,160 @@
+"""Triggers that keep rows from changing, generated for both engines from the declarations in `tables.py`.
+
+All names begin with `guard_`, so the whole set can be taken down and put up again after a migration. A guard speaks by
+a message `word: table`; `REFUSALS` says which error a caller sees for the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
+from groundplan.kernel.store.tables import SCHEMA, FrozenWhen, Schema, Table, roles_sql
+
+
+class Frozen(Conflict):
+    """The row belongs to something that is final."""
+
+    code = "frozen"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("this is final and cannot change any more; make a new version instead", table=table)
+
+
+class LastOwner(RuleViolated):
+    """A project keeps at least one owner."""
+
+    code = "pciv_scope_members_last_owner_forbidden"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the last owner cannot be removed or given a smaller role; make somebody else owner first")
+
+
+class RevisionSkipped(Conflict):
+    """A revision moves by one and never back."""
+
+    code = "revision_skipped"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("a revision moves on by exactly one", table=table)
+
+
+REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
+    "frozen": Frozen,
+    "append_only": Frozen,
+    "last_owner": LastOwner,
+    "rev_step": RevisionSkipped,
+}
+
+
+def refusal(message: str) -> GroundplanError | None:
+    """The error for what a guard said, or None when it was not a guard that spoke."""
+    word, _, table = message.partition(": ")
+    found = REFUSALS.get(word)
+    return found(table) if found else None
+
+
+# --- SQLite ---------------------------------------------------------------------------------------------------------
+
+
+def sqlite_guards(schema: Schema) -> Iterator[str]:
+    """The statements that put every guard up on SQLite. They rely on `PRAGMA recursive_triggers`, without which
+    `INSERT OR REPLACE` would delete a row behind the triggers' back."""
+    for table in schema.tables:
+        if table.append_only:
+            for event in ("UPDATE", "DELETE"):
+                yield _sqlite_trigger(table.name, event, "append_only", "true")
+    for frozen in schema.frozen:
+        values = ", ".join(f"'{value}'" for value in frozen.values)
+        for event in ("UPDATE", "DELETE"):
+            yield _sqlite_trigger(frozen.parent, event, "frozen", f"OLD.{frozen.column} IN ({values})")
+        for child, columns in frozen.children.items():
+            old, new = (_sqlite_closed(frozen, columns, values, row) for row in ("OLD", "NEW"))
+            yield _sqlite_trigger(child, "INSERT", "frozen", new)
+            yield _sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}")
+            yield _sqlite_trigger(child, "DELETE", "frozen", old)
+
+
+def _sqlite_closed(frozen: FrozenWhen, columns: tuple[str, ...], values: str, row: str) -> str:
+    # No parent row seen means closed: a row must not slip in while its parent is somewhere else.
+    match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
+    return f"NOT EXISTS (SELECT 1 FROM {frozen.parent} WHERE {match} AND {frozen.column} NOT IN ({values}))"
+
+
+def _sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
+    return (
+        f"CREATE TRIGGER guard_{table}_{word}_{event.lower()} BEFORE {event} ON {table} WHEN {condition} "
+        f"BEGIN SELECT RAISE(ABORT, '{word}: {table}'); END"
+    )
+
+
+# --- PostgreSQL -----------------------------------------------------------------------------------------------------
+
+
+def postgres_guards(schema: Schema) -> Iterator[str]:
+    """The statements that put every guard up on PostgreSQL."""
+    yield (
+        "CREATE FUNCTION guard_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION '%: %', TG_ARGV[0], TG_TABLE_NAME USING ERRCODE = 'GP001'; END $$"
+    )
+    for table in schema.tables:
+        if table.append_only:
+            yield _postgres_trigger(table.name, "append_only", "UPDATE OR DELETE", "ROW")
+            yield _postgres_trigger(table.name, "append_only", "TRUNCATE", "STATEMENT")
+        if table.reserved_columns:
+            yield from _postgres_reserved(table)
+    for frozen in schema.frozen:
+        values = ", ".join(f"'{value}'" for value in frozen.values)
+        yield _postgres_trigger(
+            frozen.parent, "frozen", "UPDATE OR DELETE", "ROW", f"WHEN (OLD.{frozen.column} IN ({values}))"
+        )
+        yield _postgres_trigger(frozen.parent, "frozen", "TRUNCATE", "STATEMENT")
+        for child, columns in frozen.children.items():
+            yield _postgres_child_function(frozen, child, columns, values)
+            yield (
+                f"CREATE TRIGGER guard_{child}_frozen_row BEFORE INSERT OR UPDATE OR DELETE ON {child} "
+                f"FOR EACH ROW EXECUTE FUNCTION guard_{child}_frozen()"
+            )
+            yield _postgres_trigger(child, "frozen", "TRUNCATE", "STATEMENT")
+
+
+def _postgres_trigger(table: str, word: str, events: str, level: str, when: str = "") -> str:
+    return (
+        f"CREATE TRIGGER guard_{table}_{word}_{level.lower()}_{events.split()[0].lower()} BEFORE {events} ON {table} "
+        f"FOR EACH {level} {when} EXECUTE FUNCTION guard_refuse('{word}')"
+    )
+
+
+def _postgres_child_function(frozen: FrozenWhen, child: str, columns: tuple[str, ...], values: str) -> str:
+    # FOR SHARE: whoever is about to freeze the parent waits for us, or we wait and then see it frozen. A plain read
+    # would let both sides believe that they came first.
+    def check(row: str) -> str:
+        match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
+        return (
+            f"SELECT {frozen.column} NOT IN ({values}) INTO is_open FROM {frozen.parent} WHERE {match} FOR SHARE; "
+            f"IF is_open IS NOT TRUE THEN RAISE EXCEPTION 'frozen: {child}' USING ERRCODE = 'GP001'; END IF; "
+        )
+
+    return (
+        f"CREATE FUNCTION guard_{child}_frozen() RETURNS trigger LANGUAGE plpgsql "
+        f"SET search_path = {SCHEMA}, pg_temp AS $$ DECLARE is_open boolean; BEGIN "
+        f"IF TG_OP <> 'INSERT' THEN {check('OLD')} END IF; "
+        f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; "
+        f"{check('NEW')} RETURN NEW; END $$"
+    )
+
+
+def _postgres_reserved(table: Table) -> Iterator[str]:
+    for permission, columns in (table.reserved_columns or {}).items():
+        name = f"guard_{table.name}_{'_'.join(columns)}"
+        yield (
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
+            f"SET search_path = {SCHEMA}, pg_temp AS $$ BEGIN "
+            f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({roles_sql(permission)})) THEN "
+            f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "
+            f"RETURN NEW; END $$"
+        )
+        yield (
+            f"CREATE TRIGGER {name} BEFORE UPDATE OF {', '.join(columns)} ON {table.name} "
+            f"FOR EACH ROW EXECUTE FUNCTION {name}()"
+        )

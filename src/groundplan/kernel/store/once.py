@@ -1,0 +1,79 @@
+"""Durable idempotency: the same `op_id` with the same body has one effect and one answer, however often it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from groundplan.kernel.clock import earlier
+from groundplan.kernel.errors import Conflict
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+KEPT_FOR = timedelta(days=7)  # longer than any client retries
+SWEPT_PER_WRITE = 8  # more than one write adds, so the table shrinks back after a burst
+
+T = TypeVar("T")
+
+sql = load_queries(__file__)
+
+
+class OpIdReused(Conflict):
+    """The op_id was already used for something else."""
+
+    code = "op_id_reused"
+
+    def __init__(self, op_id: str) -> None:
+        super().__init__(
+            "this op_id was used with another request; send a fresh op_id, or exactly the earlier request",
+            op_id=op_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Once(Generic[T]):
+    """A request that must not have a second effect."""
+
+    op_id: str
+    body_digest: str
+    answer: type[T]
+
+
+def once(op_id: str, operation: str, body: Any, answer: type[T]) -> Once[T]:
+    """The promise for one request. `body` is what the request says, without the op_id itself."""
+    from hashlib import sha256  # only callers that send an op_id pay for it
+
+    encoded = msgspec.json.encode([operation, body], order="deterministic")
+    return Once(op_id, sha256(encoded).hexdigest(), answer)
+
+
+def earlier_answer(tx: Transaction, promise: Once[T]) -> T | None:
+    """What was answered before, or None for a first time.
+
+    Raises:
+        OpIdReused: it was answered for another body.
+    """
+    row = tx.one_or_none(sql.answer_given, op_id=promise.op_id, kept_since=earlier(tx.now, KEPT_FOR))
+    if row is None:
+        return None
+    digest, answer = row
+    if digest != promise.body_digest:
+        raise OpIdReused(promise.op_id)
+    return msgspec.json.decode(answer, type=promise.answer)
+
+
+def keep_answer(tx: Transaction, promise: Once[T], answer: T) -> bool:
+    """Keep the answer beside its effect. False when somebody else has just answered the same op_id."""
+    kept_since = earlier(tx.now, KEPT_FOR)
+    kept = tx.one_or_none(
+        sql.keep_answer,
+        op_id=promise.op_id,
+        body_digest=promise.body_digest,
+        answer=msgspec.json.encode(answer).decode(),
+        kept_since=kept_since,
+    )
+    tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEPT_PER_WRITE)
+    return kept is not None

@@ -1,0 +1,31 @@
+"""Open a store by what the user names: a file, or a `postgresql://` URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import Schema
+
+
+def is_postgres(db: str) -> bool:
+    """Whether a store is named by the URL of a PostgreSQL database."""
+    return db.startswith(("postgresql://", "postgres://"))
+
+
+def open_store(db: str, schema: Callable[[], Schema]) -> Store:
+    """The store that `db` names. A file that is not there yet is made."""
+    if not is_postgres(db):
+        from groundplan.kernel.store.sqlite import SqliteStore
+
+        return SqliteStore(Path(db), schema)
+    try:
+        from groundplan.kernel.store.postgres import PostgresStore
+    except ImportError:
+        raise Unavailable(
+            "PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'",
+            code="store_no_driver",
+        ) from None
+    return PostgresStore(db)

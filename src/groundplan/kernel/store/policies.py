@@ -1,0 +1,47 @@
+"""Row level security and grants of PostgreSQL, generated from the declarations in `tables.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.kernel.store.tables import NOBODY, SCHEMA, Schema, Table
+
+
+def postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
+    """The statements that open each table to the app role just as far as its declaration says, and no further.
+
+    `app_role` is an SQL identifier, already quoted. The role owns nothing, so it can neither drop a policy nor step
+    around one; FORCE holds the owner to the policies as well.
+    """
+    yield f"REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
+    yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
+    yield f"REVOKE ALL ON SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
+    yield f"GRANT USAGE ON SCHEMA {SCHEMA} TO {app_role}"
+    yield f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {app_role}"
+    for table in schema.tables:
+        yield from _policies(table, app_role)
+
+
+def _policies(table: Table, app_role: str) -> Iterator[str]:
+    name = table.name
+    yield f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"
+    yield f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"
+    yield f"CREATE POLICY {name}_select ON {name} FOR SELECT TO {app_role} USING ({table.select})"
+    yield f"CREATE POLICY {name}_insert ON {name} FOR INSERT TO {app_role} WITH CHECK ({table.insert})"
+    yield (
+        f"CREATE POLICY {name}_update ON {name} FOR UPDATE TO {app_role} "
+        f"USING ({table.update}) WITH CHECK ({table.update})"
+    )
+    yield f"CREATE POLICY {name}_delete ON {name} FOR DELETE TO {app_role} USING ({table.delete})"
+    if table.read_by_functions:
+        # Else FORCE would send the functions that the policies call through the policies that call them.
+        yield f"CREATE POLICY {name}_owner ON {name} FOR ALL TO CURRENT_USER USING (true) WITH CHECK (true)"
+    rights = ["SELECT"]
+    if table.insert != NOBODY:
+        rights.append("INSERT")
+    if table.update != NOBODY:
+        columns = f" ({', '.join(table.update_columns)})" if table.update_columns else ""
+        rights.append(f"UPDATE{columns}")
+    if table.delete != NOBODY:
+        rights.append("DELETE")
+    yield f"GRANT {', '.join(rights)} ON {name} TO {app_role}"

@@ -1,0 +1,223 @@
+"""Plans in PostgreSQL, where the database itself keeps strangers out.
+
+The app role owns nothing and every table has its policies. Who is asking is told to the database for one transaction at
+a time (`set_config(…, is_local => true)`), so a pooled connection can never carry it over to the next caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, LiteralString, cast
+
+import psycopg
+from psycopg import Connection, errors
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.clock import Clock, stamp
+from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
+from groundplan.kernel.store.attempts import TryAgain
+from groundplan.kernel.store.guards import refusal
+from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.transaction import Row, Transaction
+
+CONNECTIONS_MAX = 16
+CONNECT_S_MAX = 5
+STATEMENT_MS_MAX = 30_000
+GUARD_SQLSTATE = "GP001"  # what our own triggers raise
+
+_IDENTIFY = """
+SELECT set_config('groundplan.tenant', %(tenant)s, true),
+       set_config('groundplan.actor', %(actor)s, true),
+       set_config('groundplan.access', %(access)s, true),
+       to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+"""
+_SELF_CHECK = """
+SELECT EXISTS (SELECT 1
+                 FROM pg_roles AS other
+                WHERE (other.rolsuper OR other.rolbypassrls)
+                  AND pg_has_role(r.oid, other.oid, 'MEMBER')),
+       EXISTS (SELECT 1
+                 FROM pg_class AS c
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = %(schema)s
+                  AND pg_has_role(r.oid, c.relowner, 'MEMBER')),
+       to_regclass('schema_migrations') IS NOT NULL
+  FROM pg_roles AS r
+ WHERE r.rolname = current_user
+"""
+
+
+class PostgresStore(Store):
+    """The store of a team."""
+
+    others_write_meanwhile = True
+
+    def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
+        self._clock = clock  # None: the clock of the database, which all its clients share
+        settings: dict[str, Any] = {
+            "autocommit": True,
+            "connect_timeout": CONNECT_S_MAX,
+            "options": f"-c search_path={SCHEMA},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
+        }
+        # Before the pool, which could only say that it waited, not why.
+        with translated(), psycopg.connect(url, **settings) as connection:
+            check_itself(connection)
+        self._pool = ConnectionPool(
+            url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
+        )
+
+    @contextmanager
+    def _reading(self, actor: Actor) -> Iterator[Transaction]:
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
+            yield tx
+
+    @contextmanager
+    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+        # READ COMMITTED, so that every statement after the lock sees what the holder before us committed; under
+        # REPEATABLE READ the lock would be taken on a picture from before the wait.
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
+            yield tx
+
+    @contextmanager
+    def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
+        with translated(), self._pool.connection() as connection:
+            _begin(connection, begin)
+            try:
+                who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
+                (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
+                tx = PostgresTransaction(connection, actor, stamp(self._clock()) if self._clock else database_now)
+                yield tx
+                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+            except BaseException:
+                if not connection.closed:
+                    connection.rollback()
+                raise
+
+    def _savepoint(self, tx: Transaction) -> None:
+        cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
+
+    def _back_to_savepoint(self, tx: Transaction) -> None:
+        cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class PostgresTransaction(Transaction):
+    """A transaction on a pooled connection."""
+
+    def __init__(self, connection: Connection, actor: Actor, now: str) -> None:
+        super().__init__(actor, now)
+        self.connection = connection
+
+    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
+        return self._execute(query, parameters).fetchall()
+
+    def run(self, query: Query, /, **parameters: Any) -> int:
+        return self._execute(query, parameters).rowcount
+
+    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(_trusted(query), [{**row, **self._ambient} for row in rows])
+
+    def _execute(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
+        return self.connection.execute(_trusted(query), parameters | self._ambient)
+
+
+def check_itself(connection: Connection) -> None:
+    """Refuse to serve where row level security would not hold, or where the schema is not ours."""
+    row = connection.execute(_SELF_CHECK, {"schema": SCHEMA}).fetchone()
+    if row is None or row[0] or row[1]:
+        raise UnsafeRole
+    if not row[2]:
+        raise NoSchema
+    found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
+    known = len(migrations(Dialect.POSTGRES))
+    number = (found and found[0]) or 0
+    if number > known:
+        raise NewerSchema(number, known)
+    if number < known:
+        raise OutdatedSchema(number, known)
+
+
+def _begin(connection: Connection, begin: LiteralString) -> None:
+    try:
+        connection.execute(begin)
+    except psycopg.OperationalError as error:
+        # The server went away while the connection lay in the pool; nothing was asked yet, so another one will do.
+        raise TryAgain from error
+
+
+def _trusted(query: Query) -> LiteralString:
+    # The text comes from a file of ours; values are always parameters.
+    return query.postgres
+
+
+class UnsafeRole(Unavailable):
+    """The role could step around row level security."""
+
+    code = "store_unsafe_role"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this role is a superuser, owns the tables or bypasses row level security; "
+            "connect with the app URL that groundplan init prints"
+        )
+
+
+class NoSchema(Unavailable):
+    """Nobody has set this database up, or not for this role."""
+
+    code = "store_not_groundplan"
+
+    def __init__(self) -> None:
+        super().__init__("there is no Groundplan in this database; run groundplan init with the owner's URL first")
+
+
+class OutdatedSchema(Unavailable):
+    """The app role may not migrate."""
+
+    code = "store_outdated"
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"this database has schema {found} and this Groundplan needs {known}; "
+            "run groundplan init with the owner's URL",
+            found=found,
+            known=known,
+        )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what PostgreSQL says into what Groundplan says; anything not foreseen is a defect and stays as it is."""
+    try:
+        yield
+    except (errors.SerializationFailure, errors.DeadlockDetected) as error:
+        raise TryAgain from error
+    except errors.InsufficientPrivilege as error:
+        raise Forbidden("the database does not allow this to your role") from error
+    except errors.QueryCanceled as error:
+        raise Unavailable("the database took too long; nothing was written", code="store_too_slow") from error
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is not None:
+            raise
+        # Only a URL that cannot be parsed fails without the server's word; its text may hold a password.
+        raise Invalid(
+            "this is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME", code="invalid_url"
+        ) from None
+    except (PoolTimeout, psycopg.OperationalError) as error:
+        raise Unavailable(
+            "PostgreSQL does not answer, or has no connection to spare; check that it runs and that the URL is right",
+            code="store_down",
+        ) from error
+    except psycopg.Error as error:
+        refused = refusal(error.diag.message_primary or "") if error.sqlstate == GUARD_SQLSTATE else None
+        if refused is None:
+            raise
+        raise refused from error

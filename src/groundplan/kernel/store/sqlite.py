@@ -1,0 +1,131 @@
+"""Plans in one SQLite file, shared by any number of threads and processes.
+
+Every thread has a connection of its own. A writer waits for its turn at the turnstile, so SQLite's own lock is always
+free when it comes to it and nobody ever sees `database is locked`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.clock import Clock, stamp, system_clock
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.sqlite_errors import translated
+from groundplan.kernel.store.sqlite_file import connect, ready_file
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import Schema
+from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.turnstile import Turnstile
+
+# What an app connection may do. Everything else (DDL, ATTACH, PRAGMA, …) is refused before it runs, so not even a
+# statement that somebody smuggled in could take a trigger down or switch a check off.
+_ALLOWED = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+        sqlite3.SQLITE_TRANSACTION,
+        sqlite3.SQLITE_SAVEPOINT,
+    }
+)
+
+
+class SqliteStore(Store):
+    """The store of a single file."""
+
+    others_write_meanwhile = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
+
+    def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._turnstile = Turnstile(path)
+        self._own = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._own.connection = self._remember(ready_file(path, schema, self._turnstile))
+
+    @contextmanager
+    def _reading(self, actor: Actor) -> Iterator[Transaction]:
+        connection = self._connection()
+        with translated():
+            connection.execute("BEGIN")
+            try:
+                yield SqliteTransaction(connection, actor, stamp(self._clock()))
+            finally:
+                _end(connection, "ROLLBACK")
+
+    @contextmanager
+    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+        connection = self._connection()
+        with self._turnstile.turn(), translated():
+            connection.execute("BEGIN IMMEDIATE")
+            tx = SqliteTransaction(connection, actor, stamp(self._clock()))
+            try:
+                yield tx
+                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+            except BaseException:
+                _end(connection, "ROLLBACK")
+                raise
+
+    def _savepoint(self, tx: Transaction) -> None:
+        self._connection().execute("SAVEPOINT before_lock")
+
+    def _back_to_savepoint(self, tx: Transaction) -> None:
+        self._connection().execute("ROLLBACK TO before_lock")
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
+        self._connections.clear()
+
+    def _connection(self) -> sqlite3.Connection:
+        if not hasattr(self._own, "connection"):
+            with translated():
+                self._own.connection = self._remember(connect(self.path))
+        connection: sqlite3.Connection = self._own.connection
+        return connection
+
+    def _remember(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        connection.set_authorizer(_authorize)
+        self._connections.append(connection)
+        return connection
+
+
+class SqliteTransaction(Transaction):
+    """A transaction on one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str) -> None:
+        super().__init__(actor, now)
+        self._execute = connection.execute
+        self._executemany = connection.executemany
+
+    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
+        return self._execute(query.sqlite, parameters | self._ambient).fetchall()
+
+    def run(self, query: Query, /, **parameters: Any) -> int:
+        return self._execute(query.sqlite, parameters | self._ambient).rowcount
+
+    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
+
+
+def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
+    # FTS5 asks for data_version by itself to notice other writers.
+    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _end(connection: sqlite3.Connection, how: str) -> None:
+    # A full disk or an I/O error can have ended the transaction already.
+    if connection.in_transaction:
+        connection.execute(how)

@@ -1,0 +1,171 @@
+"""The one way in and the one way to change anything, the same on both engines.
+
+    write:  begin → may they? → lock and move the revision on → run → events, kept answer → commit
+    read:   begin → run → end, all in one snapshot
+
+`run` is called again when the engine asks for another try, so it must not do anything outside its transaction.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TypeVar
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated
+from groundplan.kernel.store.attempts import TryAgain, repeated
+from groundplan.kernel.store.authorize import authorize_organization, authorize_project
+from groundplan.kernel.store.once import Once, earlier_answer, keep_answer
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Project, Transaction
+
+T = TypeVar("T")
+
+ProjectRef = str | Callable[[Transaction], str]  # an id or a name, or how to find it from the ids of a request
+
+sql = load_queries(__file__)
+
+
+class ProjectArchived(Conflict):
+    """An archived project can be read but not changed."""
+
+    code = "project_archived"
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(
+            f"project {project.name!r} is archived; restore it first (groundplan project restore)",
+            project=project.id,
+        )
+
+
+class Store(ABC):
+    """Plans in one database."""
+
+    def read(self, actor: Actor | None, run: Callable[[Transaction], T]) -> T:
+        """Run against one snapshot.
+
+        Raises:
+            Unauthenticated: nobody said who is asking.
+        """
+        known = _known(actor)
+
+        def attempt() -> T:
+            with self._reading(known) as tx:
+                return run(tx)
+
+        return repeated(attempt)
+
+    def write(
+        self,
+        actor: Actor | None,
+        project: ProjectRef | None,
+        run: Callable[[Transaction], T],
+        *,
+        needs: Permission = Permission.PROJECT_WRITE,
+        op_id: Once[T] | None = None,
+        on_archived: bool = False,
+    ) -> T:
+        """Run under the lock of one project, or of the organization when `project` is None.
+
+        What `run` changes, the events it records and the answer kept for `op_id` are committed together or not at all.
+        A run that records nothing changed nothing, and the revision stays where it was.
+        """
+        known = _known(actor)
+
+        def attempt() -> T:
+            with self._writing(known) as tx:
+                answer = self._attempt(tx, project, run, needs, op_id, on_archived)
+                tx.discarded = not tx.has_recorded and op_id is None
+                return answer
+
+        return repeated(attempt)
+
+    def _attempt(
+        self,
+        tx: Transaction,
+        project: ProjectRef | None,
+        run: Callable[[Transaction], T],
+        needs: Permission,
+        promise: Once[T] | None,
+        on_archived: bool,
+    ) -> T:
+        project_id = self._come_in(tx, project, needs)
+        if promise and (given := earlier_answer(tx, promise)) is not None:
+            return given
+        if promise:
+            self._savepoint(tx)
+        tx.rev = self._lock(tx, project_id)
+        if self.others_write_meanwhile:
+            # Whoever held the lock before us may have changed who we are here, or answered for us.
+            self._come_in(tx, project_id, needs)
+            if promise and (given := earlier_answer(tx, promise)) is not None:
+                self._back_to_savepoint(tx)
+                return given
+        if project_id is not None:
+            tx.enter(replace(tx.project, rev=tx.rev))
+            if tx.project.archived_at and not on_archived:
+                raise ProjectArchived(tx.project)
+        answer = run(tx)
+        if promise and not tx.has_recorded:
+            self._back_to_savepoint(tx)
+        tx.write_events()
+        if promise and not keep_answer(tx, promise, answer):
+            raise TryAgain
+        return answer
+
+    @staticmethod
+    def _come_in(tx: Transaction, project: ProjectRef | None, needs: Permission) -> str | None:
+        if project is None:
+            authorize_organization(tx, needs)
+            return None
+        found = authorize_project(tx, project if isinstance(project, str) else project(tx), needs)
+        tx.enter(found)
+        return found.id
+
+    @staticmethod
+    def _lock(tx: Transaction, project_id: str | None) -> int:
+        if project_id is None:
+            row = tx.one_or_none(sql.lock_organization)
+            if row is None:
+                raise NotFound("organization", tx.actor.organization)
+        else:
+            row = tx.one_or_none(sql.lock_project, project_id=project_id)
+            if row is None:
+                # It was there a moment ago and is not ours to change now; the next try says why.
+                raise TryAgain
+        rev: int = row[0]
+        return rev
+
+    # What an engine brings.
+
+    others_write_meanwhile: bool  # whether another writer can commit between our first statement and our lock
+
+    @abstractmethod
+    def _reading(self, actor: Actor) -> AbstractContextManager[Transaction]:
+        """A transaction on one snapshot."""
+
+    @abstractmethod
+    def _writing(self, actor: Actor) -> AbstractContextManager[Transaction]:
+        """A transaction that commits when its block ends well, and leaves no trace when it fails or was discarded."""
+
+    @abstractmethod
+    def _savepoint(self, tx: Transaction) -> None:
+        """Remember this point of the transaction."""
+
+    @abstractmethod
+    def _back_to_savepoint(self, tx: Transaction) -> None:
+        """Take back everything since the point remembered."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of every connection."""
+
+
+def _known(actor: Actor | None) -> Actor:
+    if actor is None:
+        raise Unauthenticated("say who is acting: --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml")
+    return actor

@@ -1,0 +1,67 @@
+"""The kernel's own tables and who may touch their rows."""
+
+from __future__ import annotations
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.store.tables import (
+    EVERYBODY,
+    IN_ORGANIZATION,
+    NOBODY,
+    OWN,
+    Table,
+    in_project,
+)
+
+OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
+CREATED_BY_ACTOR = f"{IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
+# An owner invites; and whoever has just made a project comes in as its first owner.
+INVITED_OR_FOUNDING = (
+    f"({in_project(Permission.MEMBER_MANAGE)})"
+    f" OR ({IN_ORGANIZATION} AND user_id = (SELECT gp_actor()) AND role = 'owner' AND gp_has_no_members(project_id))"
+)
+
+TABLES = (
+    Table(
+        "organizations",
+        select=OF_ORGANIZATION,
+        update=OF_ORGANIZATION,
+        update_columns=("rev",),
+        read_by_functions=True,
+    ),
+    Table("principals", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, read_by_functions=True),
+    Table("user_memberships", select=IN_ORGANIZATION, insert=CREATED_BY_ACTOR, read_by_functions=True),
+    Table(
+        "projects",
+        select=in_project(Permission.PROJECT_READ, column="id"),
+        insert=CREATED_BY_ACTOR,
+        update=in_project(Permission.PROJECT_WRITE, column="id"),
+        update_columns=("rev", "updated_at", "archived_at"),
+        read_by_functions=True,
+        reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",)},
+        key_column="id",
+    ),
+    Table(
+        "project_members",
+        select=in_project(Permission.MEMBER_READ),
+        insert=INVITED_OR_FOUNDING,
+        update=in_project(Permission.MEMBER_MANAGE),
+        update_columns=("role",),
+        delete=in_project(Permission.MEMBER_MANAGE),
+        read_by_functions=True,
+    ),
+    Table(
+        "events",
+        select=in_project(Permission.PROJECT_READ),
+        insert=in_project(Permission.PROJECT_WRITE) + " AND actor_id = (SELECT gp_actor())",
+        append_only=True,
+    ),
+    Table(
+        "organization_events",
+        # So far they tell of projects, and whoever may not see a project may not read that it was made.
+        select=in_project(Permission.PROJECT_READ, column="subject"),
+        insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
+        append_only=True,
+    ),
+    Table("answers", select=OWN, insert=OWN, update=OWN, read_by_functions=True),
+    Table("schema_migrations", select=EVERYBODY, insert=NOBODY, read_by_functions=True),
+)

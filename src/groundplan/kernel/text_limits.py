@@ -1,0 +1,78 @@
+"""What msgspec does not know about text: limits in bytes, and names that are equal when they look equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_wording import Path, refusal
+
+NAME_CHARS_MAX = 255
+
+
+@dataclass(frozen=True, slots=True)
+class MaxBytes:
+    """A limit on the UTF-8 length of a text: `Annotated[str, MaxBytes(4096)]`."""
+
+    limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedName:
+    """A text that is NFC, trimmed, not empty, on one line and of bounded length once it is admitted."""
+
+    chars_max: int = NAME_CHARS_MAX
+
+
+Name = Annotated[str, NormalizedName()]
+
+Marker = MaxBytes | NormalizedName
+
+
+def applied(marker: Marker, text: str, path: Path) -> str:
+    """The text as the marker wants it, or the refusal."""
+    if isinstance(marker, MaxBytes):
+        _check_bytes(text, marker.limit_bytes, path)
+        return text
+    return _normalized(text, marker.chars_max, path)
+
+
+def too_many_characters(path: Path, limit: int, actual: int) -> Invalid:
+    """A limit in code points was passed."""
+    return refusal(
+        path,
+        f"has {actual} characters, the limit is {limit}; shorten it",
+        code="too_long",
+        limit_chars=limit,
+        actual_chars=actual,
+    )
+
+
+def _check_bytes(text: str, limit_bytes: int, path: Path) -> None:
+    if len(text) * 4 <= limit_bytes:  # no character takes more than four bytes
+        return
+    actual_bytes = len(text.encode("utf-8", "surrogatepass"))
+    if actual_bytes > limit_bytes:
+        raise refusal(
+            path,
+            f"has {actual_bytes} bytes of UTF-8, the limit is {limit_bytes}; shorten it",
+            code="too_long",
+            limit_bytes=limit_bytes,
+            actual_bytes=actual_bytes,
+        )
+
+
+def _normalized(text: str, chars_max: int, path: Path) -> str:
+    if not text.isascii():
+        import unicodedata  # a megabyte of tables that an ASCII name does not need
+
+        text = unicodedata.normalize("NFC", text)
+    name = text.strip()
+    if not name:
+        raise refusal(path, "must not be empty")
+    if len(name) > chars_max:
+        raise too_many_characters(path, chars_max, len(name))
+    if len(name.splitlines()) > 1:
+        raise refusal(path, "must be on one line; remove the line breaks")
+    return name

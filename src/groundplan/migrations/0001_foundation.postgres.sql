@@ -1,0 +1,242 @@
+-- Who there is, which projects there are, what happened, and what was already answered.
+-- The tenant stands first in every key, so one organization's rows lie together and a key can never cross over.
+-- Text compares by code point (COLLATE "C"), as SQLite does, so that both engines sort and match alike.
+
+-- Text, not timestamptz: the same bytes on both engines and on every surface, and its order is the order of time.
+CREATE DOMAIN instant AS text COLLATE "C"
+    CONSTRAINT instant_is_utc_with_milliseconds
+    CHECK (VALUE ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$');
+
+CREATE TABLE organizations (
+    id          text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    rev         bigint NOT NULL DEFAULT 0,
+    created_at  instant NOT NULL,
+    CONSTRAINT organizations_pkey PRIMARY KEY (id)
+);
+
+-- Everybody who ever acted or was invited. A principal outlives its membership: history still needs the name.
+CREATE TABLE principals (
+    tenant_id   text COLLATE "C" NOT NULL,
+    id          text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    kind        text COLLATE "C" NOT NULL,
+    created_at  instant NOT NULL,
+    CONSTRAINT principals_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT principals_name_is_unique UNIQUE (tenant_id, name),
+    CONSTRAINT principals_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
+    CONSTRAINT principals_name_fits CHECK (length(name) BETWEEN 1 AND 255),
+    CONSTRAINT principals_kind_is_known CHECK (kind IN ('person', 'agent', 'service'))
+);
+
+CREATE TABLE user_memberships (
+    tenant_id   text COLLATE "C" NOT NULL,
+    user_id     text COLLATE "C" NOT NULL,
+    created_at  instant NOT NULL,
+    created_by  text COLLATE "C" NOT NULL,
+    CONSTRAINT user_memberships_pkey PRIMARY KEY (tenant_id, user_id),
+    CONSTRAINT user_memberships_are_of_principals FOREIGN KEY (tenant_id, user_id)
+        REFERENCES principals (tenant_id, id)
+);
+
+CREATE TABLE projects (
+    tenant_id   text COLLATE "C" NOT NULL,
+    id          text COLLATE "C" NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    goal        text COLLATE "C",
+    rev         bigint NOT NULL DEFAULT 1,
+    created_at  instant NOT NULL,
+    created_by  text COLLATE "C" NOT NULL,
+    updated_at  instant NOT NULL,
+    archived_at instant,
+    CONSTRAINT projects_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT projects_name_is_unique UNIQUE (tenant_id, name),
+    CONSTRAINT projects_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
+    CONSTRAINT projects_name_fits CHECK (length(name) BETWEEN 1 AND 255),
+    CONSTRAINT projects_goal_fits CHECK (octet_length(goal) <= 4096),
+    CONSTRAINT projects_rev_starts_at_one CHECK (rev >= 1)
+);
+
+CREATE TABLE project_members (
+    tenant_id   text COLLATE "C" NOT NULL,
+    project_id  text COLLATE "C" NOT NULL,
+    user_id     text COLLATE "C" NOT NULL,
+    role        text COLLATE "C" NOT NULL,
+    created_at  instant NOT NULL,
+    created_by  text COLLATE "C" NOT NULL,
+    CONSTRAINT project_members_pkey PRIMARY KEY (tenant_id, project_id, user_id),
+    CONSTRAINT project_members_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES projects (tenant_id, id),
+    CONSTRAINT project_members_are_principals FOREIGN KEY (tenant_id, user_id)
+        REFERENCES principals (tenant_id, id),
+    CONSTRAINT project_members_role_is_known CHECK (role IN ('viewer', 'editor', 'owner'))
+);
+
+CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id);
+
+CREATE TABLE events (
+    tenant_id   text COLLATE "C" NOT NULL,
+    project_id  text COLLATE "C" NOT NULL,
+    rev         bigint NOT NULL,
+    n           bigint NOT NULL,
+    v           bigint NOT NULL,
+    at          instant NOT NULL,
+    actor_id    text COLLATE "C" NOT NULL,
+    op          text COLLATE "C" NOT NULL,
+    subject     text COLLATE "C" NOT NULL,
+    changes     text COLLATE "C" NOT NULL,
+    decision    text COLLATE "C",
+    CONSTRAINT events_pkey PRIMARY KEY (tenant_id, project_id, rev, n),
+    CONSTRAINT events_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id)
+);
+
+-- The same for what is done to the organization itself; its revision is another one.
+CREATE TABLE organization_events (
+    tenant_id   text COLLATE "C" NOT NULL,
+    rev         bigint NOT NULL,
+    n           bigint NOT NULL,
+    v           bigint NOT NULL,
+    at          instant NOT NULL,
+    actor_id    text COLLATE "C" NOT NULL,
+    op          text COLLATE "C" NOT NULL,
+    subject     text COLLATE "C" NOT NULL,
+    changes     text COLLATE "C" NOT NULL,
+    decision    text COLLATE "C",
+    CONSTRAINT organization_events_pkey PRIMARY KEY (tenant_id, rev, n),
+    CONSTRAINT organization_events_are_of_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id)
+);
+
+-- What an op_id was answered, so that a repeated request has the same answer and no second effect.
+CREATE TABLE answers (
+    tenant_id   text COLLATE "C" NOT NULL,
+    actor_id    text COLLATE "C" NOT NULL,
+    op_id       text COLLATE "C" NOT NULL,
+    body_digest text COLLATE "C" NOT NULL,
+    answer      text COLLATE "C" NOT NULL,
+    at          instant NOT NULL,
+    CONSTRAINT answers_pkey PRIMARY KEY (tenant_id, actor_id, op_id),
+    CONSTRAINT answers_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id)
+);
+
+CREATE INDEX answers_by_age ON answers (tenant_id, at);
+
+-- Who is asking. Set for one transaction at a time, never for a connection, so a pooled one cannot keep it.
+CREATE FUNCTION gp_tenant() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('groundplan.tenant', true), '');
+
+CREATE FUNCTION gp_actor() RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN nullif(current_setting('groundplan.actor', true), '');
+
+CREATE FUNCTION gp_access_is_open() RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(current_setting('groundplan.access', true), '') = 'open';
+
+-- The projects in which the actor has one of the roles. Policies ask once per statement, not once per row.
+-- SECURITY DEFINER, because the policy of project_members asks the same question of project_members.
+CREATE FUNCTION gp_projects_as(roles text[]) RETURNS text[]
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT CASE WHEN gp_access_is_open()
+                THEN ARRAY(SELECT id FROM projects WHERE tenant_id = gp_tenant())
+                ELSE ARRAY(SELECT project_id
+                             FROM project_members
+                            WHERE tenant_id = gp_tenant()
+                              AND user_id = gp_actor()
+                              AND role = ANY (roles))
+           END
+$$;
+
+CREATE FUNCTION gp_in_organization() RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT CASE WHEN gp_access_is_open()
+                THEN EXISTS (SELECT 1 FROM organizations WHERE id = gp_tenant())
+                ELSE EXISTS (SELECT 1 FROM user_memberships WHERE tenant_id = gp_tenant() AND user_id = gp_actor())
+           END
+$$;
+
+-- A project that has just been made has nobody in it; only then may its maker come in without being invited.
+CREATE FUNCTION gp_has_no_members(project text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT NOT EXISTS (SELECT 1 FROM project_members WHERE tenant_id = gp_tenant() AND project_id = project)
+$$;
+
+-- Takes a few old answers away, whoever got them: an actor that never comes back would leave them for ever.
+CREATE FUNCTION gp_sweep_answers(older_than text, at_most bigint) RETURNS bigint
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    WITH swept AS (
+        DELETE FROM answers
+         WHERE (tenant_id, actor_id, op_id) IN (SELECT tenant_id, actor_id, op_id
+                                                  FROM answers
+                                                 WHERE tenant_id = gp_tenant()
+                                                   AND at < older_than
+                                                 ORDER BY at
+                                                 LIMIT at_most
+                                                   FOR UPDATE SKIP LOCKED)
+        RETURNING 1)
+    SELECT count(*) FROM swept
+$$;
+
+-- A project is never left without an owner, whoever asks and in whatever way. The project row is locked first:
+-- without it two owners who remove each other at the same moment would each still see the other.
+CREATE FUNCTION gp_keep_an_owner() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.role = 'owner' AND NEW.project_id = OLD.project_id AND NEW.tenant_id = OLD.tenant_id THEN
+        RETURN NEW;
+    END IF;
+    PERFORM 1 FROM projects WHERE tenant_id = OLD.tenant_id AND id = OLD.project_id FOR UPDATE;
+    IF NOT EXISTS (SELECT 1
+                     FROM project_members
+                    WHERE tenant_id = OLD.tenant_id
+                      AND project_id = OLD.project_id
+                      AND role = 'owner'
+                      AND user_id <> OLD.user_id) THEN
+        RAISE EXCEPTION 'last_owner: project_members' USING ERRCODE = 'GP001';
+    END IF;
+    RETURN CASE WHEN TG_OP = 'UPDATE' THEN NEW ELSE OLD END;
+END
+$$;
+
+CREATE TRIGGER project_members_last_owner_stays
+    BEFORE DELETE ON project_members
+    FOR EACH ROW WHEN (OLD.role = 'owner') EXECUTE FUNCTION gp_keep_an_owner();
+
+CREATE TRIGGER project_members_last_owner_keeps_role
+    BEFORE UPDATE ON project_members
+    FOR EACH ROW WHEN (OLD.role = 'owner') EXECUTE FUNCTION gp_keep_an_owner();
+
+-- A revision is the name of a state: it moves by one and never back, else a cursor could mean two states.
+CREATE FUNCTION gp_refuse_rev_step() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    RAISE EXCEPTION 'rev_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+END
+$$;
+
+CREATE TRIGGER projects_rev_moves_by_one
+    BEFORE UPDATE OF rev ON projects
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
+
+CREATE TRIGGER organizations_rev_moves_by_one
+    BEFORE UPDATE OF rev ON organizations
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
+
+-- The steps this database has taken.
+CREATE TABLE schema_migrations (
+    number      bigint NOT NULL,
+    name        text COLLATE "C" NOT NULL,
+    checksum    text COLLATE "C" NOT NULL,
+    applied_at  instant NOT NULL,
+    CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
+);
+
+-- The one organization that there is from the start.
+INSERT INTO organizations (id, name, rev, created_at)
+VALUES ('local', 'local', 0, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));

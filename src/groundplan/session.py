@@ -1,0 +1,58 @@
+"""Groundplan from Python: a store and somebody who uses it.
+
+with groundplan.open("plan.db", actor="ada") as plan:
+    plan.call("project.create", name="atlas")
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from groundplan.catalog import OPERATIONS, schema
+from groundplan.kernel.actors import Access, Actor, Kind, local_actor
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate import inspect
+from groundplan.kernel.operations.execute import execute
+from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.kernel.store.opening import open_store
+from groundplan.kernel.store.store import Store
+
+
+class Session:
+    """One actor at one store. Everything is done by calling operations of the registry."""
+
+    def __init__(self, store: Store, actor: Actor | None, operations: Registry = OPERATIONS) -> None:
+        self.store = store
+        self.actor = actor
+        self.operations = operations
+
+    def call(self, operation: str, /, **arguments: Any) -> Any:
+        """Run an operation by its name, with values of your own; they pass the same gate as any request."""
+        if operation not in self.operations:
+            raise NotFound("operation", operation)
+        inspect(arguments)
+        return self.run(self.operations[operation], arguments)
+
+    def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
+        """Run an operation with arguments that have been through the gate."""
+        return execute(self.store, self.actor, operation, arguments)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open(  # noqa: A001 - what one does to a plan
+    db: str, *, actor: str, kind: Kind = Kind.PERSON, access: Access = Access.OPEN
+) -> Session:
+    """Open a file or a `postgresql://` URL and act in it as somebody."""
+    return Session(open_store(db, schema), local_actor(actor, kind=kind, access=access))
