@@ -1,0 +1,87 @@
+"""Lines in, lines out: bounded memory on the way in, one whole line at a time on the way out.
+
+Both sides work on file descriptors. A thread that waits inside a buffered reader holds its lock, and an
+interpreter that exits meanwhile aborts; a thread that waits in `os.read` holds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import Any
+
+CHUNK_BYTES = 65_536  # what a pipe holds on Linux
+
+STALLED_WRITE_S = 1.0
+
+# ASCII only: a lone surrogate in a client's text has no UTF-8 form, but it has an escape.
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | None]:
+    """Each line without its newline, the last one also when it has none.
+
+    None stands for a line above the limit, of which nothing is kept.
+    """
+    os.set_blocking(fd, True)  # a parent may have left it otherwise, and "nothing yet" is no end
+    held = bytearray()
+    line_bytes = 0
+    while chunk := _read(fd):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line_bytes += len(end)
+            if line_bytes > limit_bytes:
+                yield None
+            else:
+                yield bytes(held + end) if held else end
+            held.clear()
+            line_bytes = 0
+        line_bytes += len(rest)
+        if line_bytes > limit_bytes:
+            held.clear()
+        else:
+            held += rest
+    if line_bytes:
+        yield None if line_bytes > limit_bytes else bytes(held)
+
+
+def _read(fd: int) -> bytes:
+    try:
+        return os.read(fd, CHUNK_BYTES)
+    except OSError:  # the terminal or socket behind it is gone, which ends the input like any other end
+        return b""
+
+
+class LineWriter:
+    """Messages as lines of JSON, from any thread, on a descriptor of its own."""
+
+    def __init__(self, fd: int, on_lost: Callable[[], None]) -> None:
+        self._fd = os.dup(fd)
+        os.set_blocking(self._fd, True)
+        self._on_lost = on_lost
+        self._open = True
+        self._lock = Lock()
+
+    def send(self, message: Any) -> None:
+        """Write one message. When nobody reads any more, this and all further ones are dropped."""
+        line = _encode(message).encode("ascii") + b"\n"
+        with self._lock:
+            try:
+                while line and self._open:
+                    line = line[os.write(self._fd, line) :]
+            except OSError:
+                self._open = False
+                self._on_lost()
+
+    def close(self) -> None:
+        """Write no more, and let a line that is half written end first.
+
+        A client that has stalled can hold that line back for ever, so the wait is bounded. The descriptor is
+        then left open: a closed number could be given to another file under the thread that still writes.
+        """
+        if self._lock.acquire(timeout=STALLED_WRITE_S):
+            self._open = False
+            os.close(self._fd)
+            self._lock.release()

@@ -1,0 +1,196 @@
+"""The loop: one thread reads and answers what needs no work, the main thread works.
+
+    stdin ──▶ reader ──ping, initialize, refusals──▶ writer ──▶ stdout
+                 └──tools/list, tools/call──▶ queue ──▶ worker ──▶ writer
+
+So `ping` and cancellation are served while a call runs. The worker is the thread that called `serve`; in a
+process of our own that is the main thread, where signals arrive.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.strict_json import BODY_BYTES_MAX, decode
+from groundplan.surfaces.mcp import protocol
+from groundplan.surfaces.mcp.defects import recorded
+from groundplan.surfaces.mcp.interface import Tools
+from groundplan.surfaces.mcp.lines import LineWriter, read_lines
+from groundplan.surfaces.mcp.protocol import RpcError, failure
+from groundplan.surfaces.mcp.session import Call, Session
+
+NOT_JSON = ("invalid_json", "invalid_utf8")
+# Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
+# our memory. Its pings wait as well, until the worker catches up.
+QUEUED_CALLS_MAX = 256
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(
+    tools: Tools,
+    stdin: BinaryIO,
+    stdout: BinaryIO,
+    *,
+    version: str,
+    on_ready: Callable[[], None] | None = None,
+) -> int:
+    """Serve one connection until its input ends, a signal asks to stop, or nobody reads the answers.
+
+    Whatever was asked before the end of the input is still answered; after a signal only the running call is.
+    `on_ready` runs once on the worker, right after the answer that opened the connection: the place for work
+    that should not delay it. Standard output belongs to the protocol meanwhile: what other code prints goes
+    to stderr.
+
+    Returns:
+        The exit status, which is 0 for each of these ends.
+    """
+    with _own_output(stdout) as output_fd:
+        loop = _Loop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
+        with _stop_signals(loop.stop):
+            loop.run()
+    return 0
+
+
+class _Loop:
+    def __init__(
+        self,
+        tools: Tools,
+        input_fd: int,
+        output_fd: int,
+        *,
+        version: str,
+        on_ready: Callable[[], None] | None,
+    ) -> None:
+        self._input_fd = input_fd
+        self._on_ready = on_ready
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._room = threading.Semaphore(QUEUED_CALLS_MAX)
+        self._stopping = False
+        self._writer = LineWriter(output_fd, on_lost=self.stop)
+        self._session = Session(tools, version, send=self._writer.send, enqueue=self._enqueue)
+
+    def run(self) -> None:
+        threading.Thread(target=self._read, name="mcp-reader", daemon=True).start()
+        try:
+            while not self._stopping and (job := self._jobs.get()) is not None:
+                job()
+        finally:
+            self._writer.close()
+
+    def stop(self) -> None:
+        """Let the running call finish, then end. Safe in a signal handler and from either thread."""
+        self._stopping = True
+        self._jobs.put(None)
+
+    def _read(self) -> None:
+        # A signal that this thread received would wait unseen until the worker's next step.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+        try:
+            for line in read_lines(self._input_fd, BODY_BYTES_MAX):
+                self._receive(line)
+                if self._on_ready is not None and self._session.revision is not None:
+                    self._jobs.put(self._ready_job(self._on_ready))
+                    self._on_ready = None
+        finally:
+            self._jobs.put(None)  # behind all that was asked
+
+    def _receive(self, line: bytes | None) -> None:
+        try:
+            if line is None:
+                raise Invalid(
+                    f"a message is at most {BODY_BYTES_MAX} bytes long",
+                    code="too_large",
+                    limit_bytes=BODY_BYTES_MAX,
+                )
+            if line and not line.isspace():
+                self._session.receive(decode(line))
+        except Invalid as error:
+            self._writer.send(failure(None, _unreadable(error)))
+        except Exception:
+            self._writer.send(failure(None, protocol.internal(recorded("the reader"))))
+
+    def _enqueue(self, call: Call) -> None:
+        self._room.acquire()
+
+        def job() -> None:
+            self._room.release()
+            self._session.perform(call)
+
+        self._jobs.put(job)
+
+    @staticmethod
+    def _ready_job(on_ready: Callable[[], None]) -> Callable[[], None]:
+        def job() -> None:
+            try:
+                on_ready()
+            except GroundplanError:
+                pass  # the first call meets it again and can tell the client
+            except Exception:
+                recorded("getting ready")
+
+        return job
+
+
+def _unreadable(error: Invalid) -> RpcError:
+    """Why a line is not a message: it is no JSON at all, or JSON that we refuse to look into."""
+    code = protocol.PARSE_ERROR if error.code in NOT_JSON else protocol.INVALID_REQUEST
+    return RpcError(code, error.message, {**error.details, "code": error.code})
+
+
+@contextmanager
+def _own_output(stdout: BinaryIO) -> Iterator[int]:
+    """The descriptor for answers.
+
+    File descriptor 1 itself points to stderr meanwhile, for native code and child processes print there too.
+    """
+    printed_to, sys.stdout = sys.stdout, sys.stderr
+    fd = stdout.fileno()
+    own = os.dup(fd)
+    try:
+        if fd == 1:
+            _point_to_stderr(fd)
+        yield own
+    finally:
+        if fd == 1:
+            os.dup2(own, 1)
+        os.close(own)
+        sys.stdout = printed_to
+
+
+def _point_to_stderr(fd: int) -> None:
+    try:
+        os.dup2(2, fd)
+    except OSError:  # started without a stderr
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, fd)
+        os.close(nowhere)
+
+
+@contextmanager
+def _stop_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` on the first signal. A second one has its usual effect: the running call may never end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+
+    def first(_number: int, _frame: Any) -> None:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        stop()
+
+    for number in STOP_SIGNALS:
+        signal.signal(number, first)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler or signal.SIG_DFL)

@@ -1,0 +1,144 @@
+"""The registry's operations as MCP tools.
+
+A tool is one operation, or several that share its name and are told apart by the argument `operation`. What a
+client reads of a tool costs tokens in every conversation, so a tool says what it takes and does, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from groundplan.kernel import input_wording as wording
+from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.input_wording import alternatives, nearest, shown
+from groundplan.kernel.operations.registry import Effect, Group, Operation
+from groundplan.kernel.operations.schema import json_schema, merged_schema
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, refuse_oversized
+from groundplan.surfaces.mcp.defects import recorded
+from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.protocol import UnknownTool
+from groundplan.surfaces.mcp.refusals import refusal
+
+SELECTOR = "operation"
+
+AnyOperation: TypeAlias = Operation[Any, Any]
+Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], Any]
+
+
+class RegistryTools:
+    """The tools of the groups that are switched on, in the order of their registration."""
+
+    def __init__(
+        self,
+        registry: Iterable[AnyOperation],
+        groups: Collection[Group],
+        run: Run,
+        *,
+        answer_tokens_max: int = ANSWER_TOKENS_MAX,
+    ) -> None:
+        self._run = run
+        self._answer_tokens_max = answer_tokens_max
+        self._tools: dict[str, _Tool] = {}
+        for operation in registry:
+            if operation.tool is not None and operation.tool.group in groups:
+                name = operation.tool.name
+                tool = self._tools.setdefault(name, _Tool(name, operation.tool.group))
+                tool.add(operation.tool.selector, operation)
+
+    def listing(self) -> list[dict[str, Any]]:
+        """Every tool as MCP describes it. Built on the first request: most of the work is in the schemas."""
+        return self._listing
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Run a tool and give its output, or the reason why not, as text.
+
+        Raises:
+            UnknownTool: there is no such tool among those switched on.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            raise UnknownTool(name, nearest(name, list(self._tools)))
+        try:
+            operation, arguments = tool.select(arguments)
+            encoded = encode(self._run(operation, arguments))
+            refuse_oversized(encoded, self._answer_tokens_max)
+        except GroundplanError as error:
+            return _refused(error, tool)
+        except Exception:
+            return _refused(recorded(f"tool {name}"), tool)
+        return ToolAnswer(encoded.decode(), False)
+
+    @cached_property
+    def _listing(self) -> list[dict[str, Any]]:
+        return [tool.described() for tool in self._tools.values()]
+
+
+class _Tool:
+    def __init__(self, name: str, group: Group) -> None:
+        self.name = name
+        self.group = group
+        self._only: AnyOperation | None = None
+        self._by_selector: dict[str, AnyOperation] = {}
+
+    def add(self, selector: str | None, operation: AnyOperation) -> None:
+        if self._only is not None or selector in self._by_selector or (selector is None and self._by_selector):
+            raise ValueError(f"nothing tells {operation.name} apart from the other operations of {self.name}")
+        if selector is None:
+            self._only = operation
+        else:
+            self._by_selector[selector] = operation
+
+    def select(self, arguments: Mapping[str, Any]) -> tuple[AnyOperation, Mapping[str, Any]]:
+        """The operation that is meant, and the arguments that are for it."""
+        if self._only is not None:
+            return self._only, arguments
+        selector = arguments.get(SELECTOR)
+        operation = self._by_selector.get(selector) if isinstance(selector, str) else None
+        if operation is None:
+            raise self._unselected(selector)
+        return operation, {name: value for name, value in arguments.items() if name != SELECTOR}
+
+    def _unselected(self, selector: Any) -> Invalid:
+        allowed = list(self._by_selector)
+        if selector is None:
+            wrong = f"is missing; send {alternatives(allowed)}"
+            return wording.refusal((SELECTOR,), wrong, code="missing_argument", allowed=allowed)
+        near = nearest(selector, allowed) if isinstance(selector, str) else None
+        hint = f"; did you mean {near!r}?" if near else ""
+        wrong = f"is {alternatives(allowed)}, not {shown(selector)}{hint}"
+        return wording.refusal((SELECTOR,), wrong, allowed=allowed, **({"near": near} if near else {}))
+
+    def described(self) -> dict[str, Any]:
+        operations = [self._only] if self._only is not None else list(self._by_selector.values())
+        if self._only is not None:
+            description = self._only.summary
+            schema = json_schema(self._only.input)
+        else:
+            told_apart = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
+            description = "; ".join(told_apart) + "."
+            schema = merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
+        return {
+            "name": self.name,
+            "description": description,
+            "inputSchema": schema,
+            "annotations": _annotations(operations),
+        }
+
+
+def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
+    """Only what differs from the defaults: a tool writes, destroys, is not idempotent, meets the world."""
+    hints = {"openWorldHint": False}
+    effects = {operation.effect for operation in operations}
+    if effects == {Effect.READ}:
+        return {"readOnlyHint": True, **hints}  # the other two mean nothing for a tool that only reads
+    if Effect.DESTROY not in effects:
+        hints["destructiveHint"] = False
+    if all(operation.idempotent or operation.effect is Effect.READ for operation in operations):
+        hints["idempotentHint"] = True
+    return hints
+
+
+def _refused(error: GroundplanError, tool: _Tool) -> ToolAnswer:
+    return ToolAnswer(encode(refusal(error, tool.group)).decode(), True)
