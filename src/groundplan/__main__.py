@@ -1,0 +1,42 @@
+"""The program `groundplan`. What must start in a blink is recognized here, before anything heavy is imported."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from groundplan import __version__
+
+# Options with a value that may stand before the words of any command.
+LEADING_OPTIONS = ("--db", "--agent", "--access", "--config")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit status."""
+    argv = sys.argv[1:] if arguments is None else list(arguments)
+    if argv in (["--version"], ["-V"]):
+        print(f"groundplan {__version__}")
+        return 0
+    try:
+        at = _command_at(argv)
+        if argv[at : at + 1] == ["mcp"]:
+            from groundplan.surfaces.cli.mcp_command import run as run_mcp
+
+            return run_mcp(argv[:at] + argv[at + 1 :])
+        from groundplan.surfaces.cli.program import run
+
+        return run(argv)
+    except KeyboardInterrupt:
+        return 130  # as a shell counts what Ctrl-C ended
+
+
+def _command_at(argv: Sequence[str]) -> int:
+    """Where the first word stands, behind options with a value."""
+    at = 0
+    while at < len(argv) and argv[at].partition("=")[0] in LEADING_OPTIONS:
+        at += 1 if "=" in argv[at] else 2
+    return at
+
+
+if __name__ == "__main__":
+    sys.exit(main())

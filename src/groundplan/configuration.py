@@ -1,0 +1,328 @@
+"""What a Groundplan process is told before it starts: the configuration file, then the environment, then the flags.
+
+    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes
+    environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
+    flags                                    --db, --agent, --access, --tools
+
+The later one wins. Whatever nobody can have meant is refused, with the place where it stands. The MCP server passes
+through here on its way to the first answer, so this module imports next to nothing, and YAML only for a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_wording import alternatives, nearest, quoted, shown
+
+if TYPE_CHECKING:
+    from groundplan.kernel.actors import Actor, Kind
+
+FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
+FILE_BYTES_MAX = 65_536  # five lines are usual
+USUAL_NAME_CHARS = 64  # a plain name shorter than this needs no closer look
+DB_DEFAULT = "groundplan.db"
+
+# As in `Group` and `Access`, which would bring other modules with them; a test keeps them alike.
+ACCESS = ("open", "members")
+TOOL_GROUPS = ("work", "knowledge", "purpose", "context", "containers", "briefing")
+TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containers")
+TOOLS_ALL = "all"
+
+_ENVIRONMENT: Final[Mapping[str, str]] = {
+    "GROUNDPLAN_DB": "db",
+    "GROUNDPLAN_AGENT": "agent",
+    "GROUNDPLAN_ACCESS": "access",
+    "GROUNDPLAN_TOOLS": "tools",
+    "GROUNDPLAN_CLAIM_TTL_MINUTES": "claim_ttl_minutes",
+}
+_FILE_KEYS: Final[Mapping[str, str]] = {
+    "db_path": "db",
+    "agent_identity": "agent",
+    "access": "access",
+    "tools": "tools",
+    "claim_ttl_minutes": "claim_ttl_minutes",
+}
+
+
+class Flags(NamedTuple):
+    """What stood on the command line; None is what did not."""
+
+    db: str | None = None
+    agent: str | None = None
+    access: str | None = None
+    tools: str | None = None
+    config: str | None = None
+
+
+class Settings(NamedTuple):
+    """What came out of all three."""
+
+    db: str = DB_DEFAULT
+    agent: str | None = None  # None: nobody said
+    access: str = "open"
+    tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
+    claim_ttl_minutes: float | None = None
+    config_file: str | None = None
+
+    def actor(self, otherwise: Callable[[], str], kind: Kind) -> Actor | None:
+        """Who acts. Where the stored roles decide, a name that nobody gave is nobody's."""
+        from groundplan.kernel.actors import Access, local_actor
+
+        access = Access(self.access)
+        if self.agent is None and access is Access.MEMBERS:
+            return None
+        return local_actor(self.agent or otherwise(), kind=kind, access=access)
+
+
+def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
+    """The settings of this process.
+
+    Raises:
+        Invalid: something in the file, the environment or the flags makes no sense; it says where and what would.
+    """
+    environment = os.environ if environment is None else environment
+    found: dict[str, Any] = {}
+    path = _config_file(flags.config)
+    if path is not None:
+        found.update(_from_file(path), config_file=path)
+    for variable, setting in _ENVIRONMENT.items():
+        if given := environment.get(variable):
+            found[setting] = _CHECKS[setting](given, variable)
+    for setting in ("db", "agent", "access", "tools"):
+        if (given := getattr(flags, setting)) is not None:
+            found[setting] = _CHECKS[setting](given, f"--{setting}")
+    return Settings(**found)
+
+
+def user_name() -> str:
+    """The name of whoever runs this, as the operating system knows it."""
+    import getpass  # not for a server, which has a name of its own
+
+    try:
+        return _agent(getpass.getuser(), "user name")
+    except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as containers have
+        return "local"
+
+
+def check_db(db: str, where: str = "--db") -> str:
+    """A store as the rest of Groundplan takes it: a path, or the URL of a PostgreSQL database."""
+    if not db.strip() or "\0" in db:
+        raise _invalid(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
+    if db.startswith(("postgresql://", "postgres://")):
+        return _url(db, where)
+    scheme, separator, _ = db.partition("://")
+    if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
+        # Of a URL only the scheme is shown: what follows may hold a password.
+        found = quoted(scheme + separator) if separator else quoted(db)
+        raise _invalid(f"{where} is a path such as plan.db, or a postgresql:// URL, not {found}", where)
+    if not db.strip("./"):
+        raise _invalid(
+            f"{where} is a folder; name a file in it, for example {quoted(db.rstrip('/') + '/plan.db')}", where
+        )
+    # Clients that start a server pass their arguments as they are, without a shell that knows what ~ means.
+    return _expanded(db) if db.startswith("~") else db
+
+
+def _url(url: str, where: str) -> str:
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:  # which opening the store will speak about
+        return url
+    try:
+        conninfo_to_dict(url)
+    except (ProgrammingError, UnicodeError):
+        # Not a word of the URL itself: it holds a password.
+        sentence = "is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME"
+        raise _invalid(f"{where} {sentence}", where) from None
+    return url
+
+
+def _expanded(db: str) -> str:
+    from pathlib import Path
+
+    try:
+        return str(Path(db).expanduser())
+    except RuntimeError:  # there is no such user, so it is the name of a file
+        return db
+
+
+def _config_file(named: str | None) -> str | None:
+    if named is None:
+        return next((name for name in FILE_NAMES if os.path.lexists(name)), None)
+    if not named or "\0" in named or not os.path.lexists(named):
+        raise Invalid(
+            f"there is no configuration file {quoted(named)}; check the path after --config",
+            code="config_missing",
+            file=named,
+        )
+    return named
+
+
+# --- One value, wherever it stands ---------------------------------------------------------------------------------
+
+
+def _text(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise _invalid(f"{where} is text, not {shown(value)}; put it in quotes if you mean it", where)
+
+
+def _db(value: Any, where: str) -> str:
+    return check_db(_text(value, where), where)
+
+
+def _agent(value: Any, where: str) -> str:
+    name = _text(value, where)
+    if 0 < len(name) < USUAL_NAME_CHARS and name.isascii() and name.isprintable() and " " not in name:
+        return name
+    from groundplan.kernel.strict_json import inspect
+    from groundplan.kernel.text_limits import NormalizedName, applied
+
+    try:
+        inspect(name)
+        return applied(NormalizedName(), name, ())
+    except Invalid as error:
+        wrong = error.message.removeprefix("arguments ")
+        raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
+
+
+def _access(value: Any, where: str) -> str:
+    if value in ACCESS:
+        return str(value)
+    raise _not_among(value, ACCESS, where)
+
+
+def _tools(value: Any, where: str) -> tuple[str, ...]:
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise _invalid(f"{where} is a list of tool groups, not {shown(value)}", where, allowed=list(TOOL_GROUPS))
+    names = [name.strip() for name in given if name.strip()]
+    if not names:
+        raise _invalid(f"{where} names no tool group; give {TOOLS_ALL}, or some of {alternatives(TOOL_GROUPS)}", where)
+    for name in names:
+        if name != TOOLS_ALL and name not in TOOL_GROUPS:
+            raise _not_among(name, [*TOOL_GROUPS, TOOLS_ALL], where)
+    if TOOLS_ALL in names:
+        return TOOL_GROUPS
+    return tuple(group for group in TOOL_GROUPS if group in names)
+
+
+def _minutes(value: Any, where: str) -> float:
+    try:
+        minutes = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
+    except (ValueError, OverflowError):
+        minutes = 0.0
+    if 0 < minutes < float("inf"):
+        return minutes
+    raise _invalid(f"{where} is a number of minutes above 0, not {shown(value)}", where)
+
+
+_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "db": _db,
+    "agent": _agent,
+    "access": _access,
+    "tools": _tools,
+    "claim_ttl_minutes": _minutes,
+}
+
+
+def _not_among(value: Any, allowed: Sequence[str], where: str) -> Invalid:
+    near = nearest(value, allowed) if isinstance(value, str) else None
+    hint = f"; did you mean {near!r}?" if near else ""
+    details = {"near": near} if near else {}
+    sentence = f"{where} is {alternatives(allowed)}, not {shown(value)}{hint}"
+    return _invalid(sentence, where, allowed=list(allowed), **details)
+
+
+def _invalid(sentence: str, where: str, **details: Any) -> Invalid:
+    return Invalid(sentence, code="config_invalid_value", setting=where, **details)
+
+
+# --- The file -------------------------------------------------------------------------------------------------------
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value, line in _entries(path):
+        where = f"{key} ({path}, line {line})"
+        if key not in _FILE_KEYS:
+            raise _unknown_key(key, path, line)
+        setting = _FILE_KEYS[key]
+        if setting in found:
+            raise _malformed(f"{where} stands there twice; keep one of them", path, line)
+        if value is None:
+            raise _invalid(f"{where} has no value; give it one or remove the line", where)
+        checked = _CHECKS[setting](value, where)
+        found[setting] = _beside(path, checked) if setting == "db" else checked
+    return found
+
+
+def _entries(path: str) -> list[tuple[str, Any, int]]:
+    """The keys of the file with their values, and the line in which each stands."""
+    import yaml  # 30 ms that only a process with a file pays
+
+    text = _content(path)
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is None:
+            return []
+        if not isinstance(root, yaml.MappingNode):
+            raise _malformed(f"{path} holds no settings; write lines such as 'db_path: plan.db'", path, 1)
+        loader.construct_mapping(root, deep=True)  # refuses keys that are no text
+        return [
+            (str(key.value), loader.construct_object(value, deep=True), key.start_mark.line + 1)
+            for key, value in root.value
+        ]
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _malformed(f"{path} is not valid YAML: line {line}: {error.problem}", path, line) from None
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise _malformed(f"{path} is not valid YAML; it holds text that YAML does not allow", path, 1) from None
+
+
+def _content(path: str) -> str:
+    from pathlib import Path
+
+    try:
+        with Path(path).open("rb") as file:
+            raw = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise Invalid(
+            f"cannot read the configuration file {quoted(path)}: {error.strerror}", code="config_unreadable", file=path
+        ) from None
+    if len(raw) > FILE_BYTES_MAX:
+        raise _malformed(f"{path} is larger than {FILE_BYTES_MAX} bytes, which is not a configuration file", path, 1)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _malformed(f"{path} is not UTF-8 text; save it as UTF-8", path, 1) from None
+
+
+def _beside(path: str, db: str) -> str:
+    """A relative path in the file is meant from where the file lies, wherever the process was started."""
+    from pathlib import Path
+
+    return db if "://" in db else str(Path(path).parent / db)
+
+
+def _unknown_key(key: str, path: str, line: int) -> Invalid:
+    near = nearest(key, list(_FILE_KEYS))
+    hint = f"did you mean {near}?" if near else f"the keys are {alternatives(list(_FILE_KEYS))}"
+    details = {"near": near} if near else {"allowed": list(_FILE_KEYS)}
+    return Invalid(
+        f"unknown key {quoted(key)} ({path}, line {line}); {hint}",
+        code="config_unknown_key",
+        key=key,
+        file=path,
+        line=line,
+        **details,
+    )
+
+
+def _malformed(sentence: str, path: str, line: int) -> Invalid:
+    return Invalid(sentence, code="config_invalid", file=path, line=line)

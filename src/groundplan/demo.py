@@ -1,0 +1,67 @@
+"""A small example: the projects of an organization that brings clean water to a valley."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from groundplan.kernel.access import Role
+from groundplan.session import Session
+
+OWNER = "ada"
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleProject:
+    """A project, who is in it beside its owner, and whether it is over."""
+
+    name: str
+    goal: str
+    members: Mapping[str, Role]
+    is_over: bool = False
+
+
+PROJECTS = (
+    ExampleProject(
+        "clean-water",
+        "By 2028 every household in the Lenta valley has safe drinking water within a ten-minute walk.",
+        {"ben": Role.EDITOR, "cleo": Role.VIEWER},
+    ),
+    ExampleProject(
+        "pump-monitor",
+        "A broken hand pump is noticed within a day and repaired within a week.",
+        {"ben": Role.OWNER},
+    ),
+    ExampleProject(
+        "school-wells-pilot",
+        "Find out with three schools whether wells that parents look after keep running for a year.",
+        {"cleo": Role.EDITOR},
+        is_over=True,
+    ),
+)
+
+
+def fill(session: Session) -> list[str]:
+    """Put the example into a store and return the projects that were not there before.
+
+    What is there already stays as it is, so filling twice changes nothing and a fill that was cut short is completed.
+    """
+    there = {project.name: project for project in session.call("project.list", archived=True).projects}
+    made = []
+    for project in PROJECTS:
+        if project.name not in there:
+            session.call("project.create", name=project.name, goal=project.goal)
+            made.append(project.name)
+        elif there[project.name].archived_at:
+            continue
+        _complete(session, project)
+    return made
+
+
+def _complete(session: Session, project: ExampleProject) -> None:
+    inside = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
+    for name, role in project.members.items():
+        if name not in inside:
+            session.call("member.add", scopeId=project.name, userId=name, role=role)
+    if project.is_over:
+        session.call("project.archive", project=project.name)

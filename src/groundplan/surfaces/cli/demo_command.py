@@ -1,0 +1,77 @@
+"""`groundplan demo`: a filled plan to look around in, on a file of its own."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from groundplan import demo as example
+from groundplan.catalog import OPERATIONS, schema
+from groundplan.configuration import check_db
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.store.opening import is_postgres, open_store
+from groundplan.session import Session
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+
+def demo(invocation: Invocation) -> Outcome:
+    """Fill a database with a small example and show it: a temporary one, or the one that --db names."""
+    # Only what was named for this very command: an example does not belong into the plan one works with.
+    db = _temporary() if invocation.flags.db is None else check_db(invocation.flags.db)
+    with Session(open_store(db, schema), local_actor(example.OWNER, kind=Kind.PERSON)) as session:
+        made = example.fill(session)
+        projects = session.call("project.list", archived=True).projects
+        members = session.call("member.list", scopeId=example.PROJECTS[0].name)
+    data = {"db": _without_password(db), "made": made, "projects": projects, "members": members.members}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import draw_answer, draw_rows, say
+
+        command = OPERATIONS["project.list"].command
+        assert command is not None  # noqa: S101 - there is one
+        say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
+        draw_rows(projects, command)
+        say("", f"Members of {example.PROJECTS[0].name}:", "")
+        draw_answer(members, OPERATIONS["member.list"], OPERATIONS)
+        say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
+
+    return Outcome(data, draw)
+
+
+def _temporary() -> str:
+    # The folder is ours alone, and stays: the next commands are to be tried on it.
+    return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
+
+
+def _suggestions(db: str) -> list[str]:
+    name = example.PROJECTS[0].name
+    program = _program()
+    # A URL holds a password, which is not for the screen.
+    option = "" if is_postgres(db) else f" --db {shlex.quote(db)}"
+    return [
+        *(["export GROUNDPLAN_DB=...   (the URL you gave)"] if is_postgres(db) else []),
+        f"{program}{option} project list",
+        f"{program}{option} member add dana --project {name} --role viewer",
+        f"{program}{option} --access members --agent cleo project archive {name}   (cleo is a viewer: refused)",
+        f"{program}{option} doctor",
+        f"{program} mcp{option} --agent claude   (the command an AI client starts)",
+    ]
+
+
+def _without_password(db: str) -> str:
+    if not is_postgres(db):
+        return db
+    parts = urlsplit(db)
+    user, at, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host))
+
+
+def _program() -> str:
+    """What to type to run this program again: its name where the shell finds it, else the path it was started by."""
+    started = Path(sys.argv[0])
+    is_found = started.name != "groundplan" or shutil.which("groundplan")
+    return "groundplan" if is_found else shlex.quote(str(started))

@@ -1,0 +1,144 @@
+"""Answers as people read them: a list as a table, one thing as pairs of name and value."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import Any, Literal
+
+import msgspec
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
+from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.cli.failures import printable
+
+# Where output goes to a file or a pipe, nothing is folded: a line stays a line for whoever searches in it.
+UNFOLDED_CHARS = 10_000
+NOTHING = "-"
+
+
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # for the program to end quietly; rich would end it here
+
+
+def console() -> Console:
+    """Standard output. Colours only where there is a terminal and nobody asked to leave them out."""
+    width = None if sys.stdout.isatty() else UNFOLDED_CHARS
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return _Output(file=sys.stdout, width=width, color_system=colours, highlight=False, markup=False, emoji=False)
+
+
+def say(*lines: str) -> None:
+    """Plain sentences, as they are."""
+    output = console()
+    for line in lines:
+        output.print(Text(printable(line)), soft_wrap=True)
+
+
+def draw_answer(answer: Any, operation: Operation[Any, Any], operations: Registry) -> None:
+    """The answer of an operation, each part in the form that suits it."""
+    command = operation.command or Command(())
+    pairs: list[tuple[str, str]] = []
+    for field in msgspec.structs.fields(answer):
+        value = getattr(answer, field.name)
+        if isinstance(value, list) and all(isinstance(row, msgspec.Struct) for row in value):
+            if value:
+                draw_rows(value, command)
+            else:
+                say(f"No {_title(field.name, command)} here.{_next_step(operation, operations)}")
+        elif isinstance(value, msgspec.Struct):
+            inner = msgspec.structs.fields(value)
+            draw_pairs((_title(part.name, command), _cell(value, part.name)) for part in inner)
+        else:
+            pairs.append((_title(field.name, command), _cell(answer, field.name)))
+    if pairs:
+        draw_pairs(pairs)
+
+
+def draw_rows(rows: Sequence[msgspec.Struct], command: Command) -> None:
+    """A table with the columns that the command names, or with all there are."""
+    columns = command.columns or tuple(field.name for field in msgspec.structs.fields(rows[0]))
+    cells = [[_cell(row, column) for column in columns] for row in rows]
+    draw_table([_title(column, command) for column in columns], cells)
+
+
+def draw_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table of values under titles."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(Text(title), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_shown(value)) for value in row))
+    console().print(table)
+
+
+def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Names and values side by side."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(Text(name), Text(value))
+    console().print(table)
+
+
+def usage(operation: Operation[Any, Any]) -> str:
+    """How to call an operation, with nothing but what it must be given."""
+    assert operation.command is not None  # noqa: S101 - asked of commands only
+    names = operation.command.names
+    words = ["groundplan", *operation.command.words]
+    for field in msgspec.structs.fields(operation.input):
+        name = names.get(field.name, field.name).replace("_", "-")
+        if field.name in operation.command.arguments:
+            words.append(name.upper())
+        elif field.required:
+            words.append(f"--{name} {name.upper()}")
+    return " ".join(words)
+
+
+def _next_step(operation: Operation[Any, Any], operations: Registry) -> str:
+    """The first way to change that this is empty."""
+    for other in operations:
+        if other.effect is Effect.WRITE and _first_word(other) == _first_word(operation):
+            return f" Next: {usage(other)}"
+    return ""
+
+
+def _first_word(operation: Operation[Any, Any]) -> str | None:
+    return operation.command.words[0] if operation.command else None
+
+
+def _title(name: str, command: Command) -> str:
+    return command.names.get(name, name).replace("_", " ").replace("-", " ")
+
+
+def _cell(row: msgspec.Struct, column: str) -> str:
+    value = getattr(row, column)
+    if column.endswith("_at") and isinstance(value, str):
+        # Up to the minute, in UTC as stored: the rest is for programs, which read JSON.
+        return printable(value[:16].replace("T", " "))
+    return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None | msgspec.UNSET:
+            return NOTHING
+        case bool():
+            return "yes" if value else "no"
+        case Enum():
+            return printable(str(value.value))
+        case str():
+            return printable(value)
+        case list() if all(isinstance(item, str | int | float) for item in value):
+            return ", ".join(map(_shown, value)) or NOTHING
+        case int() | float():
+            return str(value)
+    return printable(encode(value).decode("utf-8"))

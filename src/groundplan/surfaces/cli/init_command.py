@@ -1,0 +1,115 @@
+"""`groundplan init`: make the database, or bring it up to date, and say what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundplan.catalog import schema
+from groundplan.configuration import check_db
+from groundplan.kernel.errors import Forbidden, Unavailable
+from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.opening import is_postgres, open_store
+from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+ROLE_BYTES_MAX = 63  # PostgreSQL cuts longer names, and two roles could become one
+
+
+def init(
+    invocation: Invocation,
+    where: Annotated[
+        str | None, typer.Argument(metavar="[PATH|URL]", help="The same as --db.", show_default=False)
+    ] = None,
+    app_role: Annotated[
+        str | None,
+        typer.Option(
+            "--app-role",
+            metavar="NAME",
+            help="PostgreSQL only: the role that Groundplan will connect as. Default: the database's name and _app.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Outcome:
+    """Make a database, a file or with its owner's URL on PostgreSQL. Safe to run again at any time."""
+    db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
+    if is_postgres(db):
+        return _postgres(db, app_role)
+    if app_role is not None:
+        raise Usage("--app-role is for PostgreSQL; a file has no roles")
+    return _file(db)
+
+
+def _file(db: str) -> Outcome:
+    existed = _holds_something(Path(db))
+    open_store(db, schema).close()
+    mode = f"{Path(db).stat().st_mode & 0o777:04o}"
+    data = {"db": db, "created": not existed, "mode": mode, "schema": len(migrations(Dialect.SQLITE))}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import say
+
+        here = "" if db == "groundplan.db" else f" --db {shlex.quote(db)}"
+        say(
+            f"{db} {'is up to date' if existed else 'is ready'} (schema {data['schema']}, mode {mode}).",
+            *([] if mode == "0600" else ["Others on this machine may open it: groundplan doctor says what to do."]),
+            "",
+            "Next:",
+            f"  groundplan{here} project create NAME --goal 'what it is for'",
+            f"  groundplan mcp{here} --agent NAME   (the command your AI client starts)",
+        )
+
+    return Outcome(data, draw)
+
+
+def _holds_something(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:  # missing, or out of reach; opening it will tell which
+        return False
+
+
+def _postgres(owner_url: str, app_role: str | None) -> Outcome:
+    if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
+        raise Usage(f"--app-role is a name of at most {ROLE_BYTES_MAX} bytes")
+    try:
+        from groundplan.kernel.store.postgres_setup import set_up
+    except ImportError:
+        raise Unavailable(
+            "PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'", code="store_no_driver"
+        ) from None
+    try:
+        done = set_up(owner_url, schema(), app_role=app_role)
+    except Forbidden:
+        raise Forbidden(
+            "this role may not set a database up; run groundplan init with the URL of the database's owner, "
+            "who must be allowed to create roles"
+        ) from None
+    data: dict[str, Any] = {
+        "app_role": done.app_role,
+        "app_url": done.app_url,
+        "role_is_new": done.role_is_new,
+        "steps_taken": done.steps_taken,
+        "schema": len(migrations(Dialect.POSTGRES)),
+    }
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import say
+
+        state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
+        say(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
+        if done.role_is_new:
+            say("The password is shown this once, so keep the URL in a safe place.")
+        else:
+            say(f"Role {done.app_role} was there before and keeps its password: put it into the URL after the name.")
+        say(
+            "",
+            "Next:",
+            f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
+            "  groundplan doctor",
+        )
+
+    return Outcome(data, draw)

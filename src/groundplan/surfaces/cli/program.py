@@ -1,0 +1,133 @@
+"""The whole command line: builds the commands, runs the one that is meant, and turns its end into an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from groundplan import __version__
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.errors import GroundplanError, Unavailable
+from groundplan.kernel.operations.registry import Registry
+from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.cli.demo_command import demo
+from groundplan.surfaces.cli.doctor_command import doctor
+from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, recorded, report, write
+from groundplan.surfaces.cli.init_command import init
+from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_common_options
+from groundplan.surfaces.cli.operation_commands import operation_apps
+from groundplan.surfaces.cli.usage import refused
+
+PROGRAM = "groundplan"
+DESCRIPTION = """
+One durable planning memory, shared by people and AI agents.
+
+New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to begin a plan of your own.
+"""
+EPILOG = "Every command takes --db, --agent, --access, --config and --json; its own --help says more."
+START = "Start here"
+PLAN = "Your plan"
+AGENTS = "For agents"
+
+
+class _AgentsLast(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=lambda name: name == "mcp")
+
+
+def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
+    """Run one command line and return its exit status. Nothing leaves this function as an exception."""
+    as_json = "--json" in argv
+    _ensure_streams()
+    try:
+        outcome = get_command(application(operations)).main(list(argv), prog_name=PROGRAM, standalone_mode=False)
+        return _present(outcome)
+    except GroundplanError as error:
+        return _quietly(report, error, as_json=as_json)
+    except typer.TyperException as error:
+        return _quietly(report, refused(error), as_json=as_json)
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return PIPE_CLOSED
+    except SystemExit as end:  # typer's own way out of a closed pipe, and of shell completion
+        return end.code if isinstance(end.code, int) else 0
+    except Exception:
+        return _quietly(report, recorded(), as_json=as_json)
+
+
+def application(operations: Registry = OPERATIONS) -> typer.Typer:
+    """Every command there is."""
+    app = typer.Typer(
+        cls=_AgentsLast,
+        invoke_without_command=True,
+        suggest_commands=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        epilog=EPILOG,
+    )
+    app.callback()(group_callback(DESCRIPTION, version=__version__))
+    for function in (init, demo, doctor):
+        app.command(rich_help_panel=START)(with_common_options(function))
+    for words, sub_app in operation_apps(operations).items():
+        app.add_typer(sub_app, name=words, rich_help_panel=PLAN)
+    app.command(
+        "mcp",
+        rich_help_panel=AGENTS,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )(mcp)
+    return app
+
+
+def mcp(ctx: typer.Context) -> int:
+    """Serve the plan to an AI agent over MCP (stdio); see groundplan mcp --help."""
+    from groundplan.surfaces.cli.mcp_command import run as run_mcp
+
+    return run_mcp(ctx.args)
+
+
+def _present(outcome: Any) -> int:
+    if not isinstance(outcome, Outcome):
+        return outcome if isinstance(outcome, int) else 0
+    try:
+        if outcome.as_json:
+            write(sys.stdout, encode(outcome.data).decode("utf-8"))
+        else:
+            outcome.draw()
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise Unavailable(
+            f"the answer could not be written: {error.strerror}; what the command did is done", code="output_failed"
+        ) from None
+    return outcome.exit_code
+
+
+def _quietly(tell: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
+    try:
+        return tell(error, as_json=as_json)
+    except OSError:  # nobody reads stderr any more
+        return error.exit_code
+
+
+def _ensure_streams() -> None:
+    # Started with a stream closed. The next file to be opened would get its number, and what is printed with it.
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+
+
+def _drop_output() -> None:
+    # The interpreter flushes once more at its end, and would complain on stderr.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,44 @@
+"""A command line that cannot be understood, in the words of the other errors and with what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+
+from groundplan.kernel.input_wording import nearest, quoted
+from groundplan.surfaces.cli.failures import Usage
+
+_NO_SUCH_COMMAND = re.compile(r"No such command '(.*)'\.?$", re.DOTALL)
+
+
+def refused(error: typer.TyperException) -> Usage:
+    """Typer's complaint as ours."""
+    ctx = getattr(error, "ctx", None)
+    message = error.format_message()
+    details: dict[str, Any] = {}
+    near = None
+    if hasattr(error, "possibilities"):  # an option that does not exist
+        option = getattr(error, "option_name", "")
+        sentence, near = f"no such option {quoted(option)}", nearest(option, _options(ctx))
+    elif ctx and (unknown := _NO_SUCH_COMMAND.match(message)):
+        sentence, near = f"no such command {quoted(unknown[1])}", nearest(unknown[1], _commands(ctx))
+    else:
+        sentence = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
+        sentence = sentence[:1].lower() + sentence[1:]
+    if near:
+        sentence += f"; did you mean {near}?"
+        details["near"] = near
+    if ctx:
+        details["help"] = f"{ctx.command_path} --help"
+        sentence += f"{'' if near else ';'} see {details['help']}"
+    return Usage(sentence, **details)
+
+
+def _options(ctx: Any) -> list[str]:
+    return [name for parameter in ctx.command.get_params(ctx) for name in parameter.opts if name.startswith("--")]
+
+
+def _commands(ctx: Any) -> list[str]:
+    return list(getattr(ctx.command, "commands", ()))
