@@ -1,0 +1,99 @@
+"""One set of tests for both engines: what asks for `engine` or `store` runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.store.store import Store
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+from tests.postgres import Server, attach, start_server
+
+_SERVER = pytest.StashKey[Server]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--store", choices=["sqlite", "postgres", "both"], default="both", help="which engines to test on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # One server for all workers: the controller starts it, and the workers are told where it is.
+    if config.getoption("--store") != "sqlite":
+        given = getattr(config, "workerinput", {}).get("postgres")
+        config.stash[_SERVER] = attach(given) if given else start_server()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # xdist is not typed
+    if _SERVER in node.config.stash:
+        node.workerinput["postgres"] = node.config.stash[_SERVER].address
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _SERVER in config.stash:
+        config.stash[_SERVER].stop()  # does nothing in a worker
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    only = config.getoption("--store")
+    if only == "both":
+        return
+    other = "postgres" if only == "sqlite" else "sqlite"
+
+    def is_of_other(item: pytest.Item) -> bool:
+        callspec = getattr(item, "callspec", None)
+        asks_for_server = other == "postgres" and "postgres" in getattr(item, "fixturenames", ())
+        return asks_for_server or (callspec is not None and callspec.params.get("engine") == other)
+
+    config.hook.pytest_deselected(items=[item for item in items if is_of_other(item)])
+    items[:] = [item for item in items if not is_of_other(item)]
+
+
+@pytest.fixture(scope="session")
+def postgres(request: pytest.FixtureRequest) -> Server:
+    """A real PostgreSQL. Without one this fails, and so does the test."""
+    return request.config.stash[_SERVER]
+
+
+@pytest.fixture(scope="session")
+def worker(request: pytest.FixtureRequest) -> str:
+    """A name that no other process of this test run has."""
+    return f"{getattr(request.config, 'workerinput', {}).get('workerid', 'main')}_{os.getpid()}"
+
+
+@pytest.fixture(scope="session")
+def postgres_engine(request: pytest.FixtureRequest) -> Iterator[PostgresEngine]:
+    """One database for each worker, emptied between tests."""
+    server: Server = request.getfixturevalue("postgres")
+    with PostgresEngine.on(server, request.getfixturevalue("worker")) as made:
+        yield made
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    """A database that nobody has used yet, and ways to get at it from every side."""
+    if request.param == "sqlite":
+        lite = SqliteEngine(tmp_path / "plan.db")
+        yield lite
+        lite.close()
+    else:
+        shared: PostgresEngine = request.getfixturevalue("postgres_engine")
+        yield shared
+        shared.reset()
+
+
+@pytest.fixture
+def team(postgres_engine: PostgresEngine) -> Iterator[PostgresEngine]:
+    """A PostgreSQL database that nobody has used yet, for what only PostgreSQL has."""
+    yield postgres_engine
+    postgres_engine.reset()
+
+
+@pytest.fixture
+def store(engine: Engine) -> Store:
+    """The store as the product opens it."""
+    return engine.store

@@ -1,0 +1,236 @@
+"""The reference pages about the whole: the index, access, errors, the configuration and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, get_args
+
+from typer.main import get_command
+
+from groundplan import configuration
+from groundplan.catalog import OPERATIONS, schema
+from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
+from groundplan.kernel.input_wording import alternatives
+from groundplan.kernel.store import tables
+from groundplan.surfaces.cli.invocation import PANEL
+from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
+from groundplan.surfaces.cli.program import application
+from tests.contracts.reference import by_page, operation_pages, page, table, who_may
+from tests.contracts.refusals import families, refusals
+from tests.contracts.words import COMMANDS, SETTINGS
+
+
+def reference_pages() -> dict[str, str]:
+    """Every page under docs/reference, by file name."""
+    pages = {
+        **dict(operation_pages()),
+        "index": _index(),
+        "access": _access(),
+        "errors": _errors(),
+        "configuration": _configuration(),
+        "cli": _commands(),
+    }
+    return {f"{name}.md": text for name, text in pages.items()}
+
+
+def _index() -> str:
+    rows = [
+        (f"[`{operation.name}`]({_place(name, operation.name)})", operation.summary, who_may(operation))
+        for name, operations in by_page().items()
+        for operation in operations
+    ]
+    others = [
+        "- [Access](access.md): which role may do what, and what the database itself allows",
+        "- [Errors](errors.md): every code, its HTTP status and its exit code",
+        "- [Configuration](configuration.md): the file, the environment, the flags",
+        "- [Command line](cli.md): every command",
+    ]
+    return page("Reference", table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
+
+
+# --- Access ---------------------------------------------------------------------------------------------------------
+
+
+def _access() -> str:
+    of_role = [
+        (f"`{permission}`", *("yes" if role in roles else "" for role in Role), _needed_by(permission))
+        for permission, roles in GRANTS.items()
+    ]
+    of_organization = [
+        (f"`{permission}`", _needed_by(permission)) for permission in Permission if permission in ORGANIZATION_GRANTS
+    ]
+    of_tables = [
+        (f"`{one.name}`", *map(in_words, (one.select, one.insert, one.update, one.delete)), _never(one))
+        for one in schema().tables
+    ]
+    return page(
+        "Access",
+        "Somebody who is not a member of a project gets the answer that a missing project gets.",
+        "## Inside a project",
+        table(("Permission", *(role.value for role in Role), "Needed by"), of_role),
+        "## In the organization",
+        "Every member of the organization has these.",
+        table(("Permission", "Needed by"), of_organization),
+        "## In the database",
+        "PostgreSQL enforces this by row level security, whatever a statement asks for. A role means: the rows of the "
+        "projects in which the actor has it.",
+        table(("Table", "Read", "Add", "Change", "Remove", "Besides"), of_tables),
+    )
+
+
+def _needed_by(permission: Permission) -> str:
+    return ", ".join(f"`{one.name}`" for one in OPERATIONS if one.permission is permission)
+
+
+def _spoken() -> Iterator[tuple[str, str]]:
+    for permission, column in product(GRANTS, ("project_id", "id", "subject")):
+        # Two permissions that the same roles carry are one condition, so the roles are what can be told from it.
+        roles = alternatives([role.value for role in Role if role in GRANTS[permission]])
+        yield tables.in_project(permission, column=column), roles
+    yield tables.OWN, "the actor's own"
+    yield tables.IN_ORGANIZATION, "members of the organization"
+    yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
+    for column in ("actor_id", "created_by", "user_id"):
+        yield f"{column} = (SELECT gp_actor())", f"`{column}` is the actor"
+    yield "gp_has_no_members(project_id)", "the project has no members yet"
+
+
+def in_words(condition: str) -> str:
+    """A policy's condition, as far as words go."""
+    if condition in (tables.NOBODY, tables.EVERYBODY):
+        return "nobody" if condition == tables.NOBODY else "everybody"
+    for sql, words in _spoken():
+        condition = condition.replace(f"({sql})", words).replace(sql, words)
+    return condition.replace(" AND ", ", and ").replace(" OR ", " or ").replace("role = 'owner'", "`role` is owner")
+
+
+def _never(declared: tables.Table) -> str:
+    facts = []
+    if declared.append_only:
+        facts.append("append only, also for the owner of the schema")
+    if declared.update_columns:
+        facts.append("only " + ", ".join(f"`{column}`" for column in declared.update_columns) + " can change")
+    for permission, columns in (declared.reserved_columns or {}).items():
+        facts.append(", ".join(f"`{column}`" for column in columns) + f" needs `{permission}`")
+    return "; ".join(facts)
+
+
+# --- Errors, configuration, commands --------------------------------------------------------------------------------
+
+
+def _errors() -> str:
+    blocks = [
+        "Every error has a `code` for programs, a `message` that says what to do, and `details`. Its family alone "
+        "decides the HTTP status and the exit code; over MCP all of them come with `isError: true`.",
+        table(
+            ("Family", "HTTP", "Exit", "Meaning"),
+            [
+                (f"[{one.__name__}](#{one.__name__.lower()})", str(one.status), str(one.exit_code), _opening(one))
+                for one in families()
+            ],
+        ),
+    ]
+    for family in families():
+        meanings: dict[str, list[str]] = {}
+        for refusal in refusals():
+            if refusal.family is family:
+                meanings.setdefault(refusal.code, []).extend([refusal.meaning] if refusal.meaning else [])
+        rows = [
+            (f'<a id="{code}"></a>`{code}`', " · ".join(texts) or "The message says what is wrong.")
+            for code, texts in meanings.items()
+        ]
+        blocks += [f"## {family.__name__}", table(("Code", "Meaning, or what it says"), rows)]
+    return page("Errors", *blocks)
+
+
+def _opening(documented: type) -> str:
+    return (documented.__doc__ or "").partition("\n")[0]
+
+
+def _configuration() -> str:
+    defaults = configuration.Settings._field_defaults
+    flags = configuration.Flags._fields
+    variables = {setting: name for name, setting in configuration._ENVIRONMENT.items()}
+    rows = [
+        (
+            f"`{key}`",
+            f"`{variables[setting]}`" if setting in variables else "",
+            f"`--{setting}`" if setting in flags else "",
+            _default(defaults[setting]),
+            SETTINGS[setting],
+        )
+        for key, setting in configuration._FILE_KEYS.items()
+    ]
+    files = " or ".join(f"`{name}`" for name in configuration.FILE_NAMES)
+    return page(
+        "Configuration",
+        f"A file {files} in the current folder, or the one that `--config` names; then the environment; then the "
+        "flags. The later one wins. A relative path in the file is meant from the folder of the file. An unknown key "
+        "is refused.",
+        table(("In the file", "Environment", "Flag", "Default", "What it is"), rows),
+        "## Tool groups",
+        ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)
+        + f"; `{configuration.TOOLS_ALL}` is all of them.",
+    )
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return ""
+    return f"`{','.join(value)}`" if isinstance(value, tuple) else f"`{value}`"
+
+
+def _commands() -> str:
+    shown = {name: command for name, command in commands().items() if not command.hidden}
+    alone = {name: command for name, command in shown.items() if not hasattr(command, "commands")}
+    rows = [
+        (f"`groundplan {' '.join(one.command.words)}`", one.summary, f"[{one.name}]({_place(name, one.name)})")
+        for name, operations in by_page().items()
+        for one in operations
+        if one.command is not None
+    ]
+    common = [(_spelled(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
+    return page(
+        "Command line",
+        "## Around a plan",
+        "The examples belong together: run them from top to bottom.",
+        *(_command(name, command) for name, command in alone.items()),
+        "## Operations",
+        table(("Command", "What it does", "Operation"), rows),
+        "## Options that every command has",
+        "They may stand before the words, between them or after them.",
+        table(("Option", "What it does"), common),
+        "The exit status is 0, or that of the [family](errors.md) of the error.",
+    )
+
+
+def commands() -> dict[str, Any]:
+    """What can follow `groundplan`, as the command line itself knows it."""
+    program: Any = get_command(application())
+    return dict(program.commands)
+
+
+def _command(name: str, command: Any) -> str:
+    rows = [(_spelled(one), one.help) for one in command.params if not _is_common(one)]
+    parts = [f"### groundplan {name}", command.help.strip()]
+    if rows:
+        parts.append(table(("Argument or option", "What it is"), rows))
+    if name == "mcp":  # which reads its flags by hand, to start faster
+        parts.append(f"```text\n{MCP_HELP.strip()}\n```")
+    return "\n\n".join((*parts, f"```sh\n{COMMANDS[name]}\n```"))
+
+
+def _is_common(option: Any) -> bool:
+    return bool(option.rich_help_panel == PANEL)
+
+
+def _spelled(option: Any) -> str:
+    if option.param_type_name == "argument":
+        return f"`{option.metavar or option.name.upper()}`"
+    value = "|".join(get_args(option.type_descriptor.annotation)) if option.metavar is None else option.metavar
+    return f"`{option.opts[0]} {value}".rstrip() + "`"
+
+
+def _place(name: str, operation: str) -> str:
+    return f"{name}.md#{operation.replace('.', '')}"

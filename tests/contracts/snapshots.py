@@ -1,0 +1,141 @@
+"""What others rely on, as data that a reviewer can read: tools, operations and the database schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from groundplan.catalog import OPERATIONS, schema
+from groundplan.kernel.operations.registry import Group, Operation
+from groundplan.kernel.operations.schema import json_schema
+from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.store.guards import postgres_guards, sqlite_guards
+from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.policies import postgres_policies
+from groundplan.surfaces.mcp.tools import RegistryTools
+
+DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
+
+# What a session pays for the tool list before it has asked anything.
+TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
+    "default": (DEFAULT_GROUPS, 5_000),
+    "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
+    "all": (frozenset(Group), 8_000),
+}
+
+
+def rendered(value: Any) -> str:
+    """A snapshot as it stands in its file."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
+    """tools/list of the groups that are switched on, as served."""
+
+    def refuse(operation: Operation[Any, Any], _arguments: Any) -> Any:
+        raise AssertionError(f"a list of tools runs nothing, least of all {operation.name}")
+
+    return RegistryTools(OPERATIONS, groups, refuse).listing()
+
+
+def listed_tokens(groups: Collection[Group]) -> int:
+    """What tools/list costs."""
+    return tokens(json.dumps({"tools": listing(groups)}, separators=(",", ":")))
+
+
+def tools() -> dict[str, Any]:
+    """Every tool exactly as served, and what the lists cost."""
+    everything = listing(frozenset(Group))
+    return {
+        "tokens": {name: listed_tokens(groups) for name, (groups, _) in TOKEN_BARS.items()},
+        "tokens_by_tool": {tool["name"]: tokens(json.dumps(tool, separators=(",", ":"))) for tool in everything},
+        "tools": everything,
+    }
+
+
+def operations() -> dict[str, Any]:
+    """Every operation with what it takes, gives and needs, and how each surface reaches it."""
+    return {operation.name: _operation(operation) for operation in OPERATIONS}
+
+
+def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
+    tool, command = operation.tool, operation.command
+    return {
+        "summary": operation.summary,
+        "permission": operation.permission.value,
+        "effect": operation.effect.value,
+        "idempotent": operation.idempotent,
+        "of_a_project": operation.project is not None,
+        "on_archived": operation.on_archived,
+        "input": json_schema(operation.input),
+        "output": output_schema(operation.output),
+        "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
+        "command": command
+        and {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)},
+    }
+
+
+def output_schema(shape: Any) -> dict[str, Any]:
+    """JSON Schema of an answer in one piece. Unlike a request it says where null may stand, for it is promised."""
+    found = msgspec.json.schema(shape)
+    inlined: dict[str, Any] = _inlined(found, found.get("$defs", {}), ())
+    return inlined
+
+
+def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(item, definitions, within) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = node["$ref"].rpartition("/")[2]
+        if name in within:
+            return {"type": "object", "title": name}  # a tree: its shape stands one level up
+        return _inlined(definitions[name], definitions, (*within, name))
+    return {
+        key: {name: _inlined(value, definitions, within) for name, value in item.items()}
+        if key == "properties"
+        else _inlined(item, definitions, within)
+        for key, item in node.items()
+        if key not in ("$defs", "title", "description")
+    }
+
+
+def database() -> dict[str, Any]:
+    """Fingerprints of every migration and of everything that is generated after the last one."""
+    declared = schema()
+    generated = {
+        "sqlite guards": sqlite_guards(declared),
+        "postgres guards": postgres_guards(declared),
+        "postgres policies": postgres_policies(declared, '"app"'),
+    }
+    return {
+        "latest": len(migrations(Dialect.SQLITE)),
+        "migrations": {step.path.name: step.checksum for dialect in Dialect for step in migrations(dialect)},
+        "generated": {name: _fingerprint(statements) for name, statements in generated.items()},
+    }
+
+
+def _fingerprint(statements: Iterable[str]) -> str:
+    return sha256(";\n".join(statements).encode()).hexdigest()
+
+
+def frozen_changes(recorded: dict[str, Any], current: dict[str, Any]) -> list[str]:
+    """What changed of the database that may not change once somebody has one."""
+    taken, present = recorded["migrations"], current["migrations"]
+    found = [name for name, checksum in taken.items() if present.get(name) != checksum]
+    if current["latest"] == recorded["latest"]:
+        found += [name for name, mark in recorded["generated"].items() if current["generated"].get(name) != mark]
+    return found
+
+
+FROZEN = (
+    "{changed} changed without a new migration, but databases out there have taken the earlier text and would never "
+    "meet the change (or be refused for it). Undo it and put it into the next numbered migration; one that only says "
+    "why is enough when nothing but the generated SQL changed. Only if this schema has never left the repository: "
+    "make contracts ARGS=--unreleased"
+)

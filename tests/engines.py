@@ -1,0 +1,277 @@
+"""A database under test, seen from every side: as the product, as its owner, and as somebody with raw SQL."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import psycopg
+from psycopg import sql as psql
+
+from groundplan.catalog import schema
+from groundplan.kernel.actors import Access, Actor, Kind, local_actor
+from groundplan.kernel.clock import Clock
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.postgres import PostgresStore
+from groundplan.kernel.store.postgres_setup import set_up
+from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import SCHEMA, Schema
+from groundplan.session import Session
+from tests.postgres import Server
+
+Rows = list[tuple[Any, ...]]
+Run = Callable[[str], Rows]
+
+
+def person(name: str, *, organization: str = "local") -> Actor:
+    """Somebody whose stored role decides. Ada owns, Ben edits, Cleo views, Mallory is of another organization."""
+    return Actor(organization, name, Kind.PERSON, Access.MEMBERS)
+
+
+class Engine(ABC):
+    """What the tests need of an engine; they say the same thing to both."""
+
+    dialect: Dialect
+    store: Store
+
+    @abstractmethod
+    def another_store(self, *, clock: Clock | None = None) -> Store:
+        """A second store on the same database, as another process would have it."""
+
+    @abstractmethod
+    def as_owner(self, *statements: str, keep: bool = True) -> Rows:
+        """Run SQL as whoever owns the schema, past every policy and authorizer; the rows of the last statement.
+
+        With `keep=False` it is one transaction, which is undone.
+        """
+
+    @abstractmethod
+    def transaction(self, actor: Actor | None, *, keep: bool = True) -> AbstractContextManager[Run]:
+        """A transaction on a connection such as the product itself uses, for raw SQL; undone unless kept."""
+
+    def as_app(self, actor: Actor | None, *statements: str, keep: bool = True) -> Rows:
+        """Run raw SQL in one transaction on a connection such as the product itself uses."""
+        rows: Rows = []
+        with self.transaction(actor, keep=keep) as run:
+            for statement in statements:
+                rows = run(statement)
+        return rows
+
+    @abstractmethod
+    def install(self, tables: str, declared: Schema) -> None:
+        """Add tables of a test's own, with the guards and policies that their declarations ask for."""
+
+    @property
+    @abstractmethod
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """What raw SQL raises when the database says no."""
+
+    def session(self, actor: Actor | str | None) -> Session:
+        """Somebody at the product's store; a bare name is trusted, as in local mode."""
+        return Session(self.store, local_actor(actor) if isinstance(actor, str) else actor)
+
+    def found_organization(self, name: str, *people: str) -> None:
+        """A neighbour, with its people."""
+        stamped = "2026-01-01T00:00:00.000Z"
+        self.as_owner(
+            f"INSERT INTO organizations (id, name, created_at) VALUES ('{name}', '{name}', '{stamped}')",
+            *(
+                statement
+                for one in people
+                for statement in (
+                    "INSERT INTO principals (tenant_id, id, name, kind, created_at) "
+                    f"VALUES ('{name}', '{one}', '{one}', 'person', '{stamped}')",
+                    "INSERT INTO user_memberships (tenant_id, user_id, created_at, created_by) "
+                    f"VALUES ('{name}', '{one}', '{stamped}', '{one}')",
+                )
+            ),
+        )
+
+
+class SqliteEngine(Engine):
+    """A file of its own for every test, copied from one that was migrated once."""
+
+    dialect = Dialect.SQLITE
+    refusals = (sqlite3.DatabaseError,)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        shutil.copy(_migrated_file(), path)
+        self._stores: list[Store] = []
+        self.store = self.another_store()
+
+    def another_store(self, *, clock: Clock | None = None) -> SqliteStore:
+        store = SqliteStore(self.path, schema, clock=clock) if clock else SqliteStore(self.path, schema)
+        self._stores.append(store)
+        return store
+
+    def as_owner(self, *statements: str, keep: bool = True) -> Rows:
+        with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA foreign_keys = ON")
+            if not keep:
+                connection.execute("BEGIN")  # closing undoes it
+            rows: Rows = []
+            for statement in statements:
+                rows = connection.execute(statement).fetchall()
+            return rows
+
+    def app_connection(self) -> sqlite3.Connection:
+        """A connection with everything that the product puts on its own."""
+        return self.another_store()._connection()
+
+    @contextlib.contextmanager
+    def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:
+        connection = self.app_connection()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield lambda statement: connection.execute(statement).fetchall()
+            connection.execute("COMMIT" if keep else "ROLLBACK")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def install(self, tables: str, declared: Schema) -> None:
+        from groundplan.kernel.store.guards import sqlite_guards
+        from groundplan.kernel.store.sqlite_file import statements
+
+        self.as_owner(*statements(tables), *sqlite_guards(declared))
+
+    def close(self) -> None:
+        for store in self._stores:
+            store.close()
+
+
+@cache
+def _migrated_file() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="gp-template-")) / "plan.db"
+    SqliteStore(path, schema).close()
+    return path
+
+
+class PostgresEngine(Engine):
+    """One database for all tests of a worker: emptied between them, and made anew after a test that altered it."""
+
+    dialect = Dialect.POSTGRES
+    refusals = (psycopg.Error,)
+
+    def __init__(self, superuser_url: str, owner_url: str) -> None:
+        self.superuser_url = superuser_url
+        self.owner_url = owner_url
+        made = set_up(owner_url, schema())
+        self.app_url, self.app_role = made.app_url, made.app_role
+        self._stores: list[Store] = []
+        self._altered = False
+        self.store = PostgresStore(self.app_url)
+
+    @classmethod
+    @contextlib.contextmanager
+    def on(cls, server: Server, worker: str) -> Iterator[Self]:
+        """A database and roles of the worker's own. Its owner is no superuser, as in a team that takes care."""
+        database, owner, app = f"groundplan_{worker}", f"owner_{worker}", f"groundplan_{worker}_app"
+        with psycopg.connect(server.uri(), autocommit=True) as maintenance, server.database(database) as url:
+            name = psql.Identifier(owner)
+            maintenance.execute(psql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(name))
+            maintenance.execute(psql.SQL("ALTER DATABASE {} OWNER TO {}").format(psql.Identifier(database), name))
+            made = cls(url, server.uri(database, user=owner))
+            try:
+                yield made
+            finally:
+                made.store.close()
+                with psycopg.connect(url, autocommit=True) as connection:
+                    connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA)))
+                    connection.execute(psql.SQL("DROP OWNED BY {}").format(psql.Identifier(app)))
+                    connection.execute(psql.SQL("DROP ROLE {}").format(psql.Identifier(app)))
+                    connection.execute(psql.SQL("REASSIGN OWNED BY {} TO CURRENT_USER").format(name))
+                    connection.execute(psql.SQL("DROP OWNED BY {}").format(name))
+                maintenance.execute(psql.SQL("DROP ROLE {}").format(name))
+
+    def another_store(self, *, clock: Clock | None = None) -> PostgresStore:
+        store = PostgresStore(self.app_url, clock=clock)
+        self._stores.append(store)
+        return store
+
+    def as_owner(self, *statements: str, keep: bool = True) -> Rows:
+        # The superuser: the owner itself is held to the policies by FORCE. An altered schema is made anew afterwards.
+        self._altered = self._altered or (keep and any(_is_ddl(statement) for statement in statements))
+        with psycopg.connect(self.superuser_url, autocommit=keep, options=f"-c search_path={SCHEMA}") as connection:
+            rows = _run(connection, statements)
+            if not keep:
+                connection.rollback()
+            return rows
+
+    @contextlib.contextmanager
+    def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:
+        with psycopg.connect(self.app_url, options=f"-c search_path={SCHEMA}") as connection:
+            if actor is not None:
+                connection.execute(
+                    "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
+                    "set_config('groundplan.access', %s, true)",
+                    (actor.organization, actor.id, actor.access.value),
+                )
+            yield lambda statement: _run(connection, (statement,))
+            if not keep:
+                connection.rollback()
+
+    def install(self, tables: str, declared: Schema) -> None:
+        from groundplan.kernel.store.guards import postgres_guards
+        from groundplan.kernel.store.policies import postgres_policies
+
+        self._altered = True
+        role = psql.Identifier(self.app_role)
+        with psycopg.connect(self.owner_url, options=f"-c search_path={SCHEMA}") as connection:
+            guards = [one for one in postgres_guards(declared) if "FUNCTION guard_refuse()" not in one]
+            opened = postgres_policies(declared, role.as_string(connection))
+            _run(connection, (tables, *guards, *(one for one in opened if not one.startswith("REVOKE"))))
+
+    def will_be_altered(self) -> None:
+        """Say that a test changes the schema in a way of its own, so that it is made anew afterwards."""
+        self._altered = True
+
+    def reset(self) -> None:
+        """Forget everything that the last test did."""
+        for store in self._stores:
+            store.close()
+        self._stores.clear()
+        if self._altered:
+            self._altered = False
+            with psycopg.connect(self.superuser_url, autocommit=True) as connection:
+                connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA)))
+            set_up(self.owner_url, schema())
+            self.store.close()
+            self.store = PostgresStore(self.app_url)
+            return
+        tables = ", ".join(table.name for table in schema().tables if table.name != "schema_migrations")
+        with psycopg.connect(self.superuser_url, options=f"-c search_path={SCHEMA}") as connection:
+            # Past the triggers that rightly refuse to empty the events.
+            connection.execute("SET session_replication_role = replica")
+            _run(connection, (f"TRUNCATE {tables}",))
+            connection.execute(
+                "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')"
+            )
+
+
+def _is_ddl(statement: str) -> bool:
+    return statement.split(maxsplit=1)[0].upper() in {"CREATE", "ALTER", "DROP", "GRANT", "REVOKE"}
+
+
+def _run(connection: psycopg.Connection, statements: Sequence[str]) -> Rows:
+    rows: Rows = []
+    for statement in statements:
+        if statement.startswith("COPY"):  # its rows follow on the next lines, as in a dump
+            command, _, lines = statement.partition("\n")
+            with connection.cursor() as cursor, cursor.copy(command) as copy:
+                copy.write(lines)
+        else:
+            done = connection.execute(statement)
+            rows = done.fetchall() if done.description else []
+    return rows

@@ -1,0 +1,56 @@
+"""Links in the documentation lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+INLINE_CODE = re.compile(r"`[^`\n]*`")
+LINK = re.compile(
+    r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)|<(?:img|a|source)\b[^>]*?(?:src|href|srcset)=\"([^\"]+)\""
+)
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+
+def pages() -> list[Path]:
+    hidden_or_made = {"build", "dist", "node_modules"}
+    return [
+        path
+        for path in sorted(ROOT.rglob("*.md"))
+        if not any(part.startswith(".") or part in hidden_or_made for part in path.relative_to(ROOT).parts)
+    ]
+
+
+def anchors(page: Path) -> set[str]:
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
+    return slugs | set(re.findall(r"<a id=\"([^\"]+)\"", text))
+
+
+def links(page: Path) -> list[str]:
+    text = INLINE_CODE.sub("", FENCED.sub("", page.read_text(encoding="utf-8")))
+    return [inline or tag for inline, tag in LINK.findall(text)]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in links(page):
+        if OUTSIDE.match(link):
+            continue
+        target, _, anchor = link.partition("#")
+        found = (page.parent / target).resolve() if target else page
+        if not found.exists() or (anchor and found.suffix == ".md" and anchor not in anchors(found)):
+            broken.append(link)
+    assert not broken
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_page_opens_with_its_title(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").lstrip()
+    assert text.startswith(("# ", "<p", "<h1", "<div", "<picture", "<img")), "a page opens with # Title"

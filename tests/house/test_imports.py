@@ -1,0 +1,130 @@
+"""Imports go one way, and what is slow to import is imported only where it is needed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import groundplan
+
+PACKAGE = Path(groundplan.__file__).parent
+SLICES = ("purpose", "work", "knowledge", "context")
+
+# Who may import it when a process starts; everybody else only inside a function that needs it.
+SLOW = {
+    "typer": ("groundplan.surfaces.cli.",),
+    "rich": ("groundplan.surfaces.cli.",),
+    "click": ("groundplan.surfaces.cli.",),
+    "yaml": (),
+    "psycopg": ("groundplan.kernel.store.postgres",),
+    "psycopg_pool": ("groundplan.kernel.store.postgres",),
+    "mcp": (),
+    "starlette": (),
+    "uvicorn": (),
+}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports_anywhere(path: Path) -> set[str]:
+    return {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in imported(node)}
+
+
+def imports_at_start(path: Path) -> set[str]:
+    """What importing the module imports: not what functions do later, nor what only a type checker reads."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        found |= set(imported(node))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def test_the_kernel_imports_nothing_that_stands_on_it() -> None:
+    own = ("groundplan.kernel", "groundplan.migrations")
+    wrong = {
+        f"{module_name(path)} imports {name}"
+        for path in sorted((PACKAGE / "kernel").rglob("*.py"))
+        for name in imports_anywhere(path)
+        if name.startswith("groundplan.") and not name.startswith(own) and name != "groundplan.__version__"
+    }
+    assert not wrong
+
+
+def test_surfaces_do_not_import_each_other() -> None:
+    wrong = set()
+    for path in sorted((PACKAGE / "surfaces").rglob("*.py")):
+        surface = module_name(path).split(".")[2:3]
+        for name in imports_anywhere(path):
+            other = name.split(".")[2:3]
+            # `groundplan mcp` is a command like any other, so the command line starts the server.
+            if name.startswith("groundplan.surfaces.") and other != surface and (surface, other) != (["cli"], ["mcp"]):
+                wrong.add(f"{module_name(path)} imports {name}")
+    assert not wrong
+
+
+def test_slices_do_not_import_each_other() -> None:
+    wrong = set()
+    for path in sources():
+        mine = path.relative_to(PACKAGE).parts[0]
+        others = tuple(f"groundplan.{other}" for other in SLICES if other != mine)
+        if mine in SLICES:
+            wrong |= {
+                f"{module_name(path)} imports {name}" for name in imports_anywhere(path) if name.startswith(others)
+            }
+    assert not wrong
+
+
+@pytest.mark.parametrize("slow", SLOW)
+def test_what_is_slow_to_import_is_imported_late(slow: str) -> None:
+    wrong = {
+        module_name(path)
+        for path in sources()
+        if not module_name(path).startswith(SLOW[slow] or ("nobody",))
+        and any(name.partition(".")[0] == slow for name in imports_at_start(path))
+    }
+    assert not wrong, f"import {slow} inside the function that needs it"
+
+
+def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
+    answered = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys\n"
+            "import groundplan.__main__\n"
+            "import groundplan.surfaces.mcp.stdio\n"
+            "import groundplan.surfaces.cli.mcp_command\n"
+            "print(*sorted(name.partition('.')[0] for name in sys.modules))",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(answered.stdout.split())
+    assert not loaded & {*SLOW, "asyncio", "http", "email", "unittest", "importlib_metadata"}

@@ -1,0 +1,144 @@
+"""Every named query: it is used, it runs on both engines, it asks only its own tables and never without its tenant."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import re
+import sqlite3
+from pathlib import Path
+from typing import cast
+
+import psycopg
+import pytest
+
+import groundplan
+from groundplan.catalog import schema
+from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.tables import SCHEMA
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+
+PACKAGE = Path(groundplan.__file__).parent
+FOLDERS = sorted(path.parent for path in PACKAGE.rglob("queries.sql"))
+
+# What follows FROM and is called is a function.
+TABLE = re.compile(r"\b(?:INTO|UPDATE|(?:FROM|JOIN)(?!\s+\w+\s*\())\s+(?!SET\b)([a-z_]+)\b", re.IGNORECASE)
+CTE = re.compile(
+    r"(?:\bWITH\s+(?:RECURSIVE\s+)?|,\s*)([a-z_]+)\s*(?:\([^)]*\)\s*)?AS\s*(?:MATERIALIZED\s*)?\(", re.IGNORECASE
+)
+# The tenant itself, the tenant of a row that has been checked, or a whole key that was looked up with the tenant.
+FENCE = re.compile(r"tenant_id = (?::tenant_id|\w+\.tenant_id)\b|\(tenant_id,[^)]*\)\s+IN\b")
+UNFENCED = {"schema_migrations"}  # says which steps were taken, and nothing about anybody
+
+
+def query_id(value: object) -> str:
+    return value.name if isinstance(value, Query) else "/".join(cast(Path, value).relative_to(PACKAGE).parts)
+
+
+QUERIES = [(folder, query) for folder in FOLDERS for query in load_queries(str(folder / "any.py"))]
+every_query = pytest.mark.parametrize(("folder", "query"), QUERIES, ids=query_id)
+
+
+def spellings(query: Query) -> set[str]:
+    """The statement as each engine gets it, with parameters written `:name`."""
+    return {query.sqlite, re.sub(r"%\((\w+)\)s", r":\1", query.postgres).replace("%%", "%")}
+
+
+def tables_in(text: str) -> list[str]:
+    named_here = set(CTE.findall(text))
+    return [name for name in TABLE.findall(text) if name not in named_here]
+
+
+def unfenced(text: str) -> list[str]:
+    """The tables that a statement touches without saying whose rows it means."""
+    asked = [table for table in tables_in(text) if table not in UNFENCED]
+    fences = len(FENCE.findall(text))
+    if "organizations" in asked and re.search(r"\bid = :tenant_id\b", text):
+        asked.remove("organizations")
+    if (inserted := re.match(r"\s*INSERT\s+INTO\s+(\w+)", text)) and ":tenant_id" in text:
+        asked.remove(inserted[1])
+    return asked[fences:]
+
+
+@every_query
+def test_a_query_asks_only_tables_of_its_own_slice(folder: Path, query: Query) -> None:
+    owner = folder.relative_to(PACKAGE).parts[0]
+    own = {table.name for table in importlib.import_module(f"groundplan.{owner}.tables").TABLES}
+    assert {table for text in spellings(query) for table in tables_in(text)} <= own
+
+
+@every_query
+def test_a_query_names_its_tenant_for_every_table_it_touches(folder: Path, query: Query) -> None:
+    assert {text: missing for text in spellings(query) if (missing := unfenced(text))} == {}
+
+
+def test_a_forgotten_tenant_is_noticed() -> None:
+    joined = "SELECT 1 FROM projects AS p JOIN events AS e ON {} WHERE p.tenant_id = :tenant_id"
+    assert unfenced("SELECT 1 FROM projects WHERE id = :id") == ["projects"]
+    assert unfenced(joined.format("e.project_id = p.id")) == ["events"]
+    assert unfenced(joined.format("e.tenant_id = p.tenant_id")) == []
+    assert unfenced("UPDATE organizations SET rev = 1") == ["organizations"]
+    assert unfenced("INSERT INTO events (tenant_id) VALUES (:other)") == ["events"]
+    assert unfenced("INSERT INTO events (tenant_id) SELECT :tenant_id FROM projects") == ["projects"]
+
+
+@every_query
+def test_a_query_says_in_a_sentence_what_it_is_for(folder: Path, query: Query) -> None:
+    text = (folder / "queries.sql").read_text(encoding="utf-8")
+    about = text.partition(f"-- name: {query.name}\n")[2].partition("\n")[0]
+    assert re.fullmatch(r"-- [A-Z].+", about), f"the line below the name of {query.name} says what it is for"
+
+
+def test_an_override_for_postgres_says_why_it_differs() -> None:
+    for path in PACKAGE.rglob("queries.postgres.sql"):
+        for text in path.read_text(encoding="utf-8").split("-- name: ")[1:]:
+            assert "\n-- Differs from SQLite" in text, f"{path.parent.name}: {text.partition(chr(10))[0]}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=query_id)
+def test_every_query_is_used_and_every_query_used_is_there(folder: Path) -> None:
+    used = set()
+    for path in folder.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "sql = load_queries(__file__)" in text:
+            used |= {
+                node.attr
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "sql"
+            }
+    assert used == {query.name for query in load_queries(str(folder / "any.py"))}
+
+
+def test_every_query_can_be_prepared(engine: Engine) -> None:
+    refused = {}
+    for folder, query in QUERIES:
+        try:
+            prepare(engine, query)
+        except engine.refusals as error:
+            refused[f"{query_id(folder)}: {query.name}"] = str(error)
+    assert not refused
+
+
+def prepare(engine: Engine, query: Query) -> None:
+    """Let the engine plan the statement without running it. On PostgreSQL as the app role, so its grants count too."""
+    if isinstance(engine, SqliteEngine):
+        with contextlib.closing(sqlite3.connect(engine.path)) as connection:
+            connection.execute(f"EXPLAIN {query.sqlite}", dict.fromkeys(query.parameters))
+        return
+    assert isinstance(engine, PostgresEngine)
+    names = sorted(set(re.findall(r"%\((\w+)\)s", query.postgres)))
+    text = query.postgres.replace("%%", "%")
+    for number, name in enumerate(names, 1):
+        text = text.replace(f"%({name})s", f"${number}")
+    nothing = f"({', '.join(['NULL'] * len(names))})" if names else ""
+    with psycopg.connect(engine.app_url, options=f"-c search_path={SCHEMA}") as connection:
+        connection.execute(f"PREPARE one AS {text}")
+        connection.execute(f"EXPLAIN EXECUTE one{nothing}")
+
+
+def test_every_table_of_the_migrations_is_declared() -> None:
+    declared = {table.name for table in schema().tables}
+    for path in (PACKAGE / "migrations").glob("*.sql"):
+        made = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(made) <= declared, f"{path.name} makes tables that no schema declares, so nothing guards them"

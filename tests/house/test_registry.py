@@ -1,0 +1,86 @@
+"""What every operation must bring along before it may be registered."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
+from groundplan.kernel.operations.registry import Effect, Operation
+from tests.contracts.reference import argument_in_words, named_refusals
+from tests.contracts.refusals import error_classes
+from tests.contracts.words import EXAMPLES
+from tests.contracts.write import REFERENCE
+
+SUMMARY_CHARS_MAX = 100
+
+AnyOperation = Operation[Any, Any]
+every_operation = pytest.mark.parametrize("operation", list(OPERATIONS), ids=lambda operation: operation.name)
+
+
+@every_operation
+def test_an_operation_has_a_name_and_one_short_sentence(operation: AnyOperation) -> None:
+    assert re.fullmatch(r"[a-z]+(\.[a-z_]+)+", operation.name)
+    assert re.fullmatch(r"[A-Z][^\n]*\.", operation.summary)
+    assert len(operation.summary) <= SUMMARY_CHARS_MAX
+
+
+@every_operation
+def test_an_operation_needs_a_permission_of_the_place_it_works_on(operation: AnyOperation) -> None:
+    expected = ORGANIZATION_GRANTS if operation.project is None else GRANTS.keys()
+    assert operation.permission in expected
+
+
+@every_operation
+def test_an_operation_stands_in_the_reference_with_an_example(operation: AnyOperation) -> None:
+    pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")]
+    assert sum(f"\n## {operation.name}\n" in page for page in pages) == 1, "run `make contracts`"
+    assert operation.name in EXAMPLES, "add one to tests/contracts/words.py"
+
+
+@every_operation
+def test_every_argument_is_explained(operation: AnyOperation) -> None:
+    for field in msgspec.structs.fields(operation.input):
+        assert argument_in_words(operation, field.encode_name).endswith(".")
+
+
+@every_operation
+def test_an_argument_that_nobody_knows_is_refused(operation: AnyOperation) -> None:
+    assert operation.input.__struct_config__.forbid_unknown_fields
+
+
+@every_operation
+def test_every_change_can_be_sent_twice_without_a_second_effect(operation: AnyOperation) -> None:
+    takes_op_id = "op_id" in operation.input.__struct_fields__
+    assert takes_op_id == (operation.effect is not Effect.READ)
+
+
+@every_operation
+def test_the_refusals_an_operation_names_exist(operation: AnyOperation) -> None:
+    assert {name for name, _ in named_refusals(operation)} <= error_classes().keys()
+
+
+def test_no_two_operations_are_reached_the_same_way() -> None:
+    tools = [(one.tool.name, one.tool.selector) for one in OPERATIONS if one.tool]
+    commands = [one.command.words for one in OPERATIONS if one.command]
+    assert len(set(tools)) == len(tools)
+    assert len(set(commands)) == len(commands)
+
+
+def test_every_operation_is_reached_from_somewhere() -> None:
+    assert not [one.name for one in OPERATIONS if one.tool is None and one.command is None]
+
+
+def test_a_permission_is_either_of_a_project_or_of_the_organization() -> None:
+    assert GRANTS.keys() | ORGANIZATION_GRANTS == set(Permission)
+    assert not GRANTS.keys() & ORGANIZATION_GRANTS
+
+
+def test_every_error_has_a_code_of_its_own_form_and_says_what_it_means() -> None:
+    for name, found in error_classes().items():
+        assert re.fullmatch(r"[a-z][a-z0-9_]*", found.code), name
+        assert (found.__doc__ or "").rstrip().endswith("."), name

@@ -1,0 +1,122 @@
+"""How every file of this repository reads, whoever wrote it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "groundplan"
+LINES_MAX = 400
+
+SKIPPED_FOLDERS = {"build", "dist", "node_modules", "__pycache__"}
+TEXT_SUFFIXES = {".py", ".sql", ".md", ".toml", ".lock", ".txt", ".yaml", ".yml", ".json", ".cfg", ".sh", ""}
+
+VAGUE_NAMES = re.compile(r"(?:^|_)(?:utils?|helpers?|managers?|services?|common|misc)(?:_|$)")
+# Put together from halves, so that this file does not find itself.
+UNFINISHED = re.compile("|".join(rf"\b{one}\b" for one in ("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK")))
+HOMES = ("ro" + "ot", "ho" + "me", "Us" + "ers", "wo" + "rk")
+MACHINE_PATH = re.compile(rf"(?<![\w.~}}\])/])/(?:{'|'.join(HOMES)})/\w")
+INDEX_HOST = re.compile(r"https?://[^\s\"'<>)]*(?:py" + r"pi\b|/simple\b|python" + r"hosted|artifactory|nexus)")
+WAIVER = re.compile(r"#\s*(?:noqa|type:\s*ignore)[^#]*")
+WAIVER_WITH_REASON = re.compile(
+    r"#\s*noqa: ?[A-Z]+[0-9]+(?:, ?[A-Z]+[0-9]+)* +[-\N{EN DASH}:#] *\w|#\s*type: ?ignore\[[\w, -]+\] *#+ *\w"
+)
+SQL = re.compile(
+    r"^\s*(?:SELECT\b.+\bFROM\b|INSERT\s+INTO\b|UPDATE\s+\w+\s+SET\b|DELETE\s+FROM\b|WITH\s+\w+\s+AS\s*\("
+    r"|(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|TRIGGER|VIEW|ROLE|POLICY|FUNCTION|SCHEMA)\b|PRAGMA\b|ATTACH\b)",
+    re.DOTALL,
+)
+
+
+@cache
+def text_files() -> list[Path]:
+    """Every text of the repository that people write, as far as we can tell without asking git."""
+    found = []
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        hidden = any(part.startswith(".") and part not in (".ci", ".gitignore") for part in parts)
+        if path.is_file() and not hidden and not SKIPPED_FOLDERS & set(parts) and path.suffix in TEXT_SUFFIXES:
+            found.append(path)
+    return found
+
+
+def python_files() -> list[Path]:
+    return [path for path in text_files() if path.suffix == ".py"]
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def lines_with(pattern: re.Pattern[str], files: list[Path]) -> list[str]:
+    return [
+        f"{shown(path)}:{number}: {line.strip()[:80]}"
+        for path in files
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def test_every_module_opens_with_its_idea() -> None:
+    assert not [
+        shown(path) for path in python_files() if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+
+
+def test_no_module_of_the_package_is_longer_than_its_reader_can_hold() -> None:
+    lengths = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in PACKAGE.rglob("*.py")}
+    assert not {name: length for name, length in lengths.items() if length > LINES_MAX}
+
+
+def test_no_file_has_a_name_without_an_edge() -> None:
+    names = {path for path in text_files() if path.suffix == ".py"} | {path.parent for path in python_files()}
+    assert not [shown(path) for path in sorted(names) if VAGUE_NAMES.search(path.stem)]
+
+
+def test_nothing_is_left_for_later() -> None:
+    assert not lines_with(UNFINISHED, text_files())
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    assert not lines_with(MACHINE_PATH, text_files())
+
+
+def test_no_file_names_a_package_index() -> None:
+    assert not lines_with(INDEX_HOST, text_files())
+
+
+def test_every_waiver_says_why() -> None:
+    silent = []
+    for line in lines_with(WAIVER, [path for path in python_files() if path != Path(__file__)]):
+        path, number, _ = line.split(":", 2)
+        text = (ROOT / path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
+        if not WAIVER_WITH_REASON.search(text):
+            silent.append(line)
+    assert not silent, "say after the code why it does not apply: # noqa: A001 - what one does to a plan"
+
+
+def test_sql_stands_in_query_files_migrations_and_the_store() -> None:
+    store = PACKAGE / "kernel" / "store"
+    found = [
+        f"{shown(path)}:{constant.lineno}: {str(constant.value).strip()[:60]}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if not path.is_relative_to(store)
+        for constant in string_constants(ast.parse(path.read_text(encoding="utf-8")))
+        if SQL.search(str(constant.value))
+    ]
+    assert not found, "put it into queries.sql and give it a name"
+
+
+def string_constants(tree: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node
+
+
+def test_the_search_for_sql_finds_it() -> None:
+    text = "x = 'SELECT 1 FROM projects'\ny = f'DELETE FROM {table}'\nz = 'Select what you want from it.'"
+    assert [node.lineno for node in string_constants(ast.parse(text)) if SQL.search(str(node.value))] == [1, 2]

@@ -1,0 +1,173 @@
+"""The rules that stand in the schema itself: the last owner stays, and a revision moves by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from groundplan.kernel.store.guards import LastOwner, RevisionSkipped
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.queries import Query
+from tests.engines import Engine, Rows, person
+from tests.kernel.store.attacks import drop_guards
+
+ADA, BEN = person("ada"), person("ben")
+MEMBERS = "SELECT user_id, role FROM project_members ORDER BY user_id"
+REVISIONS = "SELECT rev FROM projects UNION ALL SELECT rev FROM organizations"
+OWNERS_GONE = "DELETE FROM project_members WHERE role = 'owner'"
+
+
+@pytest.fixture(autouse=True)
+def atlas(engine: Engine) -> None:
+    """A project of which Ada is the only owner and Ben an editor."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A statement that a rule forbids, and where to look for its effect."""
+
+    statement: str
+    effect: str
+    only: Dialect | None = None
+
+    def answer(self, engine: Engine) -> str:
+        """The first line of what the database says to it."""
+        try:
+            self.changes(engine)
+        except engine.refusals as refusal:
+            return str(refusal).partition("\n")[0]
+        return "done"
+
+    def changes(self, engine: Engine) -> bool:
+        before: Rows = engine.as_owner(self.effect)
+        return engine.as_app(ADA, self.statement, self.effect, keep=False) != before
+
+
+def replaced(table: str, changes: dict[str, str], columns: str) -> str:
+    values = ", ".join(changes.get(column, column) for column in columns.split())
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns.split())}) SELECT {values} FROM {table}"
+
+
+WITHOUT_OWNER = {
+    "removing the last owner": Attempt("DELETE FROM project_members WHERE user_id = 'ada'", MEMBERS),
+    "removing everybody at once": Attempt("DELETE FROM project_members", MEMBERS),
+    "giving the last owner a smaller role": Attempt(
+        "UPDATE project_members SET role = 'viewer' WHERE user_id = 'ada'", MEMBERS
+    ),
+    "giving everybody a smaller role at once": Attempt("UPDATE project_members SET role = 'editor'", MEMBERS),
+    "replacing the last owner by a viewer": Attempt(
+        replaced("project_members", {"role": "'viewer'"}, "tenant_id project_id user_id role created_at created_by"),
+        MEMBERS,
+        only=Dialect.SQLITE,
+    ),
+    "removing the last owner in a WITH": Attempt(
+        f"WITH gone AS ({OWNERS_GONE} RETURNING 1) SELECT count(*) FROM gone", MEMBERS, only=Dialect.POSTGRES
+    ),
+}
+REVISION_STEPS = {
+    f"{table} {step}": Attempt(f"UPDATE {table} SET rev = {step}", REVISIONS)
+    for table in ("projects", "organizations")
+    for step in ("rev + 2", "rev - 1", "1000000")
+} | {
+    "beginning a project again": Attempt(
+        replaced(
+            "projects",
+            {"rev": "1"},
+            "tenant_id id name goal rev created_at created_by updated_at archived_at",
+        ),
+        REVISIONS,
+        only=Dialect.SQLITE,
+    ),
+    "beginning the organization again": Attempt(
+        replaced("organizations", {"rev": "0"}, "id name rev created_at"), REVISIONS, only=Dialect.SQLITE
+    ),
+}
+
+
+def here(attempts: dict[str, Attempt], engine: Engine) -> Iterator[tuple[str, Attempt]]:
+    return ((name, one) for name, one in attempts.items() if one.only in (None, engine.dialect))
+
+
+def test_no_statement_leaves_a_project_without_an_owner(engine: Engine) -> None:
+    said = {name: attempt.answer(engine) for name, attempt in here(WITHOUT_OWNER, engine)}
+
+    assert said == dict.fromkeys(said, "last_owner: project_members")
+
+
+def test_without_its_triggers_a_project_loses_its_last_owner(engine: Engine) -> None:
+    drop_guards(engine, ["project_members"])
+
+    assert [name for name, attempt in here(WITHOUT_OWNER, engine) if not attempt.changes(engine)] == []
+
+
+def test_of_two_owners_one_can_go_but_not_both(engine: Engine) -> None:
+    engine.session("ada").call("member.add", scopeId="atlas", userId="ben", role="owner")
+
+    with pytest.raises(engine.refusals, match="last_owner"):
+        engine.as_app(ADA, OWNERS_GONE)
+    with pytest.raises(engine.refusals, match="last_owner"):
+        engine.as_app(ADA, "UPDATE project_members SET role = 'viewer'")
+    engine.as_app(ADA, "DELETE FROM project_members WHERE user_id = 'ada'")
+
+    assert engine.as_owner(MEMBERS) == [("ben", "owner")]
+
+
+def test_the_owner_of_another_project_does_not_count(engine: Engine) -> None:
+    engine.session("ben").call("project.create", name="other")
+
+    with pytest.raises(engine.refusals, match="last_owner"):
+        engine.as_app(ADA, "DELETE FROM project_members WHERE user_id = 'ada'")
+
+
+@pytest.mark.parametrize("attempt", ["removing the last owner", "giving the last owner a smaller role"])
+def test_a_caller_of_the_store_is_told_about_the_last_owner(engine: Engine, attempt: str) -> None:
+    query = Query("attempt", WITHOUT_OWNER[attempt].statement)
+
+    with pytest.raises(LastOwner):
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(query))
+
+
+def test_no_statement_moves_a_revision_but_by_one(engine: Engine) -> None:
+    said = {name: attempt.answer(engine) for name, attempt in here(REVISION_STEPS, engine)}
+
+    assert {name: answer.partition(":")[0] for name, answer in said.items()} == dict.fromkeys(said, "rev_step")
+
+
+def test_without_its_triggers_a_revision_goes_anywhere(engine: Engine) -> None:
+    drop_guards(engine, ["projects", "organizations"])
+
+    assert [name for name, attempt in here(REVISION_STEPS, engine) if not attempt.changes(engine)] == []
+
+
+def test_a_revision_moves_by_one(engine: Engine) -> None:
+    (before,) = engine.as_owner("SELECT rev FROM projects")[0]
+
+    engine.as_app(ADA, "UPDATE projects SET rev = rev + 1")
+
+    assert engine.as_owner("SELECT rev FROM projects") == [(before + 1,)]
+
+
+def test_a_caller_of_the_store_is_told_about_the_skipped_revision(engine: Engine) -> None:
+    skip = Query("skip", "UPDATE projects SET rev = rev + 2")
+
+    with pytest.raises(RevisionSkipped):
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(skip))
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_an_editor_may_write_in_a_project_but_not_archive_it(engine: Engine) -> None:
+    archive = "UPDATE projects SET archived_at = '2026-01-01T00:00:00.000Z'"
+
+    engine.as_app(BEN, "UPDATE projects SET rev = rev + 1")
+    with pytest.raises(engine.refusals, match="only project:archive may change this"):
+        engine.as_app(BEN, archive)
+    engine.as_app(ADA, archive, keep=False)
+
+    drop_guards(engine, ["projects"])
+    engine.as_app(BEN, archive)
+    assert engine.as_owner("SELECT count(archived_at) FROM projects") == [(1,)]

@@ -1,0 +1,161 @@
+"""A SQLite file that is being made: by somebody who is killed, meets an error, or is not the only one."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from groundplan.catalog import schema
+from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.sqlite_file import _bring_up_to_date, connect, migrate
+from groundplan.kernel.store.turnstile import Turnstile
+from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with
+
+AT_ONCE = 8
+STATEMENTS_BEFORE_THE_LOCK = 5  # whose file, which version, the journal, which steps, BEGIN IMMEDIATE
+
+
+class Watched(sqlite3.Connection):
+    """A connection that says so before each statement."""
+
+    before: Callable[[], None] = staticmethod(lambda: None)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        self.before()
+        return super().execute(*arguments)
+
+
+def watched(path: Path, before: Callable[[], None] = Watched.before) -> Watched:
+    connection = sqlite3.connect(path, isolation_level=None, factory=Watched)
+    connection.before = before
+    return connection
+
+
+def version(path: Path) -> tuple[int, int]:
+    """The version that a file claims, and how many things are in it."""
+    with closing(sqlite3.connect(path)) as connection:
+        (claimed,) = connection.execute("PRAGMA user_version").fetchone()
+        (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        return claimed, things
+
+
+def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_path: Path) -> None:
+    steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
+    path, images = tmp_path / "plan.db", tmp_path / "images"
+    images.mkdir()
+
+    def keep_image() -> None:
+        # What a kill at this moment would leave behind: the bytes of the file and of its log.
+        image = images / f"{len(list(images.glob('*.db'))):03}.db"
+        for suffix in ("", "-wal"):
+            if (source := Path(f"{path}{suffix}")).exists():
+                shutil.copy(source, f"{image}{suffix}")
+
+    with closing(watched(path, keep_image)) as connection:
+        migrate(connection, schema(), steps)
+    whole = version(path)
+
+    found = set()
+    for image in sorted(images.glob("*.db")):
+        found.add(version(image))
+        with closing(watched(image)) as connection:
+            migrate(connection, schema(), steps)
+        assert version(image) == whole
+
+    assert len(list(images.glob("*.db"))) > len(SECOND)
+    # One shape for each version and none in between; the last one is there only when the last statement is done.
+    assert sorted(claimed for claimed, _ in found) == list(range(len(steps)))
+
+
+def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: Path) -> None:
+    class Fault(Exception):
+        pass
+
+    def fault_at(place: int) -> Callable[[], None]:
+        done = count()
+
+        def before() -> None:
+            if next(done) == place:
+                raise Fault
+
+        return before
+
+    steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
+    for place in count():
+        path = tmp_path / f"{place}.db"
+        with closing(watched(path, fault_at(place))) as connection:
+            try:
+                migrate(connection, schema(), steps)
+                break
+            except Fault:
+                assert not connection.in_transaction
+                migrate(connection, schema(), steps)
+        assert version(path)[0] == len(steps)
+    assert place > len(SECOND)
+
+
+def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp_path: Path) -> None:
+    def finished_at(place: int, path: Path) -> Callable[[], None]:
+        done = count()
+
+        def before() -> None:
+            if next(done) == place:
+                with closing(connect(path)) as other:
+                    migrate(other, schema())
+
+        return before
+
+    for place in range(STATEMENTS_BEFORE_THE_LOCK):
+        path = tmp_path / f"{place}.db"
+        with closing(watched(path, finished_at(place, path))) as connection:
+            _bring_up_to_date(connection, path, schema, Turnstile(path))
+            assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
+
+
+def test_threads_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    for number in range(10):
+        path = tmp_path / f"{number}.db"
+        start = threading.Barrier(AT_ONCE)
+
+        def opened(path: Path = path, start: threading.Barrier = start) -> None:
+            start.wait()
+            SqliteStore(path, schema).close()
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for one in [pool.submit(opened) for _ in range(AT_ONCE)]:
+                one.result()
+        with closing(sqlite3.connect(path)) as connection:
+            assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
+
+
+def test_processes_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
+    path = tmp_path / "plan.db"
+    script = (
+        "import sys; from pathlib import Path; from groundplan.catalog import schema; "
+        "from groundplan.kernel.store.sqlite import SqliteStore; "
+        "print('ready', flush=True); sys.stdin.readline(); SqliteStore(Path(sys.argv[1]), schema).close()"
+    )
+    pipes = subprocess.PIPE
+    command = [sys.executable, "-c", script, str(path)]
+    openers = [subprocess.Popen(command, text=True, stdin=pipes, stdout=pipes, stderr=pipes) for _ in range(AT_ONCE)]
+    for opener in openers:
+        assert opener.stdout is not None
+        assert opener.stdout.readline() == "ready\n"
+    for opener in openers:
+        assert opener.stdin is not None
+        opener.stdin.write("\n")
+        opener.stdin.flush()
+
+    assert [opener.communicate()[1] for opener in openers] == [""] * AT_ONCE
+    with closing(sqlite3.connect(path)) as connection:
+        assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))

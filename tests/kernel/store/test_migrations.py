@@ -1,0 +1,163 @@
+"""The steps from an empty database to today's schema: each whole or not at all, and never somebody else's."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from groundplan.catalog import schema
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.migrations import FOLDER, ChangedMigration, Dialect, Migration, NewerSchema, migrations
+from groundplan.kernel.store.postgres_setup import set_up
+from groundplan.kernel.store.sqlite_file import connect, migrate
+from tests.engines import Engine, PostgresEngine, Rows, SqliteEngine
+
+TAKEN = "SELECT number, name, checksum, applied_at FROM schema_migrations ORDER BY number"
+SECOND = [
+    "CREATE TABLE test_pets (tenant_id text NOT NULL, id text NOT NULL, PRIMARY KEY (tenant_id, id));",
+    "INSERT INTO test_pets (tenant_id, id) VALUES ('local', 'rex');",
+    "ALTER TABLE test_pets ADD COLUMN name text;",
+    "CREATE INDEX test_pets_by_name ON test_pets (tenant_id, name);",
+    "UPDATE test_pets SET name = id;",
+]
+BROKEN = "INSERT INTO no_such_table VALUES (1);"
+
+
+def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migration]:
+    """The real steps, and one more of the test's own."""
+    folder.mkdir()
+    for path in FOLDER.glob(f"*.{dialect}.sql"):
+        shutil.copy(path, folder)
+    known = len(migrations(dialect))
+    (folder / f"{known + 1:04}_pets.{dialect}.sql").write_text("\n".join(second))
+    return migrations(dialect, folder)
+
+
+def take(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
+    """Bring the database forward as the product does it."""
+    if isinstance(engine, PostgresEngine):
+        engine.will_be_altered()
+        set_up(engine.owner_url, schema(), steps=steps)
+    elif isinstance(engine, SqliteEngine):
+        with closing(connect(engine.path)) as connection:
+            migrate(connection, schema(), steps)
+
+
+def shape(engine: Engine) -> Rows:
+    """Everything there is, by name, and the steps taken."""
+    if engine.dialect is Dialect.SQLITE:
+        things = "SELECT type || ' ' || name FROM sqlite_schema ORDER BY 1"
+    else:
+        things = (
+            "SELECT relname::text FROM pg_class WHERE relnamespace = 'groundplan'::regnamespace "
+            "UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'groundplan'::regnamespace "
+            "UNION ALL SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal "
+            "UNION ALL SELECT policyname || roles::text FROM pg_policies ORDER BY 1"
+        )
+    return engine.as_owner(things) + engine.as_owner(TAKEN)
+
+
+def test_a_fresh_database_takes_every_step(engine: Engine) -> None:
+    taken = [(number, name, checksum) for number, name, checksum, _ in engine.as_owner(TAKEN)]
+
+    assert taken == [(step.number, step.name, step.checksum) for step in migrations(engine.dialect)]
+
+
+def test_running_again_takes_no_step_and_changes_nothing(engine: Engine) -> None:
+    before = shape(engine)
+
+    take(engine)
+
+    assert shape(engine) == before
+
+
+@pytest.mark.parametrize("place", range(len(SECOND) + 1))
+def test_a_step_that_fails_anywhere_leaves_the_version_before_it_and_can_be_run_again(
+    engine: Engine, tmp_path: Path, place: int
+) -> None:
+    before = shape(engine)
+    broken = steps_with(tmp_path / "broken", engine.dialect, *SECOND[:place], BROKEN, *SECOND[place:])
+
+    with pytest.raises(engine.refusals):
+        take(engine, broken)
+    assert shape(engine) == before
+
+    take(engine, steps_with(tmp_path / "mended", engine.dialect, *SECOND))
+    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == ["foundation", "pets"]
+    assert engine.as_owner("SELECT tenant_id, id, name FROM test_pets") == [("local", "rex", "rex")]
+
+
+def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Engine, tmp_path: Path) -> None:
+    take(engine, steps_with(tmp_path / "then", engine.dialect, *SECOND))
+    before = shape(engine)
+
+    with pytest.raises(ChangedMigration) as refused:
+        take(engine, steps_with(tmp_path / "now", engine.dialect, *SECOND, "-- a remark"))
+
+    assert (refused.value.code, refused.value.details) == (
+        "store_migration_changed",
+        {"number": len(migrations(engine.dialect)) + 1, "name": "pets"},
+    )
+    assert shape(engine) == before
+
+
+def test_a_database_that_a_newer_groundplan_made_is_refused_and_left_alone(engine: Engine, tmp_path: Path) -> None:
+    take(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
+    before = shape(engine)
+
+    for attempt in (engine.another_store, lambda: take(engine)):
+        with pytest.raises(NewerSchema) as refused:
+            attempt()
+        known = len(migrations(engine.dialect))
+        assert (refused.value.code, refused.value.details) == ("store_newer", {"found": known + 1, "known": known})
+
+    assert shape(engine) == before
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_newer_file_is_not_touched_by_a_byte(engine: SqliteEngine, tmp_path: Path) -> None:
+    take(engine, steps_with(tmp_path / "newer", engine.dialect, *SECOND))
+    engine.close()
+    before = engine.path.read_bytes()
+
+    with pytest.raises(NewerSchema):
+        engine.another_store()
+
+    assert engine.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("numbers", [(2,), (1, 3), (1, 1, 2), (0, 1)])
+def test_steps_that_are_not_numbered_one_by_one_are_a_mistake(tmp_path: Path, numbers: Sequence[int]) -> None:
+    for place, number in enumerate(numbers):
+        (tmp_path / f"{number:04}_{place}.sqlite.sql").write_text("SELECT 1;")
+
+    with pytest.raises(ValueError, match="not numbered"):
+        migrations(Dialect.SQLITE, tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+def test_a_set_up_whose_connection_is_killed_can_be_run_again(engine: PostgresEngine, tmp_path: Path) -> None:
+    before = shape(engine)
+    suicide = "SELECT pg_terminate_backend(pg_backend_pid());"
+
+    with pytest.raises(Unavailable) as refused:
+        take(engine, steps_with(tmp_path / "killed", engine.dialect, *SECOND[:3], suicide, *SECOND[3:]))
+    assert refused.value.code == "store_down"
+    assert shape(engine) == before
+
+    take(engine, steps_with(tmp_path / "whole", engine.dialect, *SECOND))
+    assert engine.as_owner("SELECT name FROM test_pets") == [("rex",)]
+
+
+def test_guards_are_put_up_anew_with_a_step(engine: Engine, tmp_path: Path) -> None:
+    guard = "guard_events_append_only_" + ("update" if engine.dialect is Dialect.SQLITE else "row_update ON events")
+    before = shape(engine)
+    engine.as_owner(f"DROP TRIGGER {guard}")
+
+    take(engine, steps_with(tmp_path / "steps", engine.dialect, *SECOND))
+
+    assert {row for row in before if len(row) == 1} <= set(shape(engine))

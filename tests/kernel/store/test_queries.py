@@ -1,0 +1,51 @@
+"""Named SQL: one text, two spellings, and nothing of it ever comes from a value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from groundplan.kernel.store.queries import Query, load_queries
+
+
+def written(folder: Path, shared: str, special: str | None = None) -> str:
+    (folder / "queries.sql").write_text(shared, encoding="utf-8")
+    if special is not None:
+        (folder / "queries.postgres.sql").write_text(special, encoding="utf-8")
+    return str(folder / "module.py")
+
+
+def test_a_query_is_found_by_its_name(tmp_path: Path) -> None:
+    sql = load_queries(
+        written(tmp_path, "-- A file.\n\n-- name: one\n-- About it.\nSELECT 1;\n\n-- name: two\nSELECT :x;\n")
+    )
+
+    assert sql.one.sqlite == "SELECT 1"
+    assert sql.two.parameters == {"x"}
+    with pytest.raises(AttributeError, match="three"):
+        _ = sql.three
+
+
+def test_parameters_are_spelled_for_each_driver() -> None:
+    query = Query("q", "SELECT :a, ':b', \"c:d\", x::text, '%' -- :e\n WHERE y = :a")
+
+    assert query.parameters == {"a"}
+    assert query.postgres == "SELECT %(a)s, ':b', \"c:d\", x::text, '%%' -- :e\n WHERE y = %(a)s"
+
+
+def test_an_override_serves_postgres_alone(tmp_path: Path) -> None:
+    sql = load_queries(written(tmp_path, "-- name: one\nSELECT 1;", "-- name: one\nSELECT :b;"))
+
+    assert (sql.one.sqlite, sql.one.postgres) == ("SELECT 1", "SELECT %(b)s")
+    assert sql.one.parameters == {"b"}
+
+
+def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="other"):
+        load_queries(written(tmp_path, "-- name: one\nSELECT 1;", "-- name: other\nSELECT 2;"))
+
+
+def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="twice"):
+        load_queries(written(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))

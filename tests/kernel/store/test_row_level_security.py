@@ -1,0 +1,252 @@
+"""The second fence: a query that forgot its predicate, sent raw as the app role, finds nothing of somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from groundplan.catalog import schema
+from groundplan.kernel.actors import Access, Actor
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.postgres import PostgresStore, PostgresTransaction
+from groundplan.kernel.store.transaction import Transaction
+from tests.engines import PostgresEngine, Rows, person
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+ADA, CLEO, DORA = person("ada"), person("cleo"), person("dora")
+MALLORY = person("mallory", organization="rival")
+STRANGERS = [
+    None,
+    MALLORY,
+    replace(MALLORY, access=Access.OPEN),
+    person("ada", organization="rival"),
+    person("nobody"),
+    person("mallory"),
+    person(""),
+    person("", organization=""),
+    person("ada", organization=""),
+    replace(person("ada", organization=""), access=Access.OPEN),
+    person("ada'--"),
+]
+STAMP = "'2026-01-01T00:00:00.000Z'"
+TABLES = [table.name for table in schema().tables if table.name != "schema_migrations"]
+COLUMNS = """
+SELECT a.attname, format_type(a.atttypid, a.atttypmod)
+  FROM pg_attribute AS a
+ WHERE a.attrelid = '{}'::regclass AND a.attnum > 0 AND NOT a.attisdropped
+ ORDER BY a.attnum
+"""
+# What every member of an organization may do there, whatever the role in a project: make one, and what goes with it.
+MEMBERS_MAY = {
+    ("update", "organizations", "rev"),
+    ("insert", "principals"),
+    ("insert", "user_memberships"),
+    ("insert", "projects"),
+    ("insert", "organization_events"),
+    ("insert", "answers"),
+}
+
+
+class Filled:
+    """Every table has rows of Ada's project in it: some by the product, and in any case one that fits the columns."""
+
+    def __init__(self, engine: PostgresEngine) -> None:
+        self.engine = engine
+        ada = engine.session("ada")
+        self.project: str = ada.call("project.create", name="atlas", op_id="once").project.id
+        ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+        engine.as_owner(
+            f"INSERT INTO principals VALUES ('local', 'dora', 'dora', 'person', {STAMP})",
+            f"INSERT INTO user_memberships VALUES ('local', 'dora', {STAMP}, 'ada')",
+        )
+        engine.found_organization("rival", "mallory")
+        self.columns: dict[str, dict[str, str]] = {
+            table: dict(engine.as_owner(COLUMNS.format(table))) for table in TABLES
+        }
+        checks = engine.as_owner(
+            "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'c' AND conrelid > 0"
+        )
+        engine.as_owner(
+            *(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in checks),
+            "SET session_replication_role = replica",
+            *(self.insert(table, "filled", 7, actor="ada") for table in TABLES),
+        )
+
+    def insert(self, table: str, key: str, number: int, *, actor: str) -> str:
+        """A row of Ada's organization and project that says it comes from the actor."""
+        values = {
+            name: {
+                "tenant_id": "'local'",
+                "project_id": f"'{self.project}'",
+                "subject": f"'{self.project}'",
+                "actor_id": f"'{actor}'",
+                "created_by": f"'{actor}'",
+                "role": "'owner'",
+            }.get(name, {"bigint": str(number), "boolean": "true", "instant": STAMP}.get(kind, f"'{key}'"))
+            for name, kind in self.columns[table].items()
+        }
+        return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
+
+    def seen(self, actor: Actor | None) -> dict[str, int]:
+        """How many rows of Ada's organization a query without a predicate shows to somebody."""
+        return {
+            table: sum(tenant == "local" for (tenant,) in self.engine.as_app(actor, self._unguarded(table)))
+            for table in TABLES
+        }
+
+    @staticmethod
+    def _unguarded(table: str) -> str:
+        return f"SELECT {'id' if table == 'organizations' else 'tenant_id'} FROM {table}"
+
+    def picture(self) -> Rows:
+        rows = " UNION ALL ".join(f"SELECT '{table}', t::text FROM {table} AS t" for table in TABLES)
+        return self.engine.as_owner(f"{rows} ORDER BY 1, 2")
+
+    def updates(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        for table, columns in self.columns.items():
+            for name, kind in columns.items():
+                other = {"bigint": f"{name} + 1000", "boolean": f"NOT {name}", "instant": STAMP.replace("2026", "2027")}
+                value = other.get(kind, f"{name} || 'x'")
+                yield ("update", table, name), f"UPDATE {table} SET {name} = {value}"
+
+
+@pytest.fixture
+def filled(engine: PostgresEngine) -> Filled:
+    return Filled(engine)
+
+
+def test_every_table_is_filled_and_its_owner_sees_it(filled: Filled) -> None:
+    trusted = replace(ADA, access=Access.OPEN)
+
+    assert [table for table, rows in filled.seen(trusted).items() if not rows] == []
+
+
+def test_a_stranger_sees_nothing_without_any_predicate(filled: Filled) -> None:
+    seen = {str(actor): filled.seen(actor) for actor in STRANGERS}
+
+    assert seen == dict.fromkeys(seen, dict.fromkeys(TABLES, 0))
+
+
+def test_a_colleague_who_is_not_in_the_project_sees_only_the_organization(filled: Filled) -> None:
+    seen = {table for table, rows in filled.seen(DORA).items() if rows}
+
+    assert seen == {"organizations", "principals", "user_memberships"}
+
+
+def test_without_row_level_security_the_same_queries_show_everything(filled: Filled) -> None:
+    filled.engine.as_owner(*(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in TABLES))
+
+    assert all(filled.seen(MALLORY).values())
+
+
+def changes_by(filled: Filled, actor: Actor) -> set[tuple[str, ...]]:
+    """Which of all the single changes to every table come to something when this actor makes them."""
+    attempts = [
+        *filled.updates(),
+        *((("delete", table), f"DELETE FROM {table}") for table in TABLES),
+        *((("insert", table), filled.insert(table, "fresh", 8, actor=actor.id)) for table in TABLES),
+    ]
+    done = set()
+    # The triggers are tested elsewhere; here only the policies and grants are to speak.
+    filled.engine.as_owner(*(f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in TABLES))
+    before = filled.picture()
+    for name, statement in attempts:
+        with suppress(*filled.engine.refusals):
+            filled.engine.as_app(actor, statement)
+        after = filled.picture()
+        if after != before:
+            done.add(name)
+        before = after
+    return done
+
+
+def test_a_viewer_changes_nothing_but_what_every_member_of_the_organization_may(filled: Filled) -> None:
+    assert changes_by(filled, CLEO) == MEMBERS_MAY
+
+
+def test_a_stranger_changes_nothing_at_all(filled: Filled) -> None:
+    done = changes_by(filled, MALLORY)
+
+    # Her own organization's revision is hers; nothing else came of it.
+    assert done == {("update", "organizations", "rev")}
+    assert filled.engine.as_owner("SELECT id FROM organizations WHERE rev >= 1000") == [("rival",)]
+
+
+def test_the_viewer_could_change_everything_if_the_policies_did_not_stop_her(filled: Filled) -> None:
+    engine = filled.engine
+    engine.as_owner(
+        *(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY" for table in TABLES),
+        f"GRANT ALL ON ALL TABLES IN SCHEMA groundplan TO {engine.app_role}",
+    )
+
+    done = changes_by(filled, CLEO)
+
+    assert {("delete", table) for table in TABLES} <= done
+    assert {name for name, _ in filled.updates()} - done == set()
+
+
+IDENTITY = "SELECT pg_backend_pid(), " + ", ".join(
+    f"coalesce(current_setting('groundplan.{setting}', true), '')" for setting in ("tenant", "actor", "access")
+)
+
+
+def leave_well(tx: Transaction) -> None:
+    tx.record("test.happened", "x")
+
+
+def fail(tx: Transaction) -> None:
+    raise RuntimeError("a defect")
+
+
+def break_off(tx: Transaction) -> None:
+    raise KeyboardInterrupt
+
+
+def mistype(tx: Transaction) -> None:
+    assert isinstance(tx, PostgresTransaction)
+    tx.connection.execute("SELECT 1 / 0")
+
+
+def be_cancelled(tx: Transaction) -> None:
+    assert isinstance(tx, PostgresTransaction)
+    tx.connection.execute("SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(5)")
+
+
+@pytest.mark.parametrize("run", [leave_well, fail, break_off, mistype, be_cancelled])
+def test_a_pooled_connection_forgets_who_used_it(engine: PostgresEngine, run: Callable[[Transaction], None]) -> None:
+    engine.session("ada").call("project.create", name="atlas")
+    store = PostgresStore(engine.app_url, connections_max=1)
+    with store._pool.connection() as connection:
+        fresh = connection.execute(IDENTITY).fetchone()
+
+    for writes in (False, True):
+        with suppress(RuntimeError, KeyboardInterrupt, Unavailable, *engine.refusals):
+            store.write(ADA, "atlas", run) if writes else store.read(ADA, run)
+        with store._pool.connection() as connection:
+            assert connection.execute(IDENTITY).fetchone() == fresh
+    store.close()
+
+    assert fresh is not None
+    assert fresh[1:] == ("", "", "")
+
+
+def test_an_identity_that_is_not_for_one_transaction_only_would_be_found(engine: PostgresEngine) -> None:
+    def stay(tx: Transaction) -> None:
+        assert isinstance(tx, PostgresTransaction)
+        tx.connection.execute("SELECT set_config('groundplan.actor', 'ada', false)")
+        tx.record("test.happened", "x")
+
+    engine.session("ada").call("project.create", name="atlas")
+    store = PostgresStore(engine.app_url, connections_max=1)
+    store.write(ADA, "atlas", stay)
+
+    with store._pool.connection() as connection:
+        found = connection.execute(IDENTITY).fetchone()
+    store.close()
+
+    assert found is not None
+    assert "ada" in found

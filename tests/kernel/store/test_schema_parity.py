@@ -1,0 +1,205 @@
+"""One schema in two dialects: the same tables, columns, keys, rules and indexes, under the same names.
+
+Each engine is asked for the facts of its schema, in the same words; what one of them does not say is a difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+
+TYPES = {
+    "INTEGER": "integer",
+    "bigint": "integer",
+    "boolean": "integer",
+    "TEXT": "text",
+    "text": "text",
+    "instant": "text",
+}
+KINDS = {"PRIMARY KEY": "primary key", "UNIQUE": "unique", "FOREIGN KEY": "foreign key", "CHECK": "check"}
+CONSTRAINT = re.compile(r"CONSTRAINT\s+(\w+)\s+(PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK)", re.IGNORECASE)
+ACTIONS = {"a": "NO ACTION", "r": "RESTRICT", "c": "CASCADE", "n": "SET NULL", "d": "SET DEFAULT"}
+IS_INSTANT = re.compile(r"(^|_)at$")
+
+COLUMNS = """
+SELECT c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+       pg_get_expr(d.adbin, d.adrelid)
+  FROM pg_class AS c
+  JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+ WHERE c.relnamespace = 'groundplan'::regnamespace
+   AND c.relkind = 'r'
+ ORDER BY 1, 2
+"""
+CONSTRAINTS = """
+SELECT c.relname, n.conname, n.contype::text,
+       ARRAY(SELECT attname::text FROM unnest(n.conkey) WITH ORDINALITY AS k (number, place)
+               JOIN pg_attribute ON attrelid = n.conrelid AND attnum = k.number ORDER BY place),
+       n.confrelid::regclass::text,
+       ARRAY(SELECT attname::text FROM unnest(n.confkey) WITH ORDINALITY AS k (number, place)
+               JOIN pg_attribute ON attrelid = n.confrelid AND attnum = k.number ORDER BY place),
+       n.confupdtype::text, n.confdeltype::text
+  FROM pg_constraint AS n
+  JOIN pg_class AS c ON c.oid = n.conrelid
+ WHERE c.relnamespace = 'groundplan'::regnamespace
+   AND n.contype IN ('p', 'u', 'f', 'c')
+"""
+INDEXES = """
+SELECT c.relname, i.relname, x.indisunique, x.indpred IS NOT NULL,
+       ARRAY(SELECT coalesce(attname::text, 'an expression') FROM unnest(x.indkey) WITH ORDINALITY AS k (number, place)
+               LEFT JOIN pg_attribute ON attrelid = c.oid AND attnum = k.number ORDER BY place)
+  FROM pg_index AS x
+  JOIN pg_class AS i ON i.oid = x.indexrelid
+  JOIN pg_class AS c ON c.oid = x.indrelid
+ WHERE c.relnamespace = 'groundplan'::regnamespace
+   AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = i.oid)
+"""
+
+
+def listed(columns: object) -> str:
+    assert isinstance(columns, list)
+    return "(" + ", ".join(map(str, columns)) + ")"
+
+
+def column(table: str, place: int, name: str, kind: str, required: bool, default: str | None) -> str:
+    rule = " not null" if required else ""
+    return f"{table}: column {place} {name} {TYPES.get(kind, kind)}{rule} default {default}"
+
+
+def postgres_facts(engine: Engine) -> Iterator[str]:
+    for table, *rest in engine.as_owner(COLUMNS):
+        yield column(table, *rest)
+    for table, name, kind, columns, target, target_columns, updated, deleted in engine.as_owner(CONSTRAINTS):
+        spelled = {"p": "primary key", "u": "unique", "f": "foreign key", "c": "check"}[kind]
+        yield f"{table}: {spelled} {name}"
+        if kind == "f":
+            actions = f"on update {ACTIONS[updated]} on delete {ACTIONS[deleted]}"
+            yield f"{table}: {listed(columns)} references {target} {listed(target_columns)} {actions}"
+        elif kind != "c":
+            yield f"{table}: {spelled} {listed(columns)}"
+    for table, name, unique, partial, columns in engine.as_owner(INDEXES):
+        yield f"{table}: index {name} {listed(columns)} unique={unique} partial={partial}"
+
+
+def sqlite_facts(engine: Engine) -> Iterator[str]:
+    tables = engine.as_owner(
+        "SELECT t.name, s.sql FROM pragma_table_list AS t JOIN sqlite_schema AS s ON s.name = t.name "
+        "WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite%'"
+    )
+    for table, text in tables:
+        about = engine.as_owner(
+            f"SELECT cid + 1, name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo('{table}')"
+        )
+        for place, name, kind, required, default, _ in about:
+            yield column(table, place, name, kind, bool(required), default)
+        key = sorted((place_in_key, name) for _, name, *_, place_in_key in about if place_in_key)
+        yield f"{table}: primary key {listed([name for _, name in key])}"
+        for name, kind in CONSTRAINT.findall(text):
+            yield f"{table}: {KINDS[kind.upper()]} {name}"
+        yield from sqlite_references(engine, table)
+        yield from sqlite_indexes(engine, table)
+
+
+def sqlite_references(engine: Engine, table: str) -> Iterator[str]:
+    keys: dict[int, list[tuple[str, str, str, str, str]]] = {}
+    for number, *rest in engine.as_owner(
+        'SELECT id, "table", "from", "to", on_update, on_delete '
+        f"FROM pragma_foreign_key_list('{table}') ORDER BY id, seq"
+    ):
+        keys.setdefault(number, []).append((rest[0], rest[1], rest[2], rest[3], rest[4]))
+    for key in keys.values():
+        target, _, _, updated, deleted = key[0]
+        ours, theirs = listed([one[1] for one in key]), listed([one[2] for one in key])
+        yield f"{table}: {ours} references {target} {theirs} on update {updated} on delete {deleted}"
+
+
+def sqlite_indexes(engine: Engine, table: str) -> Iterator[str]:
+    for name, unique, origin, partial in engine.as_owner(
+        f"SELECT name, \"unique\", origin, partial FROM pragma_index_list('{table}')"
+    ):
+        found = engine.as_owner(
+            f"SELECT coalesce(name, 'an expression') FROM pragma_index_info('{name}') ORDER BY seqno"
+        )
+        columns = listed([one for (one,) in found])
+        if origin == "c":
+            yield f"{table}: index {name} {columns} unique={bool(unique)} partial={bool(partial)}"
+        elif origin == "u":
+            yield f"{table}: unique {columns}"
+
+
+def differences(lite: Engine, postgres: Engine) -> list[str]:
+    """What only one of the engines says."""
+    return sorted(set(sqlite_facts(lite)) ^ set(postgres_facts(postgres)))
+
+
+pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
+
+
+@pytest.fixture
+def lite(tmp_path: Path) -> Iterator[SqliteEngine]:
+    made = SqliteEngine(tmp_path / "plan.db")
+    yield made
+    made.close()
+
+
+def test_both_dialects_say_the_same(engine: PostgresEngine, lite: SqliteEngine) -> None:
+    assert differences(lite, engine) == []
+
+
+def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None:
+    facts = list(postgres_facts(engine))
+
+    for expected in (
+        "projects: column 5 rev integer not null default 1",
+        "projects: column 4 goal text default None",
+        "project_members: primary key (tenant_id, project_id, user_id)",
+        "project_members: foreign key project_members_are_principals",
+        "projects: unique (tenant_id, name)",
+        "projects: check projects_goal_fits",
+        "answers: index answers_by_age (tenant_id, at) unique=False partial=False",
+        "events: (tenant_id, project_id) references projects (tenant_id, id) on update NO ACTION on delete NO ACTION",
+    ):
+        assert expected in facts
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("CREATE TABLE stray (id bigint)", "stray: column 1 id integer default None"),
+        ("ALTER TABLE answers ADD COLUMN stray bigint", "answers: column 7 stray integer default None"),
+        ("ALTER TABLE answers DROP COLUMN body_digest", "answers: column 4 body_digest text not null default None"),
+        (
+            "ALTER TABLE answers ALTER answer TYPE jsonb USING '{}'",
+            "answers: column 5 answer jsonb not null default None",
+        ),
+        ("ALTER TABLE answers ALTER answer DROP NOT NULL", "answers: column 5 answer text default None"),
+        ("ALTER TABLE projects ALTER rev SET DEFAULT 2", "projects: column 5 rev integer not null default 2"),
+        ("ALTER TABLE projects DROP CONSTRAINT projects_goal_fits", "projects: check projects_goal_fits"),
+        ("ALTER TABLE projects RENAME CONSTRAINT projects_pkey TO stray", "projects: primary key stray"),
+        ("ALTER TABLE events DROP CONSTRAINT events_are_of_a_project", "events: foreign key events_are_of_a_project"),
+        ("DROP INDEX answers_by_age", "answers: index answers_by_age (tenant_id, at) unique=False partial=False"),
+        ("CREATE UNIQUE INDEX stray ON events (at) WHERE n > 0", "events: index stray (at) unique=True partial=True"),
+    ],
+)
+def test_a_table_that_differs_is_told(engine: PostgresEngine, lite: SqliteEngine, change: str, told: str) -> None:
+    engine.as_owner(change)
+
+    assert told in differences(lite, engine)
+
+
+def test_times_and_nothing_else_have_the_type_for_times(engine: PostgresEngine) -> None:
+    columns = [(f"{table}.{name}", kind) for table, _, name, kind, *_ in engine.as_owner(COLUMNS)]
+
+    assert [name for name, kind in columns if (kind == "instant") != bool(IS_INSTANT.search(name.split(".")[1]))] == []
+    assert {kind for _, kind in columns} <= {"text", "bigint", "boolean", "instant"}
+
+
+def test_sqlite_holds_every_table_to_its_types(engine: PostgresEngine, lite: SqliteEngine) -> None:
+    loose = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict"
+
+    assert lite.as_owner(f"{loose} AND name NOT LIKE 'sqlite%'") == []

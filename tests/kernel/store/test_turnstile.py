@@ -1,0 +1,208 @@
+"""The queue of the writers: one at a time across threads and processes, and never stuck for ever."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from groundplan.kernel.store.turnstile import QueueStuck, Turnstile
+
+SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
+
+HOLDER = """
+import sys
+from pathlib import Path
+from groundplan.kernel.store.turnstile import Turnstile
+with Turnstile(Path(sys.argv[1])).turn():
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
+INTERRUPTED = """
+import signal, sys
+from pathlib import Path
+from groundplan.kernel.store.turnstile import Turnstile
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    with Turnstile(Path(sys.argv[1])).turn():
+        print("mine", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+sys.stdin.read()
+"""
+COUNTER = """
+import sys
+from pathlib import Path
+from groundplan.kernel.store.turnstile import Turnstile
+turnstile, tally = Turnstile(Path(sys.argv[1])), Path(sys.argv[2])
+for _ in range(int(sys.argv[3])):
+    with turnstile.turn():
+        tally.write_text(str(int(tally.read_text()) + 1))
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    return tmp_path / "plan.db"
+
+
+@contextmanager
+def child(script: str, plan: Path, *, says: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has come as far as to say something, and ends when its input does."""
+    command = [sys.executable, "-c", script, str(plan)]
+    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"{says}\n"
+        yield process
+
+
+def held_by_another_process(plan: Path) -> AbstractContextManager[subprocess.Popen[str]]:
+    return child(HOLDER, plan, says="mine")
+
+
+@contextmanager
+def held_by_another_thread(plan: Path) -> Iterator[None]:
+    taken, let_go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with Turnstile(plan).turn():
+            taken.set()
+            let_go.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        taken.wait()
+        try:
+            yield
+        finally:
+            let_go.set()
+
+
+def is_free(plan: Path) -> bool:
+    try:
+        with Turnstile(plan, wait_s=SHORT_S).turn():
+            return True
+    except QueueStuck:
+        return False
+
+
+def test_a_thread_waits_while_another_one_has_its_turn(plan: Path) -> None:
+    with held_by_another_thread(plan):
+        assert not is_free(plan)
+        assert is_free(plan.with_name("other.db"))
+
+    with Turnstile(plan).turn():
+        pass
+
+
+def test_threads_of_one_turnstile_exclude_each_other_too(plan: Path) -> None:
+    turnstile = Turnstile(plan)
+    inside = 0
+    most_inside = 0
+
+    def count(_: int) -> None:
+        nonlocal inside, most_inside
+        for _ in range(50):
+            with turnstile.turn():
+                inside += 1
+                most_inside = max(most_inside, inside)
+                os.sched_yield()
+                inside -= 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(count, range(4)))
+
+    assert most_inside == 1
+
+
+def test_processes_that_take_turns_lose_nothing(plan: Path) -> None:
+    tally = plan.with_name("tally")
+    tally.write_text("0")
+    command = [sys.executable, "-c", COUNTER, str(plan), str(tally), "50"]
+
+    counters = [subprocess.Popen(command) for _ in range(4)]
+
+    assert [counter.wait() for counter in counters] == [0] * 4
+    assert tally.read_text() == "200"
+
+
+def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(plan: Path) -> None:
+    impatient = Turnstile(plan, wait_s=SHORT_S)
+
+    with held_by_another_process(plan):
+        for _ in range(3):
+            with pytest.raises(QueueStuck) as stuck, impatient.turn():
+                pass
+    assert (stuck.value.code, stuck.value.details) == ("store_busy", {"waited_s": SHORT_S})
+
+    with Turnstile(plan).turn():
+        assert not is_free(plan)
+    # Those that gave up may still come to the lock one after the other, and let go of it at once.
+    assert any(is_free(plan) for _ in range(100))
+
+
+def test_somebody_who_gave_up_waiting_does_not_keep_the_gate(plan: Path) -> None:
+    with held_by_another_process(plan):
+        assert not is_free(plan)
+
+        with plan.with_name("plan.db-gate").open("r+b") as gate:
+            fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_holder_that_is_killed_lets_go(plan: Path) -> None:
+    with held_by_another_process(plan) as holder:
+        assert not is_free(plan)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+
+        with Turnstile(plan).turn():
+            pass
+
+
+def test_a_turn_that_fails_is_over(plan: Path) -> None:
+    with pytest.raises(RuntimeError, match="a defect"), Turnstile(plan).turn():
+        raise RuntimeError("a defect")
+
+    assert is_free(plan)
+
+
+def test_somebody_who_was_interrupted_while_waiting_does_not_get_the_lock_for_good(plan: Path) -> None:
+    with held_by_another_process(plan) as holder, child(INTERRUPTED, plan, says="interrupted"):
+        holder.communicate()
+
+        assert any(is_free(plan) for _ in range(100))
+
+
+def times_open(path: Path) -> int:
+    """How many open files of this process are this one."""
+    times = 0
+    for entry in Path("/dev/fd").iterdir():
+        with suppress(OSError):  # the one of the listing itself is closed by now
+            times += os.path.samestat(os.fstat(int(entry.name)), path.stat())
+    return times
+
+
+def test_threads_and_turnstiles_that_are_gone_leave_no_open_file(plan: Path) -> None:
+    def one_turn(turnstile: Turnstile) -> None:
+        with turnstile.turn():
+            pass
+
+    lasting = Turnstile(plan)
+    one_turn(lasting)
+    for _ in range(10):
+        thread = threading.Thread(target=one_turn, args=(lasting,))
+        thread.start()
+        thread.join()
+        one_turn(Turnstile(plan))
+
+    assert [times_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]

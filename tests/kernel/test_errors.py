@@ -1,0 +1,65 @@
+"""Errors: the family alone decides how every surface answers."""
+
+from __future__ import annotations
+
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    Invalid,
+    NotFound,
+    RuleViolated,
+    Unauthenticated,
+    Unavailable,
+    Unexpected,
+)
+
+FAMILIES: dict[type[GroundplanError], tuple[int, int]] = {
+    Unauthenticated: (401, 4),
+    Forbidden: (403, 4),
+    NotFound: (404, 3),
+    Invalid: (400, 2),
+    Conflict: (409, 5),
+    RuleViolated: (422, 6),
+    Unavailable: (503, 7),
+    Unexpected: (500, 1),
+}
+
+
+def every_error(base: type[GroundplanError] = GroundplanError) -> list[type[GroundplanError]]:
+    return [found for child in base.__subclasses__() for found in (child, *every_error(child))]
+
+
+def test_the_families_have_the_statuses_and_exit_codes_that_are_promised() -> None:
+    assert {family: (family.status, family.exit_code) for family in FAMILIES} == FAMILIES
+    assert set(GroundplanError.__subclasses__()) == set(FAMILIES)
+
+
+def test_no_error_leaves_its_family() -> None:
+    for error in every_error():
+        (family,) = (one for one in FAMILIES if issubclass(error, one))
+        assert (error.status, error.exit_code) == FAMILIES[family], error
+
+
+def test_codes_are_words_for_programs() -> None:
+    for error in every_error():
+        assert error.code.replace("_", "").isalnum(), error
+        assert error.code.islower(), error
+
+
+def test_the_body_has_details_only_when_there_are_any() -> None:
+    assert Invalid("no").body() == {"code": "invalid", "message": "no"}
+    assert Invalid("no", code="too_long", limit=3).body() == {
+        "code": "too_long",
+        "message": "no",
+        "details": {"limit": 3},
+    }
+
+
+def test_not_found_suggests_what_was_probably_meant() -> None:
+    assert NotFound("project", "atlsa", near=["atlas"]).message == "no project 'atlsa' here; did you mean 'atlas'?"
+    assert NotFound("project", "x").body()["details"] == {"thing": "project", "ref": "x"}
+
+
+def test_what_nobody_expected_shows_a_reference_and_nothing_else() -> None:
+    assert Unexpected("k3v9qa").body()["details"] == {"reference": "k3v9qa"}

@@ -1,0 +1,39 @@
+"""Ids: short enough to type, long enough not to collide."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.kernel.ids import ALPHABET, SHORT_ID_CHARS_MIN, new_uuid, parse_uuid, short_id
+
+UUID = "0b5b7a52-4c7c-4b0e-9a51-3f0a7c1d2e90"
+
+
+def test_short_ids_use_letters_that_nobody_misreads() -> None:
+    assert set(short_id()) <= set(ALPHABET)
+    assert not set("ilou") & set(ALPHABET)
+
+
+@pytest.mark.parametrize(("population", "chars"), [(0, 6), (1_000_000, 6), (1_048_576, 6), (1_048_577, 7), (10**9, 8)])
+def test_short_ids_grow_with_what_they_name(population: int, chars: int) -> None:
+    assert len(short_id(population)) == chars
+    assert 32**chars >= population * 1024
+
+
+def test_short_ids_do_not_repeat_in_practice() -> None:
+    # 2,000 of 32^6: the chance of a single pair is 0.2 %, of three pairs below one in a billion.
+    assert len({short_id() for _ in range(2_000)}) > 1_997
+    assert SHORT_ID_CHARS_MIN == 6
+
+
+@pytest.mark.parametrize("dashes", [True, False])
+def test_a_uuid_is_understood_with_and_without_dashes(dashes: bool) -> None:
+    canonical = new_uuid()
+
+    assert parse_uuid(canonical if dashes else canonical.replace("-", "")) == canonical
+    assert parse_uuid(canonical.upper()) == canonical
+
+
+@pytest.mark.parametrize("text", ["", "atlas", "1234", "g" * 32, "{" + UUID + "}", "urn:uuid:" + UUID])
+def test_what_is_not_a_uuid_is_none(text: str) -> None:
+    assert parse_uuid(text) is None

@@ -1,0 +1,262 @@
+"""What a client reads about an operation's arguments."""
+
+from __future__ import annotations
+
+import datetime as dt
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+import pytest
+from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
+
+from groundplan.kernel.input_gate import MaxBytes, Name
+from groundplan.kernel.operations.schema import json_schema, merged_schema
+
+
+class Level(StrEnum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class Node(Struct, forbid_unknown_fields=True, rename="camel"):
+    summary: Annotated[str, MaxBytes(4096)]
+    parent_ref: str | None = None
+
+
+class Add(Struct, forbid_unknown_fields=True, tag_field="op", tag="add"):
+    title: Name
+
+
+class Remove(Struct, forbid_unknown_fields=True, tag_field="op", tag="remove"):
+    node: str
+
+
+class Tree(Struct, forbid_unknown_fields=True):
+    children: list[Tree] = []
+
+
+def schema_of(hint: Any, *, default: Any = None) -> Any:
+    """The schema of one optional field of that type."""
+    shape = defstruct("Shape", [("it", hint, default)], forbid_unknown_fields=True)
+    return json_schema(shape)["properties"]["it"]
+
+
+def test_a_struct_is_an_object_with_wire_names_and_required_fields_in_order() -> None:
+    class Request(Struct, forbid_unknown_fields=True, rename="camel"):
+        scope_id: str
+        limit: int = 20
+        is_ready: bool | None = None
+        source: str = field(name="from", default="a")
+
+    assert json_schema(Request) == {
+        "type": "object",
+        "properties": {
+            "scopeId": {"type": "string"},
+            "limit": {"type": "integer", "default": 20},
+            "isReady": {"type": "boolean"},
+            "from": {"type": "string", "default": "a"},
+        },
+        "required": ["scopeId"],
+        "additionalProperties": False,
+    }
+
+
+def test_required_follows_the_declaration() -> None:
+    class Request(Struct, forbid_unknown_fields=True, kw_only=True):
+        zulu: str
+        middle: str = ""
+        alpha: str
+
+    assert json_schema(Request)["required"] == ["zulu", "alpha"]
+
+
+def test_a_struct_that_requires_nothing_says_nothing_about_it() -> None:
+    class Request(Struct, forbid_unknown_fields=True):
+        limit: int | None = None
+
+    assert "required" not in json_schema(Request)
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        (str, {"type": "string"}),
+        (float, {"type": "number"}),
+        (Any, {}),
+        (int | None, {"type": "integer"}),
+        (int | UnsetType, {"type": "integer"}),
+        (list[str] | None | UnsetType, {"type": "array", "items": {"type": "string"}}),
+        (list[Any], {"type": "array"}),
+        (list, {"type": "array"}),
+        (dict[str, Any], {"type": "object"}),
+        (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+        (int | str, {"type": ["integer", "string"]}),
+        (int | Literal["draft"], {"anyOf": [{"type": "integer"}, {"type": "string", "enum": ["draft"]}]}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (Literal["a", None], {"type": "string", "enum": ["a"]}),
+        (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
+        (Literal[1, "a"], {"enum": [1, "a"]}),
+        (Level, {"type": "string", "enum": ["low", "high"]}),
+        (dt.date | None, {"type": "string"}),
+    ],
+)
+def test_a_type_is_rendered_small(hint: Any, expected: Any) -> None:
+    assert schema_of(hint) == expected
+
+
+def test_values_of_a_choice_stay_in_their_order() -> None:
+    assert schema_of(Literal["z", "a", "m"])["enum"] == ["z", "a", "m"]
+    assert schema_of(Level | None)["enum"] == ["low", "high"]
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        (Annotated[int, Meta(ge=1, le=100)], {"type": "integer", "minimum": 1, "maximum": 100}),
+        (
+            Annotated[float, Meta(gt=0, lt=1)] | None,
+            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        ),
+        (Annotated[str, Meta(min_length=1, max_length=9)], {"type": "string", "maxLength": 9}),
+        (Annotated[str, Meta(pattern="^a")], {"type": "string", "pattern": "^a"}),
+        (
+            Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min_length=1, max_length=50)],
+            {"type": "array", "items": {"type": "string", "maxLength": 5}, "minItems": 1, "maxItems": 50},
+        ),
+        (Name, {"type": "string", "maxLength": 255}),
+        (Annotated[str, MaxBytes(4096)] | None, {"type": "string", "maxLength": 4096}),
+    ],
+)
+def test_limits_are_kept(hint: Any, expected: Any) -> None:
+    assert schema_of(hint) == expected
+
+
+@pytest.mark.parametrize(
+    "hint",
+    [
+        Annotated[int, Meta(description="how many")] | None,
+        Annotated[int | None, Meta(description="how many")],
+    ],
+)
+def test_only_a_field_that_is_described_has_a_description(hint: Any) -> None:
+    assert schema_of(hint) == {"type": "integer", "description": "how many"}
+
+
+@pytest.mark.parametrize("default", [None, UNSET])
+def test_a_default_of_nothing_is_not_mentioned(default: Any) -> None:
+    assert schema_of(int | None | UnsetType, default=default) == {"type": "integer"}
+
+
+def test_a_default_stands_as_it_stands_on_the_wire() -> None:
+    assert schema_of(Level, default=Level.LOW)["default"] == "low"
+    assert schema_of(bool, default=False)["default"] is False
+
+
+def test_what_is_inside_is_inlined_and_only_the_top_forbids_other_keys() -> None:
+    class Request(Struct, forbid_unknown_fields=True):
+        nodes: list[Node]
+
+    assert json_schema(Request) == {
+        "type": "object",
+        "properties": {
+            "nodes": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "summary": {"type": "string", "maxLength": 4096},
+                        "parentRef": {"type": "string"},
+                    },
+                    "required": ["summary"],
+                },
+            }
+        },
+        "required": ["nodes"],
+        "additionalProperties": False,
+    }
+
+
+def test_structs_told_apart_by_a_tag_show_the_tag() -> None:
+    assert schema_of(list[Add | Remove]) == {
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"op": {"const": "add"}, "title": {"type": "string", "maxLength": 255}},
+                    "required": ["op", "title"],
+                },
+                {
+                    "type": "object",
+                    "properties": {"op": {"const": "remove"}, "node": {"type": "string"}},
+                    "required": ["op", "node"],
+                },
+            ]
+        },
+    }
+
+
+def test_a_type_that_contains_itself_is_refused_because_nothing_is_referenced() -> None:
+    with pytest.raises(ValueError, match="Tree"):
+        json_schema(Tree)
+
+
+class Draft(Struct, forbid_unknown_fields=True):
+    project: str
+    source: int | None = None
+
+
+class Publish(Struct, forbid_unknown_fields=True):
+    project: str
+    label: str
+    expected_rev: int | None = None
+
+
+class Clash(Struct, forbid_unknown_fields=True):
+    project: int
+
+
+class Selected(Struct, forbid_unknown_fields=True):
+    operation: str
+
+
+def test_a_tool_of_several_operations_takes_the_union_and_requires_what_all_require() -> None:
+    assert merged_schema({"publish": Publish, "draft": Draft}) == {
+        "type": "object",
+        "properties": {
+            "operation": {"type": "string", "enum": ["publish", "draft"]},
+            "project": {"type": "string"},
+            "label": {"type": "string"},
+            "expected_rev": {"type": "integer"},
+            "source": {"type": "integer"},
+        },
+        "required": ["operation", "project"],
+        "additionalProperties": False,
+    }
+
+
+def test_the_selector_may_have_another_name() -> None:
+    assert merged_schema({"A": Draft}, selector="gate")["required"] == ["gate", "project"]
+
+
+def test_an_argument_that_means_two_things_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="'project' of 'clash'"):
+        merged_schema({"draft": Draft, "clash": Clash})
+
+
+def test_an_argument_with_the_name_of_the_selector_is_refused() -> None:
+    with pytest.raises(ValueError, match="'operation'"):
+        merged_schema({"selected": Selected})
+
+
+def test_the_selector_is_required_once_even_if_an_operation_declares_the_same() -> None:
+    class Discard(Struct, forbid_unknown_fields=True):
+        operation: Literal["discard"]
+
+    assert merged_schema({"discard": Discard})["required"] == ["operation"]
+
+
+def test_every_call_gives_a_schema_of_its_own() -> None:
+    json_schema(Draft)["properties"]["project"]["type"] = "number"
+
+    assert json_schema(Draft)["properties"]["project"] == {"type": "string"}

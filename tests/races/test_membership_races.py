@@ -1,0 +1,187 @@
+"""Owners who act against each other at the same moment."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
+from groundplan.kernel.members.bootstrap import AlreadyInitialized
+from groundplan.kernel.store.guards import LastOwner
+from groundplan.kernel.store.postgres import PostgresStore
+from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.session import Session
+from tests.engines import Engine, PostgresEngine, person
+from tests.races.barrier import at_once
+
+ROUNDS = 20
+
+
+def owners(engine: Engine, project: str) -> list[str]:
+    return [
+        user
+        for (user,) in engine.as_owner(
+            "SELECT m.user_id FROM project_members AS m JOIN projects AS p ON p.id = m.project_id "
+            f"WHERE p.name = '{project}' AND m.role = 'owner' ORDER BY m.user_id"
+        )
+    ]
+
+
+@pytest.mark.parametrize("how", ["remove", "downgrade"])
+def test_two_owners_who_push_each_other_out_leave_one_of_them(engine: Engine, how: str) -> None:
+    ada, ben = (Session(engine.another_store(), person(name)) for name in ("ada", "ben"))
+    founder = engine.session("ada")
+
+    def push(pusher: Session, project: str, user: str) -> None:
+        if how == "remove":
+            pusher.call("member.remove", scopeId=project, userId=user)
+        else:
+            pusher.call("member.add", scopeId=project, userId=user, role="viewer")
+
+    for number in range(ROUNDS):
+        project = f"atlas {number}"
+        founder.call("project.create", name=project)
+        founder.call("member.add", scopeId=project, userId="ben", role="owner")
+
+        answers = at_once([partial(push, ada, project, "ben"), partial(push, ben, project, "ada")])
+
+        assert len(owners(engine, project)) == 1
+        refused = [answer for answer in answers if isinstance(answer, Exception)]
+        assert len(refused) <= 1
+        assert all(isinstance(answer, GroundplanError) for answer in refused)
+
+
+def test_two_owners_who_leave_together_leave_one_of_them(engine: Engine) -> None:
+    ada, ben = (Session(engine.another_store(), person(name)) for name in ("ada", "ben"))
+    founder = engine.session("ada")
+    for number in range(ROUNDS):
+        project = f"atlas {number}"
+        founder.call("project.create", name=project)
+        founder.call("member.add", scopeId=project, userId="ben", role="owner")
+
+        answers = at_once(
+            [
+                partial(one.call, "member.remove", scopeId=project, userId=one.actor.id)  # type: ignore[union-attr]  # both are somebody
+                for one in (ada, ben)
+            ]
+        )
+
+        assert [type(answer) for answer in answers if isinstance(answer, Exception)] == [LastOwner]
+        assert len(owners(engine, project)) == 1
+
+
+def test_of_all_who_begin_a_scope_together_one_owns_it(engine: Engine) -> None:
+    names = ("ada", "ben", "cleo", "dora")
+    people = [Session(engine.another_store(), engine.session(name).actor) for name in names]
+    for number in range(5):
+        scope = f"scope {number}"
+
+        answers = at_once([partial(one.call, "member.bootstrap", scopeId=scope) for one in people])
+
+        refused = [answer for answer in answers if isinstance(answer, Exception)]
+        assert [type(answer) for answer in refused] == [AlreadyInitialized] * 3
+        assert len(owners(engine, scope)) == 1
+
+
+def race_by_raw_sql(engine: PostgresEngine) -> str:
+    """Ada and Ben each delete the other's row, interleaved by hand and past the store; how it ended."""
+    founder = engine.session("ada")
+    founder.call("project.create", name="atlas")
+    founder.call("member.add", scopeId="atlas", userId="ben", role="owner")
+    connections = {}
+    for name in ("ada", "ben"):
+        connection = psycopg.connect(engine.app_url, options=f"-c search_path={SCHEMA} -c lock_timeout=200")
+        connection.execute(
+            "SELECT set_config('groundplan.tenant', 'local', true), set_config('groundplan.actor', %s, true), "
+            "set_config('groundplan.access', 'members', true)",
+            (name,),
+        )
+        connections[name] = connection
+    delete = "DELETE FROM project_members WHERE user_id = %s"
+    try:
+        assert connections["ada"].execute(delete, ("ben",)).rowcount == 1
+        try:
+            connections["ben"].execute(delete, ("ada",))
+        except errors.LockNotAvailable:
+            return "waits"
+        connections["ada"].commit()
+        connections["ben"].commit()
+        return "both went through"
+    finally:
+        for connection in connections.values():
+            connection.close()
+
+
+def test_the_last_owner_is_kept_by_a_lock_and_not_by_luck(team: PostgresEngine) -> None:
+    assert race_by_raw_sql(team) == "waits"
+    team.reset()
+
+    # The same trigger without its lock: each of the two still sees the other.
+    (definition,) = team.as_owner("SELECT pg_get_functiondef('gp_keep_an_owner'::regproc)")[0]
+    lock = "PERFORM 1 FROM projects WHERE tenant_id = OLD.tenant_id AND id = OLD.project_id FOR UPDATE;"
+    assert lock in definition
+    team.as_owner(definition.replace(lock, ""))
+    assert race_by_raw_sql(team) == "both went through"
+    assert owners(team, "atlas") == []
+
+
+def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) -> Exception | None:
+    """Ben's write waits for the lock that Ada holds while she takes him out; what Ben got."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    bens = engine.another_store()
+    if isinstance(bens, PostgresStore) and not bens_store_rechecks:
+        bens.others_write_meanwhile = False
+    ada_holds, ben_is_in = threading.Event(), threading.Event()
+    got: list[Exception | None] = []
+
+    def bens_write(tx: Transaction) -> None:
+        tx.record("test.happened", "x")
+
+    def locate(tx: Transaction) -> str:
+        ben_is_in.set()  # about to be let in; the lock comes next
+        return "atlas"
+
+    def ben_writes() -> None:
+        ada_holds.wait()
+        try:
+            got.append(bens.write(person("ben"), locate, bens_write))
+        except GroundplanError as refused:
+            got.append(refused)
+
+    def ada_removes(tx: Transaction) -> None:
+        from groundplan.kernel.members.remove import RemoveMember, remove
+
+        remove(tx, RemoveMember("atlas", "ben"))
+        ada_holds.set()
+        if engine.dialect == "postgres":
+            ben_is_in.wait()
+            # Ben's own statements are over when he waits for our lock.
+            waiting = (
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            )
+            while not engine.as_owner(waiting)[0][0]:
+                pass
+
+    thread = threading.Thread(target=ben_writes)
+    thread.start()
+    engine.store.write(person("ada"), "atlas", ada_removes)
+    thread.join()
+    return got[0]
+
+
+def test_a_write_that_waited_while_its_author_was_removed_is_refused(engine: Engine) -> None:
+    assert isinstance(write_while_being_removed(engine), NotFound)
+
+
+def test_without_the_second_look_only_the_database_itself_would_refuse(team: PostgresEngine) -> None:
+    refused = write_while_being_removed(team, bens_store_rechecks=False)
+
+    assert isinstance(refused, Forbidden)
+    assert "database" in str(refused)

@@ -1,0 +1,72 @@
+"""The program, run inside the test: its exit status, what it printed, what it complained about."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from groundplan.__main__ import main
+from tests.postgres import Server
+
+
+class Ended(NamedTuple):
+    """How a run of the program ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def answer(self) -> Any:
+        """What `--json` printed: one line, and nothing beside it."""
+        assert self.code == 0, self.err
+        assert self.out.count("\n") == 1
+        return json.loads(self.out)
+
+    @property
+    def refusal(self) -> tuple[int, str]:
+        """Exit status and code of an error that `--json` printed on stderr, with nothing on stdout."""
+        assert self.out == ""
+        return self.code, json.loads(self.err)["error"]["code"]
+
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for variable in [name for name in os.environ if name.startswith("GROUNDPLAN_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `groundplan` with these arguments, in an empty folder, as Ada."""
+
+    def run(*arguments: str) -> Ended:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ended(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def owner_url(postgres: Server, worker: str) -> Iterator[str]:
+    """The owner's URL of an empty database. The roles that `init` makes are cluster-wide, so they are dropped."""
+    name = f"cli_{worker}"
+    with postgres.database(name) as url:
+        yield url
+    with psycopg.connect(postgres.uri(), autocommit=True) as connection:
+        roles = connection.execute("SELECT rolname FROM pg_roles WHERE starts_with(rolname, %s)", (f"{name}_",))
+        for (role,) in roles.fetchall():
+            connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))

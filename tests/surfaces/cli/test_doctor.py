@@ -1,0 +1,165 @@
+"""`groundplan doctor` finds each fault that was planted, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.surfaces.cli.conftest import Ended, Run
+
+DB = Path("groundplan.db")
+OPEN = {"opening"}  # says what to do in its own sentence, as it does to every other command
+
+
+def failing(ended: Ended) -> dict[str, str]:
+    """The checks that are not well, by name."""
+    found = json.loads(ended.out)
+    assert ended.code == (0 if found["ok"] else 7)
+    return {check["name"]: check["status"] for check in found["checks"] if check["status"] != "ok"}
+
+
+def changed(*statements: str) -> Callable[[], None]:
+    def change() -> None:
+        connection = sqlite3.connect(DB, isolation_level=None)
+        for statement in statements:
+            connection.execute(statement)
+        connection.close()
+
+    return change
+
+
+def damaged() -> None:
+    content = bytearray(DB.read_bytes())
+    content[4096 * 2 : 4096 * 3] = b"\xff" * 4096
+    DB.write_bytes(content)
+
+
+def test_a_fresh_database_is_well(run: Run) -> None:
+    run("init")
+
+    assert failing(run("doctor", "--json")) == {}
+    shown = run("doctor")
+    assert shown.code == 0
+    assert "Nothing fails." in shown.out
+
+
+@pytest.mark.parametrize(
+    ("plant", "expected"),
+    [
+        (lambda: DB.chmod(0o644), {"modes": "fail"}),
+        (lambda: DB.with_name("groundplan.db-lock").chmod(0o666), {"modes": "fail"}),
+        (lambda: Path().chmod(0o777), {"folder": "fail"}),
+        (lambda: Path().chmod(0o1777), {"folder": "warn"}),
+        (changed("DROP TRIGGER guard_events_append_only_update"), {"guards": "fail"}),
+        (changed("DROP TRIGGER projects_rev_moves_by_one"), {"guards": "fail"}),
+        (changed("CREATE TRIGGER theirs AFTER INSERT ON events BEGIN SELECT 1; END"), {"guards": "warn"}),
+        (changed("DROP INDEX answers_by_age"), {"tables": "fail"}),
+        (changed("CREATE TABLE theirs (x)"), {"tables": "warn"}),
+        (changed("PRAGMA journal_mode = DELETE"), {"journal": "fail"}),
+        (changed("PRAGMA user_version = 999"), {"schema": "fail", "migrations": "fail"}),
+        (changed("PRAGMA user_version = 0"), {"schema": "warn", "migrations": "fail"}),
+        (changed("UPDATE schema_migrations SET checksum = 'another'"), {"migrations": "fail"}),
+        (changed("PRAGMA application_id = 1"), {"application": "fail"}),
+        (
+            changed("INSERT INTO user_memberships VALUES ('local', 'ghost', '2026-01-01T00:00:00.000Z', 'ghost')"),
+            {"references": "fail"},
+        ),
+        (damaged, {"pages": "fail"}),
+        (lambda: DB.write_bytes(b"no database at all, but long enough for a header" * 9), {"opening": "fail"}),
+        (lambda: DB.write_bytes(b""), {"application": "fail"}),
+        (DB.unlink, {"file": "fail"}),
+    ],
+)
+def test_a_planted_fault_is_found_and_the_rest_is_well(
+    run: Run, plant: Callable[[], None], expected: dict[str, str]
+) -> None:
+    run("init")
+    Path().chmod(0o700)
+    plant()
+
+    examined = run("doctor", "--json")
+
+    assert failing(examined) == expected
+    assert all(
+        "fix" in check for check in json.loads(examined.out)["checks"] if check["name"] in expected.keys() - OPEN
+    )
+
+
+def test_what_to_do_is_printed_under_the_table(run: Run) -> None:
+    run("init")
+    DB.chmod(0o644)
+
+    shown = run("doctor")
+
+    assert shown.code == 7
+    assert "modes: chmod 600 groundplan.db" in shown.out
+
+
+def test_doctor_makes_no_file_and_brings_nothing_up_to_date(run: Run) -> None:
+    assert run("doctor", "--db", "missing.db").code == 7
+    assert list(Path().iterdir()) == []
+
+    run("init")
+    changed("PRAGMA user_version = 0")()
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    run("doctor")
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_a_folder_is_not_a_database(run: Run) -> None:
+    Path("folder").mkdir()
+
+    assert failing(run("doctor", "--db", "folder", "--json")) == {"file": "fail"}
+
+
+def test_a_postgresql_that_is_down_is_found(run: Run) -> None:
+    assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"opening": "fail"}
+
+
+def test_faults_of_a_postgresql_database_are_found(run: Run, owner_url: str, worker: str) -> None:
+    app = ("--db", run("init", owner_url, "--json").answer["app_url"])
+    assert failing(run("doctor", *app, "--json")) == {}
+
+    faults = {
+        "row security": "ALTER TABLE events NO FORCE ROW LEVEL SECURITY",
+        "policies": "DROP POLICY events_select ON events",
+        "grants": f'GRANT TRUNCATE ON events TO "cli_{worker}_app"',
+        "guards": "ALTER TABLE events DISABLE TRIGGER guard_events_append_only_row_update",
+        "migrations": "UPDATE schema_migrations SET checksum = 'another'",
+    }
+    repairs = {"migrations": None}
+    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
+        for check, statement in faults.items():
+            owner.execute(statement.encode())
+            assert failing(run("doctor", *app, "--json")) == {check: "fail"}
+            if check not in repairs:
+                assert run("init", owner_url).code == 0
+                assert failing(run("doctor", *app, "--json")) == {}
+
+
+def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, owner_url: str) -> None:
+    app = ("--db", run("init", owner_url, "--json").answer["app_url"])
+    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
+        owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
+        assert failing(run("doctor", *app, "--json")) == {"functions": "fail"}
+        owner.execute("DROP FUNCTION careless()")
+
+        owner.execute("INSERT INTO schema_migrations VALUES (999, 'later', '-', '2026-01-01T00:00:00.000Z')")
+        assert failing(run("doctor", *app, "--json")) == {"schema": "fail"}
+        assert run("project", "list", *app, "--json").refusal == (7, "store_newer")
+
+        owner.execute("DELETE FROM schema_migrations")
+        assert failing(run("doctor", *app, "--json")) == {"schema": "fail"}
+
+
+def test_an_owner_is_told_to_use_the_app_url(run: Run, owner_url: str) -> None:
+    run("init", owner_url)
+
+    examined = run("doctor", "--db", owner_url, "--json")
+
+    assert failing(examined) == {"role": "fail"}

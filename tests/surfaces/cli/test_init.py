@@ -1,0 +1,106 @@
+"""`groundplan init` makes a database and says what to do next."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.surfaces.cli.conftest import Run
+
+
+def test_a_new_file_is_ready_and_open_to_its_owner_only(run: Run) -> None:
+    umask = os.umask(0)
+    try:
+        made = run("init", "--json")
+    finally:
+        os.umask(umask)
+
+    assert made.answer == {"db": "groundplan.db", "created": True, "mode": "0600", "schema": 1}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in Path().iterdir()} == {0o600}
+
+
+def test_init_again_changes_nothing(run: Run) -> None:
+    run("init")
+    run("project", "create", "atlas")
+
+    assert run("init", "--json").answer["created"] is False
+    assert len(run("project", "list", "--json").answer["projects"]) == 1
+    assert "up to date" in run("init").out
+
+
+def test_init_takes_the_path_as_an_argument_too_and_prints_commands_that_work(run: Run) -> None:
+    shown = run("init", "my plan.db").out
+
+    assert Path("my plan.db").exists()
+    (create,) = [line for line in shown.splitlines() if "project create" in line]
+    assert run(*shlex.split(create)[1:]).code == 0
+    assert len(run("--db", "my plan.db", "project", "list", "--json").answer["projects"]) == 1
+
+
+def test_init_leaves_a_wide_mode_alone_but_says_so(run: Run) -> None:
+    run("init")
+    Path("groundplan.db").chmod(0o644)
+
+    assert "groundplan doctor" in run("init").out
+    assert run("init", "--json").answer["mode"] == "0644"
+
+
+def test_init_on_postgresql_prints_an_app_url_that_works(run: Run, owner_url: str) -> None:
+    made = run("init", "--db", owner_url, "--json").answer
+    assert made["role_is_new"] is True
+    assert made["steps_taken"] == made["schema"] == 1
+
+    app = ("--db", made["app_url"])
+    assert run("project", "create", "atlas", *app, "--json").answer["project"]["role"] == "owner"
+    assert "atlas" in run("project", "list", *app).out
+    assert run("doctor", *app).code == 0
+    assert run("project", "list", "--db", owner_url, "--json").refusal == (7, "store_unsafe_role")
+
+
+def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(run: Run, owner_url: str) -> None:
+    first = run("init", "--db", owner_url, "--json").answer
+    again = run("init", owner_url, "--json").answer
+
+    assert (again["role_is_new"], again["steps_taken"]) == (False, 0)
+    assert psycopg.conninfo.conninfo_to_dict(again["app_url"]).get("password") is None
+    assert "was there before and keeps its password" in run("init", owner_url).out
+    assert run("project", "list", "--db", first["app_url"]).code == 0
+
+
+def test_the_app_role_can_be_named(run: Run, owner_url: str, worker: str) -> None:
+    role = f"cli_{worker}_Other Role"
+
+    shown = run("init", owner_url, "--app-role", role)
+
+    (url,) = [line for line in shown.out.splitlines() if line.startswith("postgresql://")]
+    assert "shown this once" in shown.out
+    assert psycopg.conninfo.conninfo_to_dict(url)["user"] == role
+    assert run("project", "list", "--db", url).code == 0
+
+
+def test_the_app_role_may_not_set_up(run: Run, owner_url: str) -> None:
+    app_url = run("init", owner_url, "--json").answer["app_url"]
+
+    assert run("init", app_url, "--json").refusal == (4, "forbidden")
+
+
+@pytest.mark.parametrize("role", ["", "x" * 64])
+def test_a_role_name_that_postgresql_would_cut_is_refused(run: Run, role: str) -> None:
+    refused = run("init", "postgresql://127.0.0.1:1/plan", "--app-role", role, "--json")
+
+    assert refused.refusal == (2, "usage")
+
+
+def test_a_database_that_nobody_set_up_says_so(run: Run, owner_url: str, worker: str) -> None:
+    role = f"cli_{worker}_stranger"
+    with psycopg.connect(owner_url, autocommit=True) as owner:
+        owner.execute(psycopg.sql.SQL("CREATE ROLE {} LOGIN").format(psycopg.sql.Identifier(role)))
+    url = owner_url.replace("postgres@", f"{role}@")
+
+    assert run("project", "list", "--db", url, "--json").refusal == (7, "store_not_groundplan")
+    assert run("doctor", "--db", url).code == 7

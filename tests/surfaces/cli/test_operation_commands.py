@@ -1,0 +1,143 @@
+"""The registry's operations on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan import Session
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.operations.registry import Operation
+from tests.surfaces.cli.conftest import Run
+
+COMMANDS = [operation for operation in OPERATIONS if operation.command]
+
+
+@pytest.mark.parametrize("operation", COMMANDS, ids=lambda operation: operation.name)
+def test_every_operation_with_words_is_a_command_with_all_its_fields(
+    run: Run, operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert operation.command is not None
+    monkeypatch.setenv("COLUMNS", "200")
+
+    shown = run(*operation.command.words, "--help")
+
+    assert shown.code == 0
+    for field in msgspec.structs.fields(operation.input):
+        name = operation.command.names.get(field.name, field.name).replace("_", "-")
+        assert (name.upper() if field.name in operation.command.arguments else f"--{name}") in shown.out
+    assert "--json" in shown.out
+    assert "--db" in shown.out
+
+
+def test_json_is_exactly_the_answer_of_the_operation(run: Run) -> None:
+    made = run("project", "create", "atlas", "--goal", "Find it", "--json")
+
+    assert list(made.answer) == ["project"]
+    assert made.answer["project"]["goal"] == "Find it"
+    assert made.err == ""
+    assert run("project", "list", "--json").answer == {"projects": [made.answer["project"]]}
+
+
+def test_a_list_is_drawn_as_a_table_with_the_columns_the_command_names(run: Run) -> None:
+    run("project", "create", "atlas", "--goal", "Find it")
+
+    drawn = run("project", "list").out.splitlines()
+
+    assert drawn[0].split() == ["id", "name", "role", "rev", "updated", "at", "archived", "at", "goal"]
+    assert "atlas" in drawn[2]
+    assert "Find it" in drawn[2]
+
+
+def test_one_thing_is_drawn_as_names_and_values(run: Run) -> None:
+    drawn = dict(line.split(maxsplit=1) for line in run("project", "create", "atlas").out.splitlines())
+
+    assert drawn["name"].strip() == "atlas"
+    assert drawn["role"].strip() == "owner"
+    assert drawn["goal"].strip() == "-"
+
+
+def test_times_are_drawn_up_to_the_minute_and_kept_whole_in_json(run: Run) -> None:
+    made = run("project", "create", "atlas", "--json").answer["project"]["created_at"]
+
+    assert made[:16].replace("T", " ") in run("project", "list").out
+    assert made not in run("project", "list").out
+
+
+def test_an_empty_list_says_how_to_begin(run: Run) -> None:
+    assert run("project", "list").out == "No projects here. Next: groundplan project create NAME\n"
+    assert run("project", "list", "--json").answer == {"projects": []}
+
+
+def test_a_project_goes_through_its_life_from_the_command_line(run: Run) -> None:
+    run("project", "create", "atlas")
+    added = run("member", "add", "ben", "--project", "atlas", "--role", "editor", "--kind", "agent", "--json")
+    assert added.answer["member"]["role"] == "editor"
+    assert [one["userId"] for one in run("member", "list", "--project", "atlas", "--json").answer["members"]] == [
+        "ada",
+        "ben",
+    ]
+    assert run("member", "remove", "ben", "--project", "atlas", "--json").answer == {"removed": "ben"}
+    assert run("member", "remove", "ben", "--project", "atlas").code == 3
+    assert run("project", "archive", "atlas", "--json").answer["project"]["archived_at"]
+    assert run("project", "list", "--json").answer == {"projects": []}
+    assert len(run("project", "list", "--archived", "--json").answer["projects"]) == 1
+    assert run("project", "restore", "atlas", "--json").answer["project"]["archived_at"] is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--db", "there.db", "--json", "project", "list"),
+        ("project", "--db", "there.db", "--json", "list"),
+        ("project", "list", "--db", "there.db", "--json"),
+        ("--json", "project", "list", "--db=there.db"),
+        ("--db", "elsewhere.db", "--json", "project", "list", "--db", "there.db"),
+    ],
+)
+def test_common_options_may_stand_before_between_and_after_the_words(run: Run, arguments: tuple[str, ...]) -> None:
+    run("project", "create", "atlas", "--db", "there.db")
+
+    assert [project["name"] for project in run(*arguments).answer["projects"]] == ["atlas"]
+    assert not Path("elsewhere.db").exists()
+
+
+def test_the_actor_is_the_one_named_for_the_command(run: Run) -> None:
+    made = run("project", "create", "atlas", "--agent", "cleo", "--json")
+
+    assert made.answer["project"]["created_by"] == "cleo"
+
+
+def test_stored_text_is_drawn_as_it_is_and_commands_no_terminal(run: Run) -> None:
+    goal = "[bold red]:smile: \u202egnp.exe"
+    run("project", "create", "atlas", "--goal", goal)
+
+    drawn = run("project", "list").out
+
+    assert "[bold red]:smile: \\u202egnp.exe" in drawn
+    assert "\x1b" not in drawn
+    assert run("project", "list", "--json").answer["projects"][0]["goal"] == goal
+
+
+def test_a_text_that_looks_like_an_option_can_be_given_after_two_dashes(run: Run) -> None:
+    assert run("project", "create", "--json", "--", "--json").answer["project"]["name"] == "--json"
+
+
+def test_a_table_in_a_pipe_is_never_folded(run: Run) -> None:
+    goal = "very " * 100 + "long"
+    run("project", "create", "atlas", "--goal", goal)
+
+    assert goal in run("project", "list").out
+
+
+def test_the_command_line_and_python_share_one_store(run: Run) -> None:
+    import groundplan
+
+    run("project", "create", "atlas", "--db", "plan.db")
+
+    session: Session
+    with groundplan.open("plan.db", actor="ada") as session:
+        assert [project.name for project in session.call("project.list").projects] == ["atlas"]

@@ -1,0 +1,247 @@
+"""The program as a process: what it prints for a newcomer, what it imports, how it behaves in a pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import groundplan
+from groundplan.kernel.store.sqlite_file import APPLICATION_ID
+from groundplan.surfaces.cli import file_header
+from tests.surfaces.cli.conftest import Run
+
+INITIALIZE: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+HEAVY = ("typer", "rich", "yaml", "psycopg")
+
+
+def python(*arguments: str | bytes, **options: Any) -> subprocess.CompletedProcess[Any]:
+    return subprocess.run([sys.executable, *arguments], check=False, **options)
+
+
+def process(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **environment}
+    return python("-m", "groundplan", *arguments, input=stdin, capture_output=True, text=True, env=environment)
+
+
+def call(tool: str, **arguments: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def served(*arguments: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What an MCP server answers to these messages, one connection from start to end."""
+    ended = process("mcp", *arguments, stdin="".join(json.dumps(message) + "\n" for message in messages))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return [json.loads(line)["result"] for line in ended.stdout.splitlines()]
+
+
+def test_the_version_is_printed_in_every_spelling(run: Run) -> None:
+    expected = f"groundplan {groundplan.__version__}\n"
+
+    assert run("--version") == run("-V") == run("--db", "x", "--version") == (0, expected, "")
+    assert run("--version", "--json").answer == {"version": groundplan.__version__}
+    assert process("--version").stdout == expected
+
+
+def test_the_program_alone_prints_help_that_says_where_to_begin(run: Run) -> None:
+    alone = run()
+
+    assert (alone.code, alone.err) == (0, "")
+    assert "groundplan demo" in alone.out
+    places = [alone.out.index(title) for title in ("Start here", "Your plan", "For agents")]
+    assert places == sorted(places)
+    assert run("project").code == 0
+    assert "create" in run("project").out
+
+
+def test_output_has_no_colours_outside_a_terminal(run: Run) -> None:
+    assert "\x1b" not in run().out + run("project", "list").out + run("doctor").out
+
+
+@pytest.mark.parametrize(("no_color", "is_styled"), [("", True), ("1", False)])
+def test_a_terminal_gets_styles_unless_it_asks_for_none(
+    run: Run, monkeypatch: pytest.MonkeyPatch, no_color: str, is_styled: bool
+) -> None:
+    run("init")
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    ours, theirs = pty.openpty()
+    python("-m", "groundplan", "doctor", stdout=theirs)
+    os.close(theirs)
+
+    shown = os.read(ours, 65_536)
+
+    os.close(ours)
+    assert b"engine" in shown
+    assert (b"\x1b[" in shown) is is_styled
+
+
+def test_a_reader_that_goes_away_ends_the_program_quietly() -> None:
+    process("project", "create", "atlas")
+
+    for json_flag in ([], ["--json"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ended = python("-m", "groundplan", "project", "list", *json_flag, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+def test_a_full_disk_behind_the_output_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = python("-m", "groundplan", "init", "--json", stdout=full, stderr=subprocess.PIPE)
+
+    assert ended.returncode == 7
+    assert json.loads(ended.stderr)["error"]["code"] == "output_failed"
+
+
+def test_bytes_that_are_no_text_are_refused_without_a_trace() -> None:
+    ended = python("-m", "groundplan", "project", "create", b"\xff", capture_output=True)
+
+    assert ended.returncode == 2
+    assert ended.stderr.endswith(b"(invalid_text)\n")
+
+
+def test_the_program_completes_itself_in_a_shell() -> None:
+    completed = process(_GROUNDPLAN_COMPLETE="complete_bash", COMP_WORDS="groundplan pro", COMP_CWORD="1")
+
+    assert completed.stdout.split() == ["project"]
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
+    if not is_new:
+        run("init", "--db", "plan.db")
+    bootstrap = call("members", operation="bootstrap", scopeId="atlas")
+
+    hello, tools, answer = served(
+        "--db", "plan.db", "--agent", "claude", "--tools", "context", messages=[INITIALIZE, LIST, bootstrap]
+    )
+
+    assert hello["serverInfo"] == {"name": "groundplan", "version": groundplan.__version__}
+    assert [tool["name"] for tool in tools["tools"]] == ["members"]
+    assert answer["isError"] is False
+    (project,) = run("project", "list", "--db", "plan.db", "--json").answer["projects"]
+    assert (project["name"], project["created_by"]) == ("atlas", "claude")
+
+
+def test_mcp_offers_only_the_groups_that_are_switched_on() -> None:
+    _, tools = served("--tools", "work,knowledge", messages=[INITIALIZE, LIST])
+
+    assert tools["tools"] == []
+
+
+def test_mcp_holds_an_agent_to_its_stored_role(run: Run) -> None:
+    run("project", "create", "atlas")
+    run("member", "add", "claude", "--project", "atlas", "--role", "viewer", "--kind", "agent")
+    remove = call("members", operation="remove", scopeId="atlas", userId="claude")
+
+    _, refused = served("--agent", "claude", "--access", "members", messages=[INITIALIZE, remove])
+
+    assert refused["isError"] is True
+    assert json.loads(refused["content"][0]["text"])["error"]["code"] == "forbidden"
+
+
+def test_mcp_caps_its_answers(run: Run) -> None:
+    run("project", "create", "atlas")
+    members = call("members", operation="list", scopeId="atlas")
+
+    _, capped = served("--max-answer-tokens", "1", messages=[INITIALIZE, members])
+    _, uncapped = served("--max-answer-tokens=0", messages=[INITIALIZE, members])
+
+    assert (capped["isError"], uncapped["isError"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("mcp", "--dbb", "plan.db"), 2),
+        (("mcp", "plan.db"), 2),
+        (("mcp", "--db"), 2),
+        (("mcp", "--kind", "robot"), 2),
+        (("mcp", "--tools", "wrok"), 2),
+        (("mcp", "--access", "none"), 2),
+        (("mcp", "--max-answer-tokens", "many"), 2),
+        (("mcp", "--max-answer-tokens", "-1"), 2),
+        (("mcp", "--config", "missing.yaml"), 2),
+        (("mcp", "--db", "missing/plan.db"), 7),
+        (("mcp", "--db", "."), 2),
+        (("mcp", "--db", "/tmp"), 7),  # noqa: S108 - a folder that is everywhere
+        (("mcp", "--db", "postgresql://127.0.0.1:1/plan"), 7),
+        (("--db", "missing/plan.db", "mcp"), 7),
+        (("--db=missing/plan.db", "--agent", "ada", "mcp"), 7),
+        (("--json", "mcp", "--db", "missing/plan.db"), 7),
+    ],
+)
+def test_mcp_refuses_at_once_what_it_could_not_serve(run: Run, arguments: tuple[str, ...], code: int) -> None:
+    refused = run(*arguments)
+
+    assert (refused.code, refused.out) == (code, "")
+    assert refused.err.startswith("error: ")
+    assert refused.err.count("\n") == 1
+
+
+def test_mcp_help_names_every_option(run: Run) -> None:
+    shown = run("mcp", "--help")
+
+    assert shown.code == 0
+    for option in ("--db", "--agent", "--tools", "--access", "--kind", "--max-answer-tokens", "--config"):
+        assert option in shown.out
+
+
+def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> None:
+    run("init")
+    report = (
+        "import sys\n"
+        "from groundplan.__main__ import main\n"
+        "from groundplan.surfaces.mcp.interface import DeferredTools\n"
+        f"DeferredTools.load = lambda self: print(*[name for name in {(*HEAVY, 'sqlite3', 'groundplan.catalog')!r}"
+        " if name in sys.modules], file=sys.stderr)\n"
+        "main(['mcp', '--agent', 'claude', '--tools', 'all'])\n"
+    )
+
+    ended = python("-c", report, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True)
+
+    assert ended.stderr == "\n"
+    assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "groundplan"
+
+
+def test_mcp_never_imports_what_belongs_to_other_commands(run: Run) -> None:
+    run("init")
+    report = (
+        f"import sys; from groundplan.__main__ import main; main(['mcp']); print(set({HEAVY!r}) & sys.modules.keys())"
+    )
+    messages = json.dumps(INITIALIZE) + "\n" + json.dumps(LIST) + "\n"
+
+    ended = python("-c", report, input=messages, capture_output=True, text=True)
+
+    assert ended.stdout.splitlines()[-1] == "set()"
+
+
+def test_the_header_of_a_file_tells_whether_it_will_open(run: Run) -> None:
+    assert file_header.APPLICATION_ID == APPLICATION_ID
+    run("init")
+    whole = Path("groundplan.db").read_bytes()
+    assert file_header.is_ready("groundplan.db")
+
+    for at in (0, file_header.USER_VERSION_AT, file_header.APPLICATION_ID_AT):
+        spoiled = bytearray(whole)
+        spoiled[at] ^= 0xFF
+        Path("spoiled.db").write_bytes(spoiled)
+        assert not file_header.is_ready("spoiled.db")
+    Path("empty.db").touch()
+    for path in ("empty.db", "missing/plan.db", ".", "a\0b"):
+        assert not file_header.is_ready(path)
+    assert file_header.is_ready("still to be made.db")

@@ -1,0 +1,101 @@
+"""Whatever arrives, the loop lives on and says only whole messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundplan.surfaces.mcp.stdio import serve
+from tests.surfaces.mcp.peer import CAPABILITIES_KEY, VERSION_KEY, GateTools, Peer
+
+METHODS = [
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "server/discover",
+    "notifications/cancelled",
+    "x",
+]
+REVISIONS = ["2025-03-26", "2025-11-25", "2026-07-28", "2099-01-01"]
+
+scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
+meta: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {}, optional={VERSION_KEY: st.sampled_from(REVISIONS) | scalars, CAPABILITIES_KEY: st.just({}) | scalars}
+)
+params = st.fixed_dictionaries(
+    {},
+    optional={
+        "_meta": meta | scalars,
+        "protocolVersion": st.sampled_from(REVISIONS) | scalars,
+        "name": st.sampled_from(["echo", "ecoh"]) | scalars,
+        "arguments": values,
+        "requestId": scalars,
+        "cursor": scalars,
+    },
+)
+messages = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.just("2.0") | scalars,
+        "id": scalars,
+        "method": st.sampled_from(METHODS) | scalars,
+        "params": params | values,
+        "result": values,
+    },
+)
+well_formed = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "id": st.integers(0, 3), "method": st.sampled_from(METHODS), "params": params}
+)
+documents = messages | well_formed | st.lists(messages | well_formed, max_size=4) | values
+lines = st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")) | documents.map(
+    lambda document: json.dumps(document).encode()
+)
+
+
+def conversation(sent: list[bytes]) -> tuple[int, list[bytes]]:
+    """Everything a fresh server answers to these lines, and its exit status."""
+    peer = Peer(GateTools())
+    peer.write(b"\n".join([*sent, b'{"jsonrpc":"2.0","id":"last","method":"ping","params":{}}']))
+    said = peer.rest_raw()
+    peer.close()
+    status = peer.ended()
+    assert status is not None
+    *answers, after_the_last = said.split(b"\n")
+    assert after_the_last == b""
+    return status, answers
+
+
+@given(st.lists(lines, max_size=12))
+@settings(deadline=None, max_examples=200)
+def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]) -> None:
+    status, answers = conversation(sent)
+
+    assert status == 0
+    for answer in answers:
+        decoded: Any = json.loads(answer)
+        for message in decoded if isinstance(decoded, list) else [decoded]:
+            assert message["jsonrpc"] == "2.0"
+            assert ("result" in message) != ("error" in message)
+            assert isinstance(message["id"], int | str | None)
+    assert any(b'"last"' in answer for answer in answers)
+
+
+@given(st.binary(max_size=4000))
+@settings(deadline=None, max_examples=100)
+def test_no_stream_of_bytes_ends_the_loop(raw: bytes) -> None:
+    status, answers = conversation([raw])
+
+    assert status == 0
+    for answer in answers:
+        json.loads(answer)
+
+
+def test_an_input_that_is_closed_at_once_is_an_empty_conversation() -> None:
+    with open(os.devnull, "rb") as stdin, open(os.devnull, "wb") as stdout:  # noqa: PTH123
+        assert serve(GateTools(), stdin, stdout, version="1.2.3") == 0

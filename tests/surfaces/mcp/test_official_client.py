@@ -1,0 +1,152 @@
+"""The official client as an oracle, in its handshake mode and in its 2026-07-28 mode."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+from mcp_types.methods import validate_server_result
+
+from tests.surfaces.mcp.peer import PATIENCE_S, PROGRAM, Child, call, envelope
+
+MODES = [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
+
+
+def connected(mode: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
+    """What `use` makes of a client that is connected to the test program."""
+
+    async def main() -> Any:
+        server = StdioServerParameters(command=sys.executable, args=[str(PROGRAM)])
+        with anyio.fail_after(PATIENCE_S):
+            async with Client(stdio_client(server), mode=mode) as client:
+                return await use(client)
+
+    return anyio.run(main)
+
+
+@pytest.fixture(params=MODES, ids=[mode for mode, _ in MODES])
+def mode(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def test_it_connects_and_agrees_on_the_revision(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        return client.protocol_version
+
+    assert connected(mode[0], use) == mode[1]
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_it_reads_who_the_server_is_and_what_it_can_do(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        return client.server_info, client.server_capabilities, client.instructions
+
+    info, capabilities, instructions = connected(mode[0], use)
+
+    assert (info.name, info.version) == ("groundplan", "1.2.3")
+    assert capabilities.tools is not None
+    assert capabilities.resources is None
+    assert instructions.startswith("Groundplan is")
+
+
+def test_it_lists_the_tools_with_their_hints(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        return await client.list_tools()
+
+    listed: types.ListToolsResult = connected(mode[0], use)
+
+    assert [tool.name for tool in listed.tools] == ["note_keep", "note_wait", "note_find"]
+    keep = listed.tools[0]
+    assert keep.input_schema["required"] == ["text"]
+    assert keep.annotations is not None
+    assert (keep.annotations.destructive_hint, keep.annotations.open_world_hint) == (False, False)
+
+
+def test_it_calls_a_tool_and_reads_the_answer(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        return [await client.call_tool("note_keep", {"text": text}) for text in ("one", "zwö\u2028lf\n")]
+
+    answers = connected(mode[0], use)
+
+    assert [json.loads(answer.content[0].text)["text"] for answer in answers] == ["one", "zwö\u2028lf\n"]
+    assert [answer.is_error for answer in answers] == [False, False]
+
+
+def test_it_reads_a_refusal_as_an_error_of_the_tool(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        return await client.call_tool("note_find", {"scopeId": "s1"})
+
+    answer = connected(mode[0], use)
+
+    error = json.loads(answer.content[0].text)["error"]
+    assert (answer.is_error, error["code"], error["name"]) == (True, "not_found", "PcivRlsDeniedError")
+
+
+def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(mode: tuple[str, str]) -> None:
+    async def use(client: Client) -> Any:
+        with pytest.raises(MCPError) as refused:
+            await client.call_tool("note_kept", {})
+        return refused.value.error
+
+    error = connected(mode[0], use)
+
+    assert (error.code, error.data["near"]) == (-32602, "note_keep")
+
+
+def test_it_cancels_a_running_call_and_goes_on(mode: tuple[str, str], tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+
+    async def use(client: Client) -> Any:
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(client.call_tool, "note_wait", {"gate": str(gate)})
+            # A pipe opens for writing when the tool has opened it for reading: now the call is running.
+            writer = await anyio.to_thread.run_sync(os.open, gate, os.O_WRONLY)
+            calls.cancel_scope.cancel()
+        os.close(writer)
+        return await client.call_tool("note_keep", {"text": "wanted"})
+
+    assert json.loads(connected(mode[0], use).content[0].text) == {"text": "wanted"}
+
+
+@pytest.mark.filterwarnings("ignore:ping is removed")
+def test_it_pings_in_the_handshake_era() -> None:
+    async def use(client: Client) -> Any:
+        return await client.send_ping()
+
+    assert isinstance(connected("legacy", use), types.EmptyResult)
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+@pytest.mark.parametrize("method", ["tools/list", "tools/call", "initialize", "ping"])
+def test_results_of_every_handshake_revision_pass_the_official_schema(revision: str, method: str) -> None:
+    check_results(revision, method)
+
+
+@pytest.mark.parametrize("method", ["tools/list", "tools/call", "server/discover"])
+def test_results_of_the_stateless_revision_pass_the_official_schema(method: str) -> None:
+    check_results("2026-07-28", method)
+
+
+def check_results(revision: str, method: str) -> None:
+    params: Any = call("note_keep", text="x") if method == "tools/call" else {}
+    with Child() as child:
+        if method == "initialize":
+            result = child.initialize(revision)
+        elif revision == "2026-07-28":
+            result = child.result(method, envelope(**params))
+        else:
+            child.initialize(revision)
+            result = child.result(method, params)
+    validate_server_result(method, revision, result)

@@ -1,0 +1,294 @@
+"""What the registry's operations look like as tools, and how their refusals read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    Invalid,
+    NotFound,
+    RuleViolated,
+    Unauthenticated,
+    Unavailable,
+)
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
+from groundplan.surfaces.mcp.interface import DeferredTools
+from groundplan.surfaces.mcp.protocol import UnknownTool
+from groundplan.surfaces.mcp.tools import RegistryTools
+from tests.surfaces.mcp.program import SOME_PERMISSION
+
+
+class Draft(msgspec.Struct):
+    scope: str
+
+
+class Commit(msgspec.Struct):
+    scope: str
+    partial: bool = False
+
+
+def operation(
+    name: str,
+    tool: Tool | None,
+    *,
+    effect: Effect = Effect.WRITE,
+    takes: type[msgspec.Struct] = Draft,
+    idempotent: bool = False,
+) -> Operation[Any, Any]:
+    return Operation(
+        name=name,
+        summary=f"Does {name}.",
+        permission=SOME_PERMISSION,
+        effect=effect,
+        input=takes,
+        output=dict,
+        handler=lambda _tx, _request: {},
+        idempotent=idempotent,
+        tool=tool,
+    )
+
+
+def served(*operations: Operation[Any, Any], groups: set[Group] | None = None, **options: Any) -> RegistryTools:
+    """Tools whose answer says which operation ran and with what."""
+
+    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Any:
+        return {"ran": chosen.name, "with": arguments}
+
+    return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run, **options)
+
+
+def refusing(error: Exception, group: Group = Group.WORK) -> Any:
+    """The body of a call that ends in this error."""
+
+    def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any]) -> Any:
+        raise error
+
+    answer = RegistryTools(Registry([operation("a.b", Tool("a_b", group))]), {group}, run).call("a_b", {})
+    assert answer.is_error
+    return json.loads(answer.text)
+
+
+RUN = [
+    operation("run.draft", Tool("run", Group.CONTEXT, "draft")),
+    operation("run.commit", Tool("run", Group.CONTEXT, "commit"), takes=Commit),
+]
+
+
+def test_a_tool_of_one_operation_is_described_by_its_summary_and_schema() -> None:
+    assert served(operation("a.b", Tool("a_b", Group.WORK))).listing() == [
+        {
+            "name": "a_b",
+            "description": "Does a.b.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"scope": {"type": "string"}},
+                "required": ["scope"],
+                "additionalProperties": False,
+            },
+            "annotations": {"openWorldHint": False, "destructiveHint": False},
+        }
+    ]
+
+
+def test_a_tool_of_several_operations_has_one_schema_and_says_what_each_does() -> None:
+    [tool] = served(*RUN).listing()
+
+    assert tool["description"] == "draft: Does run.draft; commit: Does run.commit."
+    assert tool["inputSchema"]["properties"]["operation"] == {"type": "string", "enum": ["draft", "commit"]}
+    assert tool["inputSchema"]["required"] == ["operation", "scope"]
+
+
+def test_the_argument_operation_selects_and_is_not_passed_on() -> None:
+    answer = served(*RUN).call("run", {"operation": "commit", "scope": "s"})
+
+    assert json.loads(answer.text) == {"ran": "run.commit", "with": {"scope": "s"}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "near"),
+    [
+        ({"scope": "s"}, "missing_argument", None),
+        ({"operation": None}, "missing_argument", None),
+        ({"operation": "comit"}, "invalid_argument", "commit"),
+        ({"operation": 7}, "invalid_argument", None),
+        ({"operation": ["draft"]}, "invalid_argument", None),
+    ],
+)
+def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
+    arguments: dict[str, Any], code: str, near: str | None
+) -> None:
+    answer = served(*RUN).call("run", arguments)
+
+    error = json.loads(answer.text)["error"]
+    assert (answer.is_error, error["code"], error["details"].get("near")) == (True, code, near)
+    assert (error["details"]["field"], error["details"]["allowed"]) == ("operation", ["draft", "commit"])
+
+
+@pytest.mark.parametrize(
+    ("effects", "idempotent", "hints"),
+    [
+        ([Effect.READ], False, {"readOnlyHint": True}),
+        ([Effect.READ, Effect.READ], True, {"readOnlyHint": True}),
+        ([Effect.WRITE], False, {"destructiveHint": False}),
+        ([Effect.WRITE], True, {"destructiveHint": False, "idempotentHint": True}),
+        ([Effect.READ, Effect.WRITE], True, {"destructiveHint": False, "idempotentHint": True}),
+        ([Effect.DESTROY], False, {}),
+        ([Effect.DESTROY], True, {"idempotentHint": True}),
+        ([Effect.READ, Effect.WRITE, Effect.DESTROY], False, {}),
+    ],
+)
+def test_hints_say_only_what_differs_from_the_protocols_defaults(
+    effects: list[Effect], idempotent: bool, hints: dict[str, bool]
+) -> None:
+    operations = [
+        operation(f"a.{n}", Tool("a", Group.WORK, f"op{n}"), effect=effect, idempotent=idempotent)
+        for n, effect in enumerate(effects)
+    ]
+
+    assert served(*operations).listing()[0]["annotations"] == {"openWorldHint": False, **hints}
+
+
+def test_tools_stand_in_the_order_of_their_registration() -> None:
+    names = ["zebra", "ape", "mole", "bear"]
+    tools = served(*(operation(f"{name}.x", Tool(name, Group.WORK)) for name in names))
+
+    assert [tool["name"] for tool in tools.listing()] == names
+
+
+def test_only_the_groups_switched_on_are_listed_and_callable() -> None:
+    tools = served(
+        operation("a.b", Tool("work_tool", Group.WORK)),
+        operation("c.d", Tool("purpose_tool", Group.PURPOSE)),
+        operation("e.f", None),
+        groups={Group.WORK},
+    )
+
+    assert [tool["name"] for tool in tools.listing()] == ["work_tool"]
+    with pytest.raises(UnknownTool):
+        tools.call("purpose_tool", {})
+
+
+def test_an_unknown_tool_is_refused_with_the_nearest_known_name() -> None:
+    with pytest.raises(UnknownTool) as refused:
+        served(*RUN, operation("graph.next", Tool("graph_next", Group.WORK))).call("graphNext", {})
+
+    assert refused.value.data == {"code": "unknown_tool", "near": "graph_next"}
+
+
+@pytest.mark.parametrize("selectors", [(None, None), ("x", "x"), (None, "x"), ("x", None)])
+def test_operations_that_a_tool_could_not_tell_apart_are_refused_at_start(
+    selectors: tuple[str | None, str | None],
+) -> None:
+    with pytest.raises(ValueError, match="apart"):
+        served(*(operation(f"a.{n}", Tool("a", Group.WORK, word)) for n, word in enumerate(selectors)))
+
+
+def test_an_answer_above_the_cap_is_refused_with_the_cap() -> None:
+    tools = served(operation("a.b", Tool("a_b", Group.WORK)), answer_tokens_max=10)
+
+    answer = tools.call("a_b", {"scope": "x" * 100})
+
+    error = json.loads(answer.text)["error"]
+    assert (answer.is_error, error["code"], error["details"]["limit_tokens"]) == (
+        True,
+        "answer_too_large",
+        10,
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unauthenticated("who?"),
+        Forbidden("no"),
+        NotFound("node", "n1"),
+        Invalid("bad", field="x"),
+        Conflict("stale", rev=7),
+        RuleViolated("never", code="dependency_cycle", path=["a", "b"]),
+        Unavailable("later"),
+    ],
+)
+def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> None:
+    assert refusing(error) == {"error": error.body()}
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (Unauthenticated("who?"), "PcivAuthRequiredError"),
+        (Forbidden("no"), "PcivRlsDeniedError"),
+        (NotFound("scope", "s1"), "PcivRlsDeniedError"),
+        (Invalid("bad"), None),
+    ],
+)
+def test_a_context_tool_also_names_the_error_as_its_contract_does(error: GroundplanError, name: str | None) -> None:
+    assert refusing(error, Group.CONTEXT)["error"].get("name") == name
+
+
+@pytest.mark.parametrize("group", [Group.KNOWLEDGE, Group.CONTAINERS])
+def test_knowledge_and_container_tools_put_refusals_in_their_own_envelope(group: Group) -> None:
+    body = refusing(Conflict("stale", code="CONFLICT", currentVersion=3), group)
+
+    assert body == {
+        "success": False,
+        "error": {
+            "code": "CONFLICT",
+            "message": "stale",
+            "details": {"currentVersion": 3},
+            "currentVersion": 3,
+        },
+    }
+
+
+def test_a_defect_is_shown_as_a_reference_that_leads_to_the_traceback(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    body = refusing(RuntimeError("the secret of Mallory"))
+
+    logged = capfd.readouterr().err
+    assert body["error"]["code"] == "unexpected"
+    assert "Mallory" not in json.dumps(body)
+    assert body["error"]["details"]["reference"] in logged
+    assert "the secret of Mallory" in logged
+
+
+def test_deferred_tools_are_built_once_and_only_when_needed() -> None:
+    built: list[RegistryTools] = []
+
+    def build() -> RegistryTools:
+        built.append(served(*RUN))
+        return built[-1]
+
+    tools = DeferredTools(build)
+    assert built == []
+    tools.load()
+    tools.listing()
+    tools.call("run", {"operation": "draft"})
+
+    assert len(built) == 1
+
+
+def test_deferred_tools_that_cannot_be_built_refuse_each_call_and_try_again() -> None:
+    outcomes: list[Any] = [Unavailable("the store is away"), served(*RUN)]
+
+    def build() -> RegistryTools:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, GroundplanError):
+            raise outcome
+        assert isinstance(outcome, RegistryTools)
+        return outcome
+
+    tools = DeferredTools(build)
+    refused = tools.call("run", {"operation": "draft"})
+
+    assert refused.is_error
+    assert json.loads(refused.text)["error"]["code"] == "unavailable"
+    assert not tools.call("run", {"operation": "draft"}).is_error

@@ -1,0 +1,243 @@
+"""What a process is told before it starts, and what is refused."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from groundplan.configuration import (
+    ACCESS,
+    FILE_BYTES_MAX,
+    TOOL_GROUPS,
+    TOOL_GROUPS_DEFAULT,
+    Flags,
+    Settings,
+    load_settings,
+    user_name,
+)
+from groundplan.kernel.actors import Access, Actor, Kind
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.operations.registry import Group
+
+
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def settings(flags: Flags | None = None, **environment: str) -> Settings:
+    return load_settings(flags or Flags(), environment)
+
+
+def written(text: str, name: str = "groundplan.yaml") -> Path:
+    path = Path(name)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(flags: Flags | None = None, **environment: str) -> Invalid:
+    with pytest.raises(Invalid) as caught:
+        settings(flags, **environment)
+    return caught.value
+
+
+def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
+    assert tuple(group.value for group in Group) == TOOL_GROUPS
+    assert tuple(access.value for access in Access) == ACCESS
+
+
+def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() -> None:
+    assert settings() == Settings("groundplan.db", None, "open", TOOL_GROUPS_DEFAULT, None, None)
+    assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
+
+
+def test_flags_win_over_the_environment_which_wins_over_the_file() -> None:
+    written("db_path: of-file.db\nagent_identity: file\naccess: members\nclaim_ttl_minutes: 1\n")
+
+    found = settings(Flags(db="of-flag.db"), GROUNDPLAN_DB="of-env.db", GROUNDPLAN_AGENT="env")
+
+    assert (found.db, found.agent, found.access, found.claim_ttl_minutes) == ("of-flag.db", "env", "members", 1)
+
+
+def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() -> None:
+    found = settings(
+        GROUNDPLAN_DB="a.db",
+        GROUNDPLAN_AGENT="ben",
+        GROUNDPLAN_ACCESS="members",
+        GROUNDPLAN_TOOLS="purpose,work",
+        GROUNDPLAN_CLAIM_TTL_MINUTES="0.5",
+    )
+
+    assert found == Settings("a.db", "ben", "members", ("work", "purpose"), 0.5, None)
+    assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings()
+
+
+def test_the_file_of_the_graph_seed_is_read_when_there_is_no_other() -> None:
+    written('agent_identity: "claude-code-v1"\ndb_path: "./graph.db"\nclaim_ttl_minutes: 60\n', "graph.config.yaml")
+    assert settings() == Settings("graph.db", "claude-code-v1", claim_ttl_minutes=60, config_file="graph.config.yaml")
+
+    written("agent_identity: other\n")
+    assert settings().agent == "other"
+
+
+def test_a_path_in_the_file_is_meant_from_where_the_file_lies() -> None:
+    Path("deep").mkdir()
+    written("db_path: plan.db\n", "deep/config.yaml")
+    assert settings(Flags(config="deep/config.yaml")).db == str(Path("deep/plan.db"))
+
+    written("db_path: /abs/plan.db\n", "deep/config.yaml")
+    assert settings(Flags(config="deep/config.yaml")).db == "/abs/plan.db"
+
+    written("db_path: postgresql://host/plan\n", "deep/config.yaml")
+    assert settings(Flags(config="deep/config.yaml")).db == "postgresql://host/plan"
+
+
+def test_a_tilde_is_the_home_folder_also_where_no_shell_has_seen_it() -> None:
+    assert settings(Flags(db="~/plan.db")).db == str(Path.home() / "plan.db")
+    assert settings(Flags(db="~nobody-of-that-name/plan.db")).db == "~nobody-of-that-name/plan.db"
+
+
+def test_an_empty_file_changes_nothing() -> None:
+    written("# later\n")
+
+    assert settings() == Settings(config_file="groundplan.yaml")
+
+
+@pytest.mark.parametrize(("typo", "meant"), [("agent_identiti", "agent_identity"), ("DbPath", "db_path")])
+def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typo: str, meant: str) -> None:
+    written(f"access: open\n{typo}: x\n")
+
+    error = refused()
+
+    assert error.code == "config_unknown_key"
+    assert error.details == {"key": typo, "file": "groundplan.yaml", "line": 2, "near": meant}
+    assert f"line 2); did you mean {meant}?" in error.message
+
+
+def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
+    written("colour: blue\n")
+
+    assert refused().details["allowed"] == ["db_path", "agent_identity", "access", "tools", "claim_ttl_minutes"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "agent_identity: no",  # YAML reads it as false
+        "agent_identity: 7",
+        "agent_identity: [ada]",
+        "db_path: 1.5",
+        "db_path:",
+        "db_path: ''",
+        "db_path: sqlite:///plan.db",
+        "access: member",
+        "access: true",
+        "access: {}",
+        "tools: wrok",
+        "tools: [work, 3]",
+        "tools: 3",
+        "tools: ''",
+        "tools: []",
+        "claim_ttl_minutes: 0",
+        "claim_ttl_minutes: -5",
+        "claim_ttl_minutes: soon",
+        "claim_ttl_minutes: true",
+        "claim_ttl_minutes: .nan",
+        "claim_ttl_minutes: .inf",
+        "claim_ttl_minutes: 0x" + "f" * 5000,
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_with_its_place(line: str) -> None:
+    written(f"# a comment\n{line}\n")
+
+    error = refused()
+
+    assert error.code == "config_invalid_value"
+    assert f"{line.partition(':')[0]} (groundplan.yaml, line 2)" in error.message
+
+
+def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> None:
+    assert refused(Flags(access="member")).details == {
+        "setting": "--access",
+        "allowed": ["open", "members"],
+        "near": "members",
+    }
+    assert refused(GROUNDPLAN_TOOLS="work,knowlege").details == {
+        "setting": "GROUNDPLAN_TOOLS",
+        "allowed": [*TOOL_GROUPS, "all"],
+        "near": "knowledge",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "db_path: [",
+        "- db_path",
+        "just words",
+        "db_path: a\ndb_path: b",
+        "? [db_path]\n: a",
+        "db_path: *unknown",
+        "access: !!python/object/apply:os.system ['true']",
+        "[" * 20_000,
+        "\x01",
+        "---\naccess: open\n---\naccess: open",
+        "#" * (FILE_BYTES_MAX + 1),
+    ],
+)
+def test_a_file_that_is_not_a_list_of_settings_is_refused_with_a_line(text: str) -> None:
+    written(text)
+
+    error = refused()
+
+    assert error.code == "config_invalid"
+    assert error.details["line"] >= 1
+
+
+def test_a_file_that_is_not_text_is_refused() -> None:
+    Path("groundplan.yaml").write_bytes(b"agent_identity: \xff")
+
+    assert refused().code == "config_invalid"
+
+
+def test_a_file_that_is_named_must_be_there_and_be_a_file() -> None:
+    Path("folder").mkdir()
+
+    assert refused(Flags(config="missing.yaml")).code == "config_missing"
+    assert refused(Flags(config="")).code == "config_missing"
+    assert refused(Flags(config="folder")).code == "config_unreadable"
+
+
+def test_every_group_is_accepted_in_any_order_and_all_means_all() -> None:
+    assert settings(Flags(tools="briefing, work")).tools == ("work", "briefing")
+    assert settings(Flags(tools=",".join(reversed(TOOL_GROUPS)))).tools == TOOL_GROUPS
+    assert settings(Flags(tools="all")).tools == TOOL_GROUPS
+
+
+def test_a_name_is_normalized_like_the_names_in_requests() -> None:
+    assert settings(Flags(agent="  Zoe\u0308  ")).agent == "Zoë"
+
+
+def test_whoever_is_not_named_acts_under_a_default_name_only_where_everybody_is_trusted() -> None:
+    by_default = Settings().actor(lambda: "somebody", Kind.AGENT)
+    unnamed = Settings(access="members").actor(lambda: "somebody", Kind.AGENT)
+    named = Settings(agent="ada", access="members").actor(lambda: "somebody", Kind.PERSON)
+
+    assert by_default == Actor("local", "somebody", Kind.AGENT, Access.OPEN)
+    assert unnamed is None
+    assert named == Actor("local", "ada", Kind.PERSON, Access.MEMBERS)
+
+
+def test_the_user_name_is_that_of_the_operating_system_or_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(getpass, "getuser", lambda: "grace")
+    assert user_name() == "grace"
+
+    def nameless() -> NoReturn:
+        raise KeyError(os.getuid())
+
+    monkeypatch.setattr(getpass, "getuser", nameless)
+    assert user_name() == "local"
