@@ -1,0 +1,1 @@
+"""How fast, how small and how fair Groundplan is, measured against the least that could do the same."""
