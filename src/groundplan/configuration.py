@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_wording import alternatives, nearest, quoted, shown
+from groundplan.kernel.wording import alternatives, nearest, quoted, shown
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, Kind
@@ -179,8 +179,8 @@ def _agent(value: Any, where: str) -> str:
     name = _text(value, where)
     if 0 < len(name) < USUAL_NAME_CHARS and name.isascii() and name.isprintable() and " " not in name:
         return name
-    from groundplan.kernel.strict_json import inspect
-    from groundplan.kernel.text_limits import NormalizedName, applied
+    from groundplan.kernel.input_gate.strict_json import inspect
+    from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
 
     try:
         inspect(name)

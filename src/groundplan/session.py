@@ -12,7 +12,7 @@ from typing import Any, Self
 from groundplan.catalog import OPERATIONS, schema
 from groundplan.kernel.actors import Access, Actor, Kind, local_actor
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate import inspect
+from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.store.opening import open_store

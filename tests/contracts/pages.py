@@ -11,8 +11,8 @@ from typer.main import get_command
 from groundplan import configuration
 from groundplan.catalog import OPERATIONS, schema
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
-from groundplan.kernel.input_wording import alternatives
 from groundplan.kernel.store import tables
+from groundplan.kernel.wording import alternatives
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
 from groundplan.surfaces.cli.program import application

@@ -13,10 +13,10 @@ import msgspec
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, Role
-from groundplan.kernel.input_shapes import is_union, peeled
+from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.operations.schema import json_schema
-from groundplan.kernel.text_limits import MaxBytes
 from tests.contracts.refusals import error_classes
 from tests.contracts.snapshots import output_schema
 from tests.contracts.words import ARGUMENTS, EXAMPLES, FIRST

@@ -21,7 +21,7 @@ SLOW = {
     "rich": ("groundplan.surfaces.cli.",),
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
-    "psycopg": ("groundplan.kernel.store.postgres",),
+    "psycopg": ("groundplan.kernel.store.postgres", "groundplan.kernel.store.checkup_postgres"),
     "psycopg_pool": ("groundplan.kernel.store.postgres",),
     "mcp": (),
     "starlette": (),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 
-from groundplan.kernel.input_gate import MaxBytes, Name
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.operations.schema import json_schema, merged_schema
 
 

@@ -6,7 +6,6 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.store.tables import (
     EVERYBODY,
     IN_ORGANIZATION,
-    NOBODY,
     OWN,
     Table,
     in_project,
@@ -63,5 +62,5 @@ TABLES = (
         append_only=True,
     ),
     Table("answers", select=OWN, insert=OWN, update=OWN, read_by_functions=True),
-    Table("schema_migrations", select=EVERYBODY, insert=NOBODY, read_by_functions=True),
+    Table("schema_migrations", select=EVERYBODY, read_by_functions=True),
 )

@@ -59,6 +59,10 @@ FORBIDDEN = [
     "INSERT INTO sqlite_schema (type) VALUES ('table')",
     "UPDATE sqlite_schema SET sql = ''",
     "DELETE FROM sqlite_schema",
+    # which steps were taken
+    "INSERT INTO schema_migrations VALUES (2, 'stray', '-', '-')",
+    "UPDATE schema_migrations SET checksum = '-'",
+    "DELETE FROM schema_migrations",
 ]
 ALLOWED = [
     "SELECT * FROM projects",

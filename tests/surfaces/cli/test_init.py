@@ -104,3 +104,29 @@ def test_a_database_that_nobody_set_up_says_so(run: Run, owner_url: str, worker:
 
     assert run("project", "list", "--db", url, "--json").refusal == (7, "store_not_groundplan")
     assert run("doctor", "--db", url).code == 7
+
+
+def test_a_lost_password_is_replaced_by_a_new_one(run: Run, owner_url: str) -> None:
+    def stored(role: str) -> object:
+        with psycopg.connect(owner_url) as owner:
+            return owner.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", (role,)).fetchone()
+
+    first = run("init", owner_url, "--json").answer
+    before = stored(first["app_role"])
+
+    again = run("init", owner_url, "--new-password", "--json").answer
+
+    assert again["role_is_new"] is False
+    assert psycopg.conninfo.conninfo_to_dict(again["app_url"])["password"]
+    assert stored(first["app_role"]) != before
+    assert "shown this once" in run("init", owner_url, "--new-password").out
+
+
+def test_a_role_that_could_step_around_the_policies_is_not_taken_as_app_role(run: Run, owner_url: str) -> None:
+    assert run("init", owner_url, "--app-role", "postgres", "--json").refusal == (2, "unsafe_app_role")
+    with psycopg.connect(owner_url) as owner:
+        assert owner.execute("SELECT to_regnamespace('groundplan')").fetchone() == (None,)
+
+
+def test_options_of_postgresql_are_refused_for_a_file(run: Run) -> None:
+    assert run("init", "--new-password", "--json").refusal == (2, "usage")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
@@ -97,5 +98,5 @@ def test_no_stream_of_bytes_ends_the_loop(raw: bytes) -> None:
 
 
 def test_an_input_that_is_closed_at_once_is_an_empty_conversation() -> None:
-    with open(os.devnull, "rb") as stdin, open(os.devnull, "wb") as stdout:  # noqa: PTH123
+    with Path(os.devnull).open("rb") as stdin, Path(os.devnull).open("wb") as stdout:
         assert serve(GateTools(), stdin, stdout, version="1.2.3") == 0

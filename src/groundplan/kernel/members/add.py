@@ -7,13 +7,13 @@ from msgspec import Struct, field
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import Kind
 from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.join import join
 from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_limits import Name
 
 sql = load_queries(__file__)
 

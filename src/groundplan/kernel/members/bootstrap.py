@@ -6,12 +6,12 @@ from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.errors import Conflict
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.view import GROUP, TOOL
 from groundplan.kernel.operations.registry import Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import Goal, found
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_limits import Name
 
 
 class AlreadyInitialized(Conflict):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_limits import Name
 
 sql = load_queries(__file__)
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.input_gate import admit
+from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.once import Once, once

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
 
-from groundplan.kernel.input_shapes import is_union, peeled
-from groundplan.kernel.text_limits import MaxBytes, NormalizedName
+from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
 
 Schema = dict[str, Any]
 

@@ -6,12 +6,12 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, view
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_limits import Name
 
 sql = load_queries(__file__)
 

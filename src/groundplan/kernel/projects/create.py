@@ -10,13 +10,13 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import short_id
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.join import join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.view import OneProject, view
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.text_limits import MaxBytes, Name
 
 ID_TRIES_MAX = 4  # ids are random; three collisions in a row mean that it is the name that is taken
 

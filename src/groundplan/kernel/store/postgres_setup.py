@@ -9,13 +9,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import LiteralString
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import Connection, sql
 
 from groundplan.kernel.clock import stamp, system_clock
-from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import postgres_guards
 from groundplan.kernel.store.migrations import Applied, Dialect, Migration, migrations, pending
 from groundplan.kernel.store.policies import postgres_policies
@@ -25,31 +25,57 @@ from groundplan.kernel.store.tables import SCHEMA, Schema
 SERVER_VERSION_MIN = 150000
 
 
+class UnsafeAppRole(Invalid):
+    """The app role must be one that the policies hold."""
+
+    code = "unsafe_app_role"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            f"role {role!r} owns the database, is a superuser or bypasses row level security; "
+            "name another one with --app-role, and it will be made",
+            role=role,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class SetUp:
     """What the owner needs to know afterwards."""
 
     app_role: str
-    app_url: str  # without a password when the role was there before: we cannot know it
+    app_url: str  # without a password when the role keeps the one it had: we cannot know it
     steps_taken: int
     role_is_new: bool
 
 
 def set_up(
-    owner_url: str, schema: Schema, *, app_role: str | None = None, steps: Sequence[Migration] | None = None
+    owner_url: str,
+    schema: Schema,
+    *,
+    app_role: str | None = None,
+    new_password: bool = False,
+    steps: Sequence[Migration] | None = None,
 ) -> SetUp:
-    """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time."""
+    """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time.
+
+    Raises:
+        UnsafeAppRole: the role is there already and could step around row level security.
+    """
     with translated(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
         if connection.info.server_version < SERVER_VERSION_MIN:
             raise Unavailable("Groundplan needs PostgreSQL 15 or newer", code="store_engine_too_old")
+        may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
+        if may_create != (True,):
+            raise Forbidden("this role may not set the database up; connect as its owner")
         steps = migrations(Dialect.POSTGRES) if steps is None else steps
         with connection.transaction():
             _lock_out_others(connection)
             pending(steps, applied(connection))  # a database that is not for us gets no role either
         role = app_role or f"{connection.info.dbname}_app"
-        password = _ensure_role(connection, role)
+        is_new = _ensure_role(connection, role)
+        password = _give_password(connection, role) if is_new or new_password else None
         taken = migrate(connection, schema, role, steps)
-        return SetUp(role, _app_url(owner_url, role, password), taken, role_is_new=password is not None)
+        return SetUp(role, _app_url(owner_url, role, password), taken, is_new)
 
 
 def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
@@ -138,26 +164,45 @@ SELECT 'FUNCTION', p.proname, NULL
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 
 
-def _ensure_role(connection: Connection, role: str) -> str | None:
-    """The password of a role just made, or None when the role was there before."""
+# Whether a role could step around the policies: by a power of its own or of a role it is in, or as the owner.
+_MIGHTY: LiteralString = """
+SELECT EXISTS (SELECT 1
+                 FROM pg_roles AS other
+                WHERE (other.rolsuper OR other.rolbypassrls OR other.rolname = current_user)
+                  AND pg_has_role(r.oid, other.oid, 'MEMBER'))
+  FROM pg_roles AS r
+ WHERE r.rolname = %s
+"""
+
+
+def _ensure_role(connection: Connection, role: str) -> bool:
+    """Make the role. False when it was there before."""
     with connection.transaction():
         _lock_out_others(connection)
-        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone():
-            return None
-        password = secrets.token_urlsafe(24)
+        if found := connection.execute(_MIGHTY, (role,)).fetchone():
+            if found[0]:
+                raise UnsafeAppRole(role)
+            return False
+        connection.execute(_q("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))
+        return True
+
+
+def _give_password(connection: Connection, role: str) -> str:
+    password = secrets.token_urlsafe(24)
+    with connection.transaction():
         connection.execute(
-            sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE PASSWORD {}").format(
-                sql.Identifier(role), sql.Literal(password)
-            )
+            sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(password)),
         )
-        return password
+    return password
 
 
 def _app_url(owner_url: str, role: str, password: str | None) -> str:
     parts = urlsplit(owner_url)
     host = parts.netloc.rpartition("@")[2]
     user = quote(role, safe="") + (f":{quote(password, safe='')}" if password else "")
-    return urlunsplit(parts._replace(netloc=f"{user}@{host}"))
+    # The owner's name and password may also stand behind the question mark, where they would win.
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in ("user", "password")])
+    return urlunsplit(parts._replace(netloc=f"{user}@{host}", query=query))
 
 
 def _q(template: str, *names: str) -> sql.Composed:

@@ -119,6 +119,8 @@ class SqliteTransaction(Transaction):
 
 
 def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
+    if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
+        return sqlite3.SQLITE_DENY  # which steps were taken is for the migration runner alone to write
     # FTS5 asks for data_version by itself to notice other writers.
     if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
         return sqlite3.SQLITE_OK

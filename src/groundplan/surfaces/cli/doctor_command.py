@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from groundplan.catalog import schema
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.attempts import TryAgain
+from groundplan.kernel.store.checkup import Finding, Status, fail
 from groundplan.kernel.store.opening import is_postgres
-from groundplan.surfaces.cli.finding import Finding, Status, fail
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
 
 
@@ -35,13 +36,13 @@ def doctor(invocation: Invocation) -> Outcome:
 def _examined(db: str) -> Iterator[Finding]:
     try:
         if is_postgres(db):
-            from groundplan.surfaces.cli.doctor_postgres import examine as examine_postgres
+            from groundplan.kernel.store.checkup_postgres import examine as examine_postgres
 
-            yield from examine_postgres(db)
+            yield from examine_postgres(db, schema())
         else:
-            from groundplan.surfaces.cli.doctor_sqlite import examine as examine_file
+            from groundplan.kernel.store.checkup_sqlite import examine as examine_file
 
-            yield from examine_file(db)
+            yield from examine_file(db, schema())
     except ImportError:
         yield fail("driver", "PostgreSQL support is not installed", "pip install 'groundplan[postgres]'")
     except TryAgain:

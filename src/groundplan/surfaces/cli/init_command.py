@@ -33,13 +33,22 @@ def init(
             show_default=False,
         ),
     ] = None,
+    new_password: Annotated[
+        bool,
+        typer.Option(
+            "--new-password",
+            metavar="",
+            help="PostgreSQL only: give the app role a new password, for when the old one is lost.",
+            show_default=False,
+        ),
+    ] = False,
 ) -> Outcome:
     """Make a database, a file or with its owner's URL on PostgreSQL. Safe to run again at any time."""
     db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
     if is_postgres(db):
-        return _postgres(db, app_role)
-    if app_role is not None:
-        raise Usage("--app-role is for PostgreSQL; a file has no roles")
+        return _postgres(db, app_role, new_password=new_password)
+    if app_role is not None or new_password:
+        raise Usage("--app-role and --new-password are for PostgreSQL; a file has no roles")
     return _file(db)
 
 
@@ -72,7 +81,7 @@ def _holds_something(path: Path) -> bool:
         return False
 
 
-def _postgres(owner_url: str, app_role: str | None) -> Outcome:
+def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Outcome:
     if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
         raise Usage(f"--app-role is a name of at most {ROLE_BYTES_MAX} bytes")
     try:
@@ -82,7 +91,7 @@ def _postgres(owner_url: str, app_role: str | None) -> Outcome:
             "PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'", code="store_no_driver"
         ) from None
     try:
-        done = set_up(owner_url, schema(), app_role=app_role)
+        done = set_up(owner_url, schema(), app_role=app_role, new_password=new_password)
     except Forbidden:
         raise Forbidden(
             "this role may not set a database up; run groundplan init with the URL of the database's owner, "
@@ -101,10 +110,13 @@ def _postgres(owner_url: str, app_role: str | None) -> Outcome:
 
         state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
         say(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
-        if done.role_is_new:
+        if done.role_is_new or new_password:
             say("The password is shown this once, so keep the URL in a safe place.")
         else:
-            say(f"Role {done.app_role} was there before and keeps its password: put it into the URL after the name.")
+            say(
+                f"Role {done.app_role} was there before and keeps its password: put it into the URL after the name,",
+                "or run this again with --new-password.",
+            )
         say(
             "",
             "Next:",

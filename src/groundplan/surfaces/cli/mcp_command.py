@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groundplan import __version__
 from groundplan.configuration import TOOL_GROUPS, Flags, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_wording import alternatives, nearest, quoted
+from groundplan.kernel.wording import alternatives, nearest, quoted
 
 if TYPE_CHECKING:
     from groundplan.session import Session

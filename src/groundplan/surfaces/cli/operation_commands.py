@@ -12,7 +12,7 @@ import msgspec
 import typer
 from msgspec import Meta, UnsetType
 
-from groundplan.kernel.input_shapes import is_union, peeled
+from groundplan.kernel.input_gate.shapes import is_union, peeled
 from groundplan.kernel.operations.registry import Command, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
 

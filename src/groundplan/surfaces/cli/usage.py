@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from groundplan.kernel.input_wording import nearest, quoted
+from groundplan.kernel.wording import nearest, quoted
 from groundplan.surfaces.cli.failures import Usage
 
 _NO_SUCH_COMMAND = re.compile(r"No such command '(.*)'\.?$", re.DOTALL)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_wording import quoted
+from groundplan.kernel.wording import quoted
 
 HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_REVISIONS = ("2026-07-28",)

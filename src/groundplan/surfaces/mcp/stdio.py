@@ -19,13 +19,13 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.strict_json import BODY_BYTES_MAX, decode
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
 from groundplan.surfaces.mcp import protocol
+from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import LineWriter, read_lines
 from groundplan.surfaces.mcp.protocol import RpcError, failure
-from groundplan.surfaces.mcp.session import Call, Session
 
 NOT_JSON = ("invalid_json", "invalid_utf8")
 # Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
@@ -75,7 +75,7 @@ class _Loop:
         self._room = threading.Semaphore(QUEUED_CALLS_MAX)
         self._stopping = False
         self._writer = LineWriter(output_fd, on_lost=self.stop)
-        self._session = Session(tools, version, send=self._writer.send, enqueue=self._enqueue)
+        self._connection = Connection(tools, version, send=self._writer.send, enqueue=self._enqueue)
 
     def run(self) -> None:
         threading.Thread(target=self._read, name="mcp-reader", daemon=True).start()
@@ -96,7 +96,7 @@ class _Loop:
         try:
             for line in read_lines(self._input_fd, BODY_BYTES_MAX):
                 self._receive(line)
-                if self._on_ready is not None and self._session.revision is not None:
+                if self._on_ready is not None and self._connection.revision is not None:
                     self._jobs.put(self._ready_job(self._on_ready))
                     self._on_ready = None
         finally:
@@ -111,7 +111,7 @@ class _Loop:
                     limit_bytes=BODY_BYTES_MAX,
                 )
             if line and not line.isspace():
-                self._session.receive(decode(line))
+                self._connection.receive(decode(line))
         except Invalid as error:
             self._writer.send(failure(None, _unreadable(error)))
         except Exception:
@@ -122,7 +122,7 @@ class _Loop:
 
         def job() -> None:
             self._room.release()
-            self._session.perform(call)
+            self._connection.perform(call)
 
         self._jobs.put(job)
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from groundplan.kernel import input_wording as wording
+from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.input_wording import alternatives, nearest, shown
 from groundplan.kernel.operations.registry import Effect, Group, Operation
 from groundplan.kernel.operations.schema import json_schema, merged_schema
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, refuse_oversized
+from groundplan.kernel.wording import alternatives, nearest, shown
 from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool

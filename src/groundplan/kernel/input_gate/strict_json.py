@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, NoReturn
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_wording import SHOWN_CHARS_MAX, Path, quoted, rendered
+from groundplan.kernel.wording import SHOWN_CHARS_MAX, Path, quoted, rendered
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32

@@ -1,4 +1,4 @@
-"""What `groundplan doctor` looks at in a PostgreSQL database, with no more rights than the app role has."""
+"""A PostgreSQL database looked at from outside, with no more rights than the app role has."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import Connection
 
-from groundplan.catalog import schema
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.checkup import Finding, fail, ok
 from groundplan.kernel.store.guards import postgres_guards
 from groundplan.kernel.store.migrations import Dialect, migrations, pending
 from groundplan.kernel.store.postgres import CONNECT_S_MAX, translated
 from groundplan.kernel.store.postgres_setup import SERVER_VERSION_MIN, applied
-from groundplan.kernel.store.tables import SCHEMA
-from groundplan.surfaces.cli.finding import Finding, fail, ok
+from groundplan.kernel.store.tables import SCHEMA, Schema
 
 AGAIN = "run groundplan init with the owner's URL; it puts policies, grants and guards up anew"
 APP_URL = "connect with the app URL that groundplan init prints"
@@ -68,7 +67,7 @@ SELECT p.proname
 """
 
 
-def examine(url: str) -> Iterator[Finding]:
+def examine(url: str, schema: Schema) -> Iterator[Finding]:
     """Every check. Ends early where the next check would have nothing to look at."""
     options = f"-c search_path={SCHEMA},pg_temp -c default_transaction_read_only=on"
     with (
@@ -91,7 +90,7 @@ def examine(url: str) -> Iterator[Finding]:
         yield _policies(connection, [table for table, *_ in tables], role=name, any_role=not is_safe)
         if is_safe:
             yield _grants(name, tables)
-        yield _guards(connection)
+        yield _guards(connection, schema)
         yield _functions(connection)
 
 
@@ -155,8 +154,8 @@ def _grants(role: str, tables: list[Any]) -> Finding:
     return ok("grants", "no more rights than it needs")
 
 
-def _guards(connection: Connection) -> Finding:
-    wanted = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(postgres_guards(schema())))
+def _guards(connection: Connection, schema: Schema) -> Finding:
+    wanted = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(postgres_guards(schema)))
     there = {name for (name,) in _all(connection, _TRIGGERS)}
     missing = sorted(set(wanted) - there)
     if missing:

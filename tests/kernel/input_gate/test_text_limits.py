@@ -8,7 +8,8 @@ import pytest
 from msgspec import Meta, Struct
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate import NAME_CHARS_MAX, MaxBytes, Name, admit
+from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.text_limits import NAME_CHARS_MAX, MaxBytes, Name
 
 SUMMARY_BYTES_MAX = 40
 

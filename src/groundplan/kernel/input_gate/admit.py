@@ -1,11 +1,4 @@
-"""The one way in: bytes become a value, a value becomes an operation's input.
-
-    decode(bytes)      one strict JSON document
-    inspect(value)     the same rules for a value that was never bytes
-    admit(value, T)    the value as a T: names normalised, strings unwrapped where T wants something else
-
-All three are pure, and whatever they do not let through is an `Invalid` that tells the caller what to change.
-"""
+"""The arguments of a call as the type its operation declares."""
 
 from __future__ import annotations
 
@@ -14,22 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_shapes import record_of
-from groundplan.kernel.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, inspect
-from groundplan.kernel.text_limits import NAME_CHARS_MAX, MaxBytes, Name, NormalizedName
-
-__all__ = [
-    "BODY_BYTES_MAX",
-    "DEPTH_MAX",
-    "INTEGER_MAX",
-    "NAME_CHARS_MAX",
-    "MaxBytes",
-    "Name",
-    "NormalizedName",
-    "admit",
-    "decode",
-    "inspect",
-]
+from groundplan.kernel.input_gate.shapes import record_of
+from groundplan.kernel.input_gate.strict_json import inspect
 
 T = TypeVar("T", bound=msgspec.Struct)
 

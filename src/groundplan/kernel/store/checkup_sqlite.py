@@ -1,4 +1,4 @@
-"""What `groundplan doctor` looks at in a file."""
+"""A file looked at from outside: everything that should be true of it, checked and told."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from groundplan.catalog import schema
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.checkup import Finding, Status, fail, ok, warn
 from groundplan.kernel.store.migrations import Dialect, migrations, pending
 from groundplan.kernel.store.sqlite_errors import translated
 from groundplan.kernel.store.sqlite_file import APPLICATION_ID, SQLITE_VERSION_MIN, applied, migrate
-from groundplan.surfaces.cli.finding import Finding, Status, fail, ok, warn
+from groundplan.kernel.store.tables import Schema
 
 COMPANIONS = ("-wal", "-shm", "-gate", "-lock")
 RESTORE = "restore a backup"
 NAMES_SHOWN_MAX = 5
 
 
-def examine(db: str) -> Iterator[Finding]:
+def examine(db: str, schema: Schema) -> Iterator[Finding]:
     """Every check, from the engine down to the rows. Ends early where the next check would have nothing to look at."""
     yield _engine()
     path = Path(db)
@@ -39,7 +39,7 @@ def examine(db: str) -> Iterator[Finding]:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")
-            yield from _content(connection)
+            yield from _content(connection, schema)
         finally:
             connection.close()
 
@@ -69,7 +69,7 @@ def _folder(path: Path) -> Finding:
     return fail("folder", f"everybody may replace files in {folder}", f"chmod o-w {shlex.quote(str(folder))}")
 
 
-def _content(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _content(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
     if _pragma(connection, "application_id") != APPLICATION_ID:
         if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             yield fail("application", "this is a database of another program", "name another file with --db")
@@ -86,7 +86,7 @@ def _content(connection: sqlite3.Connection) -> Iterator[Finding]:
     yield _schema_version(connection)
     yield _checksums(connection)
     if _pragma(connection, "user_version") == len(migrations(Dialect.SQLITE)):
-        yield from _objects(connection)
+        yield from _objects(connection, schema)
 
 
 def _journal(connection: sqlite3.Connection) -> Finding:
@@ -138,11 +138,11 @@ def _checksums(connection: sqlite3.Connection) -> Finding:
     return ok("migrations", f"{len(steps)} taken, all as released")
 
 
-def _objects(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
     """Compare with a database made just now, which has every table, index and guard as it should be."""
     fresh = sqlite3.connect(":memory:", isolation_level=None)
     try:
-        migrate(fresh, schema())
+        migrate(fresh, schema)
         wanted = _definitions(fresh)
     finally:
         fresh.close()

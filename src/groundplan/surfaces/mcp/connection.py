@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_wording import quoted
+from groundplan.kernel.wording import quoted
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import Tools
@@ -68,7 +68,7 @@ class Call:
         self.cancelled = False
 
 
-class Session:
+class Connection:
     """The protocol of one connection, without its bytes and threads."""
 
     def __init__(

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_plan import KINDS, Choice, Number, Plan, Text, kind_of, last_of
-from groundplan.kernel.input_wording import Path, alternatives, nearest, quoted, refusal, rendered
-from groundplan.kernel.text_limits import MaxBytes, NormalizedName
+from groundplan.kernel.input_gate.plan import KINDS, Choice, Number, Plan, Text, kind_of, last_of
+from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
+from groundplan.kernel.wording import Path, alternatives, nearest, quoted, refusal, rendered
 
 
 class Array(Plan):

@@ -4,7 +4,7 @@
     ├── Text        str, with limits in characters and in bytes, and names
     ├── Number      int and float
     ├── Choice      Literal and enumerations
-    └── in input_shapes:
+    └── in shapes:
         ├── Array       list
         ├── Map         dict with free keys
         ├── Record      Struct
@@ -26,9 +26,9 @@ from typing import Any, Literal
 from msgspec import Meta
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_wording import Path, alternatives, nearest, refusal, rendered, shown, spelled
-from groundplan.kernel.strict_json import INTEGER_MAX, decode
-from groundplan.kernel.text_limits import Marker, applied, too_many_characters
+from groundplan.kernel.input_gate.strict_json import INTEGER_MAX, decode
+from groundplan.kernel.input_gate.text_limits import Marker, applied, too_many_characters
+from groundplan.kernel.wording import Path, alternatives, nearest, refusal, rendered, shown, spelled
 
 Kind = Literal["null", "boolean", "number", "string", "array", "object"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_wording import Path, refusal
+from groundplan.kernel.wording import Path, refusal
 
 NAME_CHARS_MAX = 255
 

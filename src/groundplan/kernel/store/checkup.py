@@ -1,4 +1,4 @@
-"""What a check of `groundplan doctor` found."""
+"""What a check of a database found, and what to do about it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, inspect
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, inspect
 from groundplan.kernel.output_gate import encode
 
 # Half of the text is what is easy to get wrong: quotes, backslashes, brackets and the letters of escapes.

@@ -1,0 +1,11 @@
+"""The URL that `groundplan init` prints for everybody but the owner."""
+
+from __future__ import annotations
+
+from groundplan.kernel.store.postgres_setup import _app_url
+
+
+def test_the_app_url_never_carries_the_owners_name_or_password() -> None:
+    url = _app_url("postgresql://owner:secret@/plans?host=/run/pg&user=owner&password=secret", "plans_app", "fresh")
+
+    assert url == "postgresql://plans_app:fresh@/plans?host=%2Frun%2Fpg"
