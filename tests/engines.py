@@ -43,6 +43,11 @@ class Engine(ABC):
     dialect: Dialect
     store: Store
 
+    @property
+    @abstractmethod
+    def db(self) -> str:
+        """What a user gives to `--db`."""
+
     @abstractmethod
     def another_store(self, *, clock: Clock | None = None) -> Store:
         """A second store on the same database, as another process would have it."""
@@ -108,6 +113,10 @@ class SqliteEngine(Engine):
         shutil.copy(_migrated_file(), path)
         self._stores: list[Store] = []
         self.store = self.another_store()
+
+    @property
+    def db(self) -> str:
+        return str(self.path)
 
     def another_store(self, *, clock: Clock | None = None) -> SqliteStore:
         store = SqliteStore(self.path, schema, clock=clock) if clock else SqliteStore(self.path, schema)
@@ -194,6 +203,10 @@ class PostgresEngine(Engine):
                     connection.execute(psql.SQL("REASSIGN OWNED BY {} TO CURRENT_USER").format(name))
                     connection.execute(psql.SQL("DROP OWNED BY {}").format(name))
                 maintenance.execute(psql.SQL("DROP ROLE {}").format(name))
+
+    @property
+    def db(self) -> str:
+        return self.app_url
 
     def another_store(self, *, clock: Clock | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)

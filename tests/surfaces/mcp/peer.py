@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,7 +31,7 @@ def envelope(version: Any = "2026-07-28", **others: Any) -> dict[str, Any]:
     return {"_meta": {VERSION_KEY: version, CAPABILITIES_KEY: {}}, **others}
 
 
-def call(name: str, **arguments: Any) -> dict[str, Any]:
+def call(name: str, /, **arguments: Any) -> dict[str, Any]:
     """The parameters of a tools/call."""
     return {"name": name, "arguments": arguments}
 
@@ -209,11 +209,11 @@ class Peer(Wire):
 
 
 class Child(Wire):
-    """A connection to the test program in a process of its own."""
+    """A connection to a server in a process of its own: the test program, unless another one is named."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, program: Sequence[str] = (str(PROGRAM),)) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, str(PROGRAM), *arguments],
+            [sys.executable, *program, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,0 +1,131 @@
+"""A project from its first owner to its last, by agents at the real server, on both engines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.engines import Engine
+from tests.surfaces.mcp.peer import PATIENCE_S, Child, call
+
+GROUNDPLAN = ("-m", "groundplan", "mcp")
+
+Serve = Callable[..., "Agent"]
+
+
+class Agent(Child):
+    """An agent with a server process of its own."""
+
+    def __init__(self, db: str, *flags: str) -> None:
+        super().__init__("--db", db, *flags, program=GROUNDPLAN)
+        self.initialize()
+
+    def members(self, operation: str, **arguments: Any) -> Any:
+        """The answer of the tool."""
+        result = self.result("tools/call", call("members", operation=operation, **arguments))
+        assert result["isError"] is False, result
+        return json.loads(result["content"][0]["text"])
+
+    def refusal(self, operation: str, **arguments: Any) -> Any:
+        """Why the tool refuses."""
+        result = self.result("tools/call", call("members", operation=operation, **arguments))
+        assert result["isError"] is True, result
+        return json.loads(result["content"][0]["text"])["error"]
+
+
+@pytest.fixture
+def serve(engine: Engine) -> Iterator[Serve]:
+    """Start a server on the engine's database: for a name whose stored role decides, or with flags of its own."""
+    with ExitStack() as servers:
+
+        def start(name: str | None, *flags: str) -> Agent:
+            named = ("--agent", name) if name else ()
+            return servers.enter_context(Agent(engine.db, *(flags or ("--access", "members")), *named))
+
+        yield start
+
+
+def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
+    founder = serve("ada", "--access", "open")
+    scope = founder.members("bootstrap", scopeId="atlas", name="Every order ships within a day")
+    founder.members("upsert", scopeId="atlas", userId="ben", role="editor", kind="agent")
+    founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
+    ada, ben, cleo = (serve(name) for name in ("ada", "ben", "cleo"))
+
+    assert scope["role"] == "owner"
+    for agent in (ada, ben, cleo):
+        listed = agent.members("list", scopeId=scope["scopeId"])["members"]
+        assert [(one["userId"], one["role"]) for one in listed] == [
+            ("ada", "owner"),
+            ("ben", "editor"),
+            ("cleo", "viewer"),
+        ]
+    assert (ben.refusal("remove", scopeId="atlas", userId="cleo")["code"], "PcivRlsDeniedError") == (
+        "forbidden",
+        cleo.refusal("upsert", scopeId="atlas", userId="cleo", role="owner")["name"],
+    )
+    last = ada.refusal("remove", scopeId="atlas", userId="ada")
+    assert last["code"] == "pciv_scope_members_last_owner_forbidden"
+
+    ada.members("upsert", scopeId="atlas", userId="ben", role="owner")
+    assert ben.members("remove", scopeId="atlas", userId="ada") == {"removed": "ada"}
+    assert ada.refusal("list", scopeId="atlas")["code"] == "not_found"
+
+
+def test_strangers_and_the_nameless_learn_nothing(serve: Serve) -> None:
+    serve("ada", "--access", "open").members("bootstrap", scopeId="atlas")
+    mallory, nobody = serve("mallory"), serve(None)
+
+    hidden, missing = (mallory.refusal("list", scopeId=scope) for scope in ("atlas", "sumac"))
+
+    assert json.dumps(hidden).replace("atlas", "sumac") == json.dumps(missing)
+    assert hidden["name"] == "PcivRlsDeniedError"
+    refused = nobody.refusal("list", scopeId="atlas")
+    assert (refused["code"], refused["name"]) == ("unauthenticated", "PcivAuthRequiredError")
+
+
+def test_a_careless_agent_is_told_how_to_correct_its_call(serve: Serve) -> None:
+    agent = serve("ada", "--access", "open")
+    agent.members("bootstrap", scopeId="atlas")
+
+    assert agent.refusal("upsert", scopId="atlas", userId="ben", role="editor")["details"] == {
+        "field": "scopId",
+        "near": "scopeId",
+    }
+    assert agent.refusal("upsert", scopeId="atlas", userId="ben")["code"] == "missing_argument"
+    assert agent.refusal("upsert", scopeId="atlas", userId="ben", role="edtor")["details"]["near"] == "editor"
+    assert agent.refusal("insert", scopeId="atlas")["details"]["allowed"] == ["bootstrap", "list", "upsert", "remove"]
+    assert agent.refusal("list", scopeId="atlass")["details"]["near"] == ["atlas"]
+    assert agent.refusal("bootstrap", scopeId="atlas")["code"] == "pciv_scope_already_initialized"
+
+
+def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
+    agent = serve("ada", "--access", "open")
+
+    first = agent.members("bootstrap", scopeId="atlas", op_id="once")
+
+    assert agent.members("bootstrap", scopeId="atlas", op_id="once") == first
+    assert agent.refusal("bootstrap", scopeId="other", op_id="once")["code"] == "op_id_reused"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+def test_the_official_client_works_with_the_real_server(engine: Engine, mode: str) -> None:
+    async def main() -> Any:
+        command = [*GROUNDPLAN, "--db", engine.db, "--agent", "ada"]
+        server = StdioServerParameters(command=sys.executable, args=command)
+        with anyio.fail_after(PATIENCE_S):
+            async with Client(stdio_client(server), mode=mode) as client:
+                tools = await client.list_tools()
+                made = await client.call_tool("members", {"operation": "bootstrap", "scopeId": "atlas"})
+                refused = await client.call_tool("members", {"operation": "list", "scopeId": "sumac"})
+                return [tool.name for tool in tools.tools], made.is_error, refused.is_error
+
+    assert anyio.run(main) == (["members"], False, True)
