@@ -120,6 +120,28 @@ def test_every_query_can_be_prepared(engine: Engine) -> None:
     assert not refused
 
 
+# Those that are meant to read all of an organization's rows, and have a LIMIT or no other answer.
+READ_ALL = {"projects", "project_names"}
+WHOLE_TABLE = re.compile(r"^SCAN \w+(?! USING COVERING INDEX \w+$)|\((?:tenant_id|id)=\?\)$")
+
+
+def read_in_full(connection: sqlite3.Connection, text: str, parameters: frozenset[str]) -> list[str]:
+    """The steps of SQLite's plan that read a table, or all rows of a tenant, to find a few."""
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {text}", dict.fromkeys(parameters, 1))
+    steps = [step for *_, step in plan]
+    return [step for step in steps if WHOLE_TABLE.search(step) and "organizations" not in step]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+def test_a_query_seeks_and_never_reads_what_it_does_not_need(engine: SqliteEngine) -> None:
+    with contextlib.closing(sqlite3.connect(engine.path)) as connection:
+        found = {query.name: read_in_full(connection, query.sqlite, query.parameters) for _, query in QUERIES}
+        slow = {name for name, steps in found.items() if steps}
+        assert slow == READ_ALL, found
+        either = "SELECT 1 FROM projects WHERE tenant_id = 'local' AND (id = 'x' OR name = 'x')"
+        assert read_in_full(connection, either, frozenset())
+
+
 def prepare(engine: Engine, query: Query) -> None:
     """Let the engine plan the statement without running it. On PostgreSQL as the app role, so its grants count too."""
     if isinstance(engine, SqliteEngine):

@@ -72,7 +72,7 @@ CREATE TABLE project_members (
     CONSTRAINT project_members_role_is_known CHECK (role IN ('viewer', 'editor', 'owner'))
 );
 
-CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id);
+CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id, role);
 
 CREATE TABLE events (
     tenant_id   text COLLATE "C" NOT NULL,

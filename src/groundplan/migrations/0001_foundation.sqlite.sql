@@ -66,7 +66,7 @@ CREATE TABLE project_members (
     CONSTRAINT project_members_role_is_known CHECK (role IN ('viewer', 'editor', 'owner'))
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id);
+CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id, role);
 
 CREATE TABLE events (
     tenant_id  TEXT    NOT NULL,

@@ -97,9 +97,9 @@ def test_a_read_sees_one_snapshot_while_others_write(engine: Engine, atlas: str)
     def read_twice(tx: Transaction) -> tuple[int, int]:
         from groundplan.kernel.store.authorize import sql
 
-        first = tx.one(sql.project_for_actor, ref="atlas")[2]
+        first = tx.one(sql.projects_for_actor, ref="atlas")[2]
         other.write(person("ada"), "atlas", lambda wx: wx.record("test.happened", "x"))
-        return first, tx.one(sql.project_for_actor, ref="atlas")[2]
+        return first, tx.one(sql.projects_for_actor, ref="atlas")[2]
 
     assert engine.store.read(person("ada"), read_twice) == (1, 1)
     assert revision(engine, atlas) == 2
@@ -132,7 +132,7 @@ def test_the_transaction_alone_says_whose_rows_are_meant(engine: Engine, atlas: 
 
     found = engine.store.read(
         mallory,
-        lambda tx: tx.one_or_none(sql.project_for_actor, ref="atlas", tenant_id="local", actor_id="ada"),
+        lambda tx: tx.one_or_none(sql.projects_for_actor, ref="atlas", tenant_id="local", actor_id="ada"),
     )
 
     assert found is None

@@ -9,6 +9,7 @@ from groundplan.kernel.actors import Kind
 from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.join import join
+from groundplan.kernel.members.principals import principal_called
 from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -41,8 +42,7 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
         LastOwner: it would leave the project without an owner.
     """
     project_id = tx.project.id
-    known = tx.one_or_none(sql.principal, ref=request.user_id)
-    user_id = known[0] if known else request.user_id
+    user_id = principal_called(tx, request.user_id) or request.user_id
     member = tx.one_or_none(sql.member, project_id=project_id, user_id=user_id)
     if member is None:
         join(tx, project_id, user_id, role=request.role, kind=request.kind)

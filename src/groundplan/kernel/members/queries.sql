@@ -10,14 +10,17 @@ INSERT INTO user_memberships (tenant_id, user_id, created_at, created_by)
 VALUES (:tenant_id, :user_id, :now, :actor_id)
     ON CONFLICT DO NOTHING;
 
--- name: principal
--- Somebody by id or by name.
+-- name: principals_called
+-- Whoever has this id and whoever has this name. Two seeks, not a look at everybody.
 SELECT id
   FROM principals
  WHERE tenant_id = :tenant_id
-   AND (id = :ref OR name = :ref)
- ORDER BY id <> :ref
- LIMIT 1;
+   AND id = :ref
+UNION
+SELECT id
+  FROM principals
+ WHERE tenant_id = :tenant_id
+   AND name = :ref;
 
 -- name: add_member
 -- Give somebody a role in a project for the first time.

@@ -8,6 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.members.principals import principal_called
 from groundplan.kernel.members.view import GROUP, TOOL
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -39,8 +40,8 @@ def remove(tx: Transaction, request: RemoveMember) -> Removed:
         LastOwner: it would leave the project without an owner.
     """
     project_id = tx.project.id
-    known = tx.one_or_none(sql.principal, ref=request.user_id)
-    member = tx.one_or_none(sql.member, project_id=project_id, user_id=known[0]) if known else None
+    known = principal_called(tx, request.user_id)
+    member = tx.one_or_none(sql.member, project_id=project_id, user_id=known) if known else None
     if member is None:
         raise NotFound("member", request.user_id)
     user_id, role = member[:2]

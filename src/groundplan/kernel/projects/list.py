@@ -28,9 +28,10 @@ class Projects(Struct):
 
 def list_projects(tx: Transaction, request: ListProjects) -> Projects:
     """The caller's projects, ordered by name; archived ones only on request."""
-    sees_all = tx.actor.access is Access.OPEN
-    rows = tx.all(sql.projects_of_actor, sees_all=sees_all, with_archived=request.archived)
-    return Projects([from_row(row[:-1], Role(row[-1])) for row in rows])
+    query = sql.projects if tx.actor.access is Access.OPEN else sql.projects_of_member
+    rows = tx.all(query, with_archived=request.archived)
+    views = [from_row(row[:-1], Role(row[-1])) for row in rows]
+    return Projects(sorted(views, key=lambda view: view.name))
 
 
 OPERATION = Operation(

@@ -18,17 +18,16 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission) -> Proj
         NotFound: there is none, or the actor is not a member of it; one answer for both.
         Forbidden: the actor is a member, but the role does not carry the permission.
     """
-    row = tx.one_or_none(sql.project_for_actor, ref=ref)
-    role = _role(tx, row[4]) if row else None
-    if row is None or role is None:
+    found = _visible(tx, ref)
+    if found is None:
         raise NotFound("project", ref, near=_near_names(tx, ref))
-    if not allows(role, permission):
+    if not allows(found.role, permission):
         raise Forbidden(
-            f"you are {role} of this project and this needs {permission}; ask an owner for a larger role",
-            role=role,
+            f"you are {found.role} of this project and this needs {permission}; ask an owner for a larger role",
+            role=found.role,
             permission=permission,
         )
-    return Project(id=row[0], name=row[1], rev=row[2], role=role, archived_at=row[3])
+    return found
 
 
 def authorize_organization(tx: Transaction, permission: Permission) -> None:
@@ -36,6 +35,17 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a slip in the registry, not an input
     if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
         raise NotFound("organization", tx.actor.organization)
+
+
+def _visible(tx: Transaction, ref: str) -> Project | None:
+    # An id goes before a name, but what the actor cannot see is passed over: a hidden project's id must not shadow the
+    # name of a visible one.
+    rows = tx.all(sql.projects_for_actor, ref=ref)
+    for project_id, name, rev, archived_at, stored in sorted(rows, key=lambda row: row[0] != ref):
+        role = _role(tx, stored)
+        if role is not None:
+            return Project(project_id, name, rev, role, archived_at)
+    return None
 
 
 def _role(tx: Transaction, stored: str | None) -> Role | None:
@@ -47,5 +57,5 @@ def _role(tx: Transaction, stored: str | None) -> Role | None:
 def _near_names(tx: Transaction, ref: str) -> list[str]:
     from difflib import get_close_matches  # only a mistake needs it
 
-    names = [name for (name,) in tx.all(sql.visible_project_names, sees_all=tx.actor.access is Access.OPEN)]
-    return get_close_matches(ref, names, n=2)
+    query = sql.project_names if tx.actor.access is Access.OPEN else sql.project_names_of_member
+    return get_close_matches(ref, [name for (name,) in tx.all(query)], n=2)

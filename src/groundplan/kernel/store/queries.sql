@@ -1,8 +1,8 @@
 -- What the write path itself asks and writes: who may come in, the lock, the events, the answers kept for op_ids.
 
--- name: project_for_actor
--- A project by id or by name, with the actor's role in it. What the actor may see goes first, so that a hidden
--- project's id cannot shadow the name of a visible one.
+-- name: projects_for_actor
+-- The project with this id and the one with this name, each with the actor's role in it. Two seeks: with OR, SQLite
+-- would read every project of the organization.
 SELECT p.id, p.name, p.rev, p.archived_at, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
@@ -10,21 +10,34 @@ SELECT p.id, p.name, p.rev, p.archived_at, m.role
    AND m.project_id = p.id
    AND m.user_id = :actor_id
  WHERE p.tenant_id = :tenant_id
-   AND (p.id = :ref OR p.name = :ref)
- ORDER BY m.role IS NULL, p.id <> :ref
- LIMIT 1;
-
--- name: visible_project_names
--- Names to suggest after a typing slip: only of projects that the actor may see anyway.
-SELECT p.name
+   AND p.id = :ref
+UNION ALL
+SELECT p.id, p.name, p.rev, p.archived_at, m.role
   FROM projects AS p
+  LEFT JOIN project_members AS m
+    ON m.tenant_id = p.tenant_id
+   AND m.project_id = p.id
+   AND m.user_id = :actor_id
  WHERE p.tenant_id = :tenant_id
-   AND (:sees_all OR EXISTS (SELECT 1
-                               FROM project_members AS m
-                              WHERE m.tenant_id = p.tenant_id
-                                AND m.project_id = p.id
-                                AND m.user_id = :actor_id))
- ORDER BY p.name
+   AND p.name = :ref;
+
+-- name: project_names
+-- Names to suggest after a typing slip, to an actor who is trusted with all projects.
+SELECT name
+  FROM projects
+ WHERE tenant_id = :tenant_id
+ ORDER BY name
+ LIMIT 1000;
+
+-- name: project_names_of_member
+-- The same for everybody else: only names of projects that the actor may see anyway.
+SELECT p.name
+  FROM project_members AS m
+  JOIN projects AS p
+    ON p.tenant_id = m.tenant_id
+   AND p.id = m.project_id
+ WHERE m.tenant_id = :tenant_id
+   AND m.user_id = :actor_id
  LIMIT 1000;
 
 -- name: organization_membership
