@@ -54,8 +54,6 @@ def decode(raw: bytes, *, levels_above: int = 0) -> Any:
             line=error.lineno,
             column=error.colno,
         ) from None
-    except RecursionError:  # the caller's own stack was nearly full
-        raise _too_deep() from None
     if b"\\" in plain and _SUSPECT_ESCAPE.search(plain):
         _walk(value, ())
     return value
