@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from groundplan.kernel.errors import GroundplanError
 from groundplan.surfaces.mcp.interface import ToolAnswer, Tools
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.mcp.stdio import serve
@@ -61,6 +62,9 @@ class GateTools:
         elif name != "echo":
             raise UnknownTool(name, "echo")
         return ToolAnswer(json.dumps(arguments), False)
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        return ToolAnswer(json.dumps({"refused by": name, "code": error.code}), True)
 
 
 class Wire:
@@ -149,6 +153,15 @@ class Wire:
         pings = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 1000
         while select.select([], [self._to_fd], [], 0.2)[1]:
             pings = pings[os.write(self._to_fd, pings) :] or pings
+
+    def flood(self, raw: bytes) -> bytes:
+        """Send these bytes and return those that went out before the server had read nothing for a while."""
+        os.set_blocking(self._to_fd, False)
+        sent = 0
+        while sent < len(raw) and select.select([], [self._to_fd], [], 0.2)[1]:
+            sent += os.write(self._to_fd, raw[sent : sent + 65_536])
+        os.set_blocking(self._to_fd, True)
+        return raw[:sent]
 
     def hang_up(self) -> None:
         """Stop reading."""

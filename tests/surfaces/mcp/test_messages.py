@@ -29,9 +29,9 @@ REFUSED_SHAPES: list[tuple[str, Any, int]] = [
     ("not json", None, -32700),
     ('{"jsonrpc":"2.0",', None, -32700),
     ('{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}', None, -32600),
-    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":NaN}}', None, -32600),
-    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":' + "[" * 999 + "]" * 999 + "}}", None, -32600),
-    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"\\u0000"}}', None, -32600),
+    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":NaN}}', 7, -32600),
+    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":' + "[" * 999 + "]" * 999 + "}}", 7, -32600),
+    ('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"\\u0000"}}', 7, -32600),
 ]
 
 

@@ -120,6 +120,51 @@ def test_it_cancels_a_running_call_and_goes_on(mode: tuple[str, str], tmp_path: 
     assert json.loads(connected(mode[0], use).content[0].text) == {"text": "wanted"}
 
 
+def nested(depth: int) -> Any:
+    return [] if depth == 1 else [nested(depth - 1)]
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("\0", "control_character"),
+        ("\x1b", "control_character"),
+        (nested(40), "too_deep"),
+        (2**60, "invalid_number"),
+        ("x" * 2_000_000, "too_large"),
+    ],
+    ids=["nul", "escape", "deep", "integer", "large"],
+)
+def test_it_reads_why_a_call_was_not_even_looked_at_and_goes_on(mode: tuple[str, str], value: Any, code: str) -> None:
+    async def use(client: Client) -> Any:
+        await client.list_tools()
+        refused = await client.call_tool("note_keep", {"text": value})
+        return refused, await client.call_tool("note_keep", {"text": "mended"})
+
+    refused, mended = connected(mode[0], use)
+
+    assert (refused.is_error, json.loads(refused.content[0].text)["error"]["code"]) == (True, code)
+    assert (mended.is_error, json.loads(mended.content[0].text)) == (False, {"text": "mended"})
+
+
+def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol() -> None:
+    async def use(client: Client) -> Any:
+        with pytest.raises(MCPError) as refused:
+            await client.call_tool("note_keep", {"text": "x" * 2_000_000})
+        return refused.value.error, await client.call_tool("note_keep", {"text": "mended"})
+
+    error, mended = connected("2026-07-28", use)
+
+    assert (error.code, error.data["code"], mended.is_error) == (-32600, "too_large", False)
+
+
+def test_it_reads_why_its_first_call_was_not_even_looked_at() -> None:
+    async def use(client: Client) -> Any:
+        return await client.call_tool("note_keep", {"text": "\0"})
+
+    assert connected("2026-07-28", use).is_error
+
+
 @pytest.mark.filterwarnings("ignore:ping is removed")
 def test_it_pings_in_the_handshake_era() -> None:
     async def use(client: Client) -> Any:
@@ -137,6 +182,16 @@ def test_results_of_every_handshake_revision_pass_the_official_schema(revision: 
 @pytest.mark.parametrize("method", ["tools/list", "tools/call", "server/discover"])
 def test_results_of_the_stateless_revision_pass_the_official_schema(method: str) -> None:
     check_results("2026-07-28", method)
+
+
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_the_refusal_of_an_unread_call_passes_the_official_schema(revision: str) -> None:
+    params = call("note_keep", text="\0")
+    with Child() as child:
+        if revision != "2026-07-28":
+            child.initialize(revision)
+        result = child.result("tools/call", envelope(**params) if revision == "2026-07-28" else params)
+    validate_server_result("tools/call", revision, result)
 
 
 def check_results(revision: str, method: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.mcp.lines import CHUNK_BYTES, read_lines
+from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, CutLine, read_lines
 from tests.surfaces.mcp.peer import PATIENCE_S, Child, GateTools, Peer, call
 
 MIB = 1 << 20
@@ -37,7 +37,7 @@ def test_a_line_above_the_limit_is_refused_with_the_limit_and_the_next_one_is_se
 
     refused = peer.receive()
 
-    assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+    assert (refused["id"], refused["error"]["code"]) == (1, -32600)
     assert refused["error"]["data"] == {"code": "too_large", "limit_bytes": MIB}
     assert peer.ask("ping")["result"] == {}
 
@@ -79,6 +79,15 @@ def test_lines_are_cut_at_newlines_wherever_the_chunks_end(tmp_path: Path, size_
         assert list(read_lines(file.fileno(), MIB)) == wanted
 
 
+@pytest.mark.parametrize("size_bytes", [MIB, MIB + 1, MIB + CHUNK_BYTES, 3 * MIB])
+def test_of_a_line_above_the_limit_only_the_ends_are_kept(tmp_path: Path, size_bytes: int) -> None:
+    line = ping_of(size_bytes)
+    (tmp_path / "input").write_bytes(b"a\n" + line + b"\nb\n" + line)
+    kept = line if size_bytes <= MIB else CutLine(line[:HEAD_BYTES], line[-TAIL_BYTES:])
+    with (tmp_path / "input").open("rb") as file:
+        assert list(read_lines(file.fileno(), MIB)) == [b"a", kept, b"b", kept]
+
+
 def test_the_end_of_the_input_ends_the_process_with_status_0() -> None:
     with Child() as child:
         child.initialize()
@@ -92,8 +101,8 @@ def test_memory_does_not_grow_with_lines_above_the_limit() -> None:
         child.write(ping_of(10_000_000) + b"\n")
         child.receive()
         before_kib = resident_kib(child.process.pid)
-        for _ in range(5):
-            child.write(b"x" * 10_000_000 + b"\n")
+        for line in [b"x" * 10_000_000, ping_of(10_000_000), ping_of(50_000_000)] * 2:
+            child.write(line + b"\n")
             assert child.receive()["error"]["data"]["code"] == "too_large"
 
         assert resident_kib(child.process.pid) - before_kib < 2048

@@ -292,3 +292,35 @@ def test_deferred_tools_that_cannot_be_built_refuse_each_call_and_try_again() ->
     assert refused.is_error
     assert json.loads(refused.text)["error"]["code"] == "unavailable"
     assert not tools.call("run", {"operation": "draft"}).is_error
+
+
+@pytest.mark.parametrize("group", Group)
+def test_a_call_that_was_refused_unread_reads_like_one_that_its_operation_refused(group: Group) -> None:
+    error = Invalid("no such character", code="control_character", field="text")
+
+    answer = served(operation("a.b", Tool("a_b", group))).refuse("a_b", error)
+
+    assert answer.is_error
+    assert json.loads(answer.text) == refusing(error, group)
+
+
+def test_an_unknown_tool_refuses_nothing_in_its_name() -> None:
+    with pytest.raises(UnknownTool):
+        served(*RUN).refuse("ran", Invalid("no such character"))
+
+
+def test_deferred_tools_refuse_unread_calls_once_they_are_built() -> None:
+    outcomes: list[Any] = [Unavailable("the store is away"), served(*RUN)]
+
+    def build() -> RegistryTools:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, GroundplanError):
+            raise outcome
+        assert isinstance(outcome, RegistryTools)
+        return outcome
+
+    tools = DeferredTools(build)
+    refused = [tools.refuse("run", Invalid("no such character")) for _ in range(2)]
+
+    assert [json.loads(answer.text)["error"]["code"] for answer in refused] == ["unavailable", "invalid"]
+    assert all(answer.is_error for answer in refused)

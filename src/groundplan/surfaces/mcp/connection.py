@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.wording import quoted
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.defects import recorded
-from groundplan.surfaces.mcp.interface import Tools
+from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, plain_refusal
 from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, failure, result
+
+if TYPE_CHECKING:
+    from groundplan.surfaces.mcp.recovery import Refused
 
 INSTRUCTIONS = (
     "Groundplan is this team's planning memory: why we do it, which facts it stands on, what is next, and "
@@ -53,18 +56,26 @@ class Batch:
 
 
 class Call:
-    """A request for the worker."""
+    """A request for the worker, or a tool call that was refused and that its tool has yet to put into words."""
 
-    __slots__ = ("batch", "cancelled", "id", "method", "params", "stateless")
+    __slots__ = ("batch", "cancelled", "id", "method", "params", "refusal", "stateless")
 
     def __init__(
-        self, request_id: RequestId, method: str, params: Message, *, stateless: bool, batch: Batch | None
+        self,
+        request_id: RequestId,
+        method: str,
+        params: Message,
+        *,
+        stateless: bool,
+        batch: Batch | None = None,
+        refusal: Invalid | None = None,
     ) -> None:
         self.id = request_id
         self.method = method
         self.params = params
         self.stateless = stateless
         self.batch = batch
+        self.refusal = refusal
         self.cancelled = False
 
 
@@ -89,6 +100,23 @@ class Connection:
             self._receive_batch(message)
         else:
             self._send(failure(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
+
+    def refuse(self, request: Refused | None, error: Invalid) -> None:
+        """Answer a line that the input gate refused, in the name of its request where that is known.
+
+        A tool call is answered as its tool would refuse it: that text reaches the agent, which can mend the call.
+        Nothing in the line takes effect, so it does not decide the era either.
+        """
+        request_id: RequestId | None = None
+        try:
+            if request is not None:
+                request_id = self._free_id(request.message["id"])
+                if request.message["method"] == "tools/call":
+                    self._take(self._refused_call(request_id, request, error))
+                    return
+            raise protocol.unreadable(error)
+        except RpcError as refused:
+            self._send(failure(request_id, refused))
 
     def perform(self, call: Call) -> None:
         """Run a queued call and answer it, unless its cancellation came first."""
@@ -127,11 +155,8 @@ class Connection:
             if request_id is None:
                 self._notified(message)
             else:
-                if request_id in self._under_way:
-                    # Answered without the id, or it would pass for the answer to the request that holds it.
-                    held, request_id = request_id, None
-                    data = {"code": "duplicate_id", "id": held}
-                    raise RpcError(protocol.INVALID_REQUEST, "a request with this id is under way", data)
+                wanted, request_id = request_id, None
+                request_id = self._free_id(wanted)
                 value = self._requested(request_id, message, batch)
                 if value is None:
                     return  # queued: the worker settles it
@@ -149,33 +174,67 @@ class Connection:
             if call is not None:
                 call.cancelled = True
 
+    def _free_id(self, request_id: RequestId) -> RequestId:
+        """The id of a new request, unless it is in use.
+
+        It is refused without an id then, or the refusal would pass for the answer to the request that holds it.
+        """
+        if request_id in self._under_way:
+            data = {"code": "duplicate_id", "id": request_id}
+            raise RpcError(protocol.INVALID_REQUEST, "a request with this id is under way", data)
+        return request_id
+
+    def _take(self, call: Call) -> None:
+        self._under_way[call.id] = call
+        self._enqueue(call)
+
     def _requested(self, request_id: RequestId, message: Message, batch: Batch | None) -> Message | None:
         """The result of a request, or None when the worker will give it."""
         method = message["method"]
         params = protocol.named_params(message)
         if method == "initialize":
             return self._initialize(params, batch)
-        enveloped = protocol.has_envelope(params)
-        stateless = self.revision in protocol.STATELESS_REVISIONS or (enveloped and self.revision is None)
-        if stateless:
-            self.revision = protocol.check_envelope(params)
+        revision = self._stateless_revision(method, params)
+        if revision is not None:
+            self.revision = revision
             if method == "server/discover":
                 return self._discovery()
-        elif enveloped:
+        elif method == "ping":
+            return {}
+        params = _call_params(method, params)
+        self._take(Call(request_id, method, params, stateless=revision is not None, batch=batch))
+        return None
+
+    def _stateless_revision(self, method: str, params: Message) -> str | None:
+        """The revision that a request brings, or None where it rests on the handshake or on nothing."""
+        enveloped = protocol.has_envelope(params)
+        if self.revision in protocol.STATELESS_REVISIONS or (enveloped and self.revision is None):
+            return protocol.check_envelope(params)
+        if enveloped:
             raise RpcError(
                 protocol.INVALID_REQUEST,
                 f"this connection began with the handshake of {self.revision}; "
                 f"requests with a {protocol.STATELESS_REVISIONS[-1]} envelope need a connection of their own",
                 {"code": "mixed_eras"},
             )
-        elif method == "ping":
-            return {}
-        elif self.revision is None:
+        if self.revision is None:
             _check_opening(method, params)
-        call = Call(request_id, method, _call_params(method, params), stateless=stateless, batch=batch)
-        self._under_way[request_id] = call
-        self._enqueue(call)
         return None
+
+    def _refused_call(self, request_id: RequestId, request: Refused, error: Invalid) -> Call:
+        method = request.message["method"]
+        params = protocol.named_params(request.message)
+        if request.is_whole or protocol.has_envelope(params):
+            stateless = self._stateless_revision(method, params) is not None
+        elif self.revision is None:
+            raise protocol.unreadable(error)  # in which era this would be a result stands in what was cut off
+        else:
+            stateless = self.revision in protocol.STATELESS_REVISIONS
+        if request.is_whole:
+            _call_params(method, params)
+        # Only the name: the rest of a refused line need not wait in memory for the worker.
+        named = {"name": params.get("name")}
+        return Call(request_id, method, named, stateless=stateless, refusal=error)
 
     def _initialize(self, params: Message, batch: Batch | None) -> Message:
         requested = params.get("protocolVersion")
@@ -213,7 +272,7 @@ class Connection:
                 if call.stateless:
                     value |= CACHE_HINTS
             else:
-                answer = self._tools.call(call.params["name"], call.params.get("arguments") or {})
+                answer = self._answer(call)
                 value = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         except RpcError as error:
             return failure(call.id, error)
@@ -222,6 +281,12 @@ class Connection:
         except Exception:
             return failure(call.id, protocol.internal(recorded(call.method)))
         return result(call.id, self._stateless(value) if call.stateless else value)
+
+    def _answer(self, call: Call) -> ToolAnswer:
+        name = call.params["name"]
+        if call.refusal is None:
+            return self._tools.call(name, call.params.get("arguments") or {})
+        return self._tools.refuse(name, call.refusal) if type(name) is str else plain_refusal(call.refusal)
 
     def _stateless(self, value: Message) -> Message:
         """What every result of the stateless era carries besides its own."""

@@ -17,7 +17,7 @@ class ToolAnswer(NamedTuple):
 
 
 class Tools(Protocol):
-    """Tools by name. Both methods are called from the worker alone, one call at a time."""
+    """Tools by name. Their methods are called from the worker alone, one at a time."""
 
     def listing(self) -> list[dict[str, Any]]:
         """Every tool as MCP describes it, always in the same order."""
@@ -28,6 +28,18 @@ class Tools(Protocol):
         Raises:
             UnknownTool: there is no such tool.
         """
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        """The answer to a call that was refused before its arguments could be read, as this tool words it.
+
+        Raises:
+            UnknownTool: there is no such tool.
+        """
+
+
+def plain_refusal(error: GroundplanError) -> ToolAnswer:
+    """The answer to a refused call when the tool, and with it the frame of its refusals, is not known."""
+    return ToolAnswer(json.dumps({"error": error.body()}, separators=(",", ":")), True)
 
 
 class DeferredTools:
@@ -50,8 +62,16 @@ class DeferredTools:
         try:
             tools = self._tools()
         except GroundplanError as error:
-            return ToolAnswer(json.dumps({"error": error.body()}, separators=(",", ":")), True)
+            return plain_refusal(error)
         return tools.call(name, arguments)
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        """As `Tools.refuse`; tools that cannot be built refuse for that reason, as they do in `call`."""
+        try:
+            tools = self._tools()
+        except GroundplanError as unbuilt:
+            return plain_refusal(unbuilt)
+        return tools.refuse(name, error)
 
     def _tools(self) -> Tools:
         if self._built is None:

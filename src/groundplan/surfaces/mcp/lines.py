@@ -10,9 +10,13 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 CHUNK_BYTES = 65_536  # what a pipe holds on Linux
+
+# Of a line above the limit: enough to see in front whose request it is, or behind it, as far as clients differ.
+HEAD_BYTES = 4096
+TAIL_BYTES = 512
 
 STALLED_WRITE_S = 1.0
 
@@ -20,31 +24,48 @@ STALLED_WRITE_S = 1.0
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | None]:
-    """Each line without its newline, the last one also when it has none.
+class CutLine(NamedTuple):
+    """What is kept of a line above the limit."""
 
-    None stands for a line above the limit, of which nothing is kept.
-    """
+    head: bytes
+    tail: bytes
+
+
+def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | CutLine]:
+    """Each line without its newline, the last one also when it has none."""
     os.set_blocking(fd, True)  # a parent may have left it otherwise, and "nothing yet" is no end
-    held = bytearray()
-    line_bytes = 0
+    line = _Line(limit_bytes)
     while chunk := _read(fd):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            line_bytes += len(end)
-            if line_bytes > limit_bytes:
-                yield None
-            else:
-                yield bytes(held + end) if held else end
-            held.clear()
-            line_bytes = 0
-        line_bytes += len(rest)
-        if line_bytes > limit_bytes:
-            held.clear()
-        else:
-            held += rest
-    if line_bytes:
-        yield None if line_bytes > limit_bytes else bytes(held)
+            line.add(end)
+            yield line.taken()
+        line.add(rest)
+    if last := line.taken():
+        yield last
+
+
+class _Line:
+    """A line as far as it has come: all of it up to the limit, beyond that its two ends."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._held = bytearray()
+        self._head: bytes | None = None
+
+    def add(self, piece: bytes) -> None:
+        self._held += piece
+        if self._head is None and len(self._held) > self._limit_bytes:
+            self._head = bytes(self._held[:HEAD_BYTES])
+        if self._head is not None:
+            self._held = self._held[-TAIL_BYTES:]
+
+    def taken(self) -> bytes | CutLine:
+        """The line, which is forgotten here: the next piece begins another one."""
+        held, head = bytes(self._held), self._head
+        self._held.clear()
+        self._head = None
+        return held if head is None else CutLine(head, held)
 
 
 def _read(fd: int) -> bytes:

@@ -24,6 +24,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 UNSUPPORTED_PROTOCOL_VERSION = -32022
+NOT_JSON = ("invalid_json", "invalid_utf8")  # the input gate's codes for a line that is a parse error
 
 PROTOCOL_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CLIENT_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -144,6 +145,12 @@ def unsupported_revision(message: str, requested: object) -> RpcError:
 def internal(error: GroundplanError) -> RpcError:
     """A refusal that is no fault of the message."""
     return RpcError(INTERNAL_ERROR, error.message, {**error.details, "code": error.code})
+
+
+def unreadable(error: GroundplanError) -> RpcError:
+    """Why a line is not a message: it is no JSON at all, or JSON that we refuse to look into."""
+    code = PARSE_ERROR if error.code in NOT_JSON else INVALID_REQUEST
+    return RpcError(code, error.message, {**error.details, "code": error.code})
 
 
 def _malformed(message: str) -> RpcError:

@@ -24,10 +24,9 @@ from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import Tools
-from groundplan.surfaces.mcp.lines import LineWriter, read_lines
-from groundplan.surfaces.mcp.protocol import RpcError, failure
+from groundplan.surfaces.mcp.lines import CutLine, LineWriter, read_lines
+from groundplan.surfaces.mcp.protocol import failure
 
-NOT_JSON = ("invalid_json", "invalid_utf8")
 # Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
 # our memory. Its pings wait as well, until the worker catches up.
 QUEUED_CALLS_MAX = 256
@@ -102,20 +101,23 @@ class _Loop:
         finally:
             self._jobs.put(None)  # behind all that was asked
 
-    def _receive(self, line: bytes | None) -> None:
+    def _receive(self, line: bytes | CutLine) -> None:
         try:
-            if line is None:
-                raise Invalid(
-                    f"a message is at most {BODY_BYTES_MAX} bytes long",
-                    code="too_large",
-                    limit_bytes=BODY_BYTES_MAX,
-                )
-            if line and not line.isspace():
-                self._connection.receive(decode(line))
-        except Invalid as error:
-            self._writer.send(failure(None, _unreadable(error)))
+            if isinstance(line, CutLine) or (line and not line.isspace()):
+                self._pass_on(line)
         except Exception:
             self._writer.send(failure(None, protocol.internal(recorded("the reader"))))
+
+    def _pass_on(self, line: bytes | CutLine) -> None:
+        try:
+            message = _decoded(line)
+        except Invalid as error:
+            from groundplan.surfaces.mcp.recovery import recovered  # only a line that is refused pays for it
+
+            is_json = error.code not in protocol.NOT_JSON
+            self._connection.refuse(recovered(line) if is_json else None, error)
+        else:
+            self._connection.receive(message)
 
     def _enqueue(self, call: Call) -> None:
         self._room.acquire()
@@ -139,10 +141,14 @@ class _Loop:
         return job
 
 
-def _unreadable(error: Invalid) -> RpcError:
-    """Why a line is not a message: it is no JSON at all, or JSON that we refuse to look into."""
-    code = protocol.PARSE_ERROR if error.code in NOT_JSON else protocol.INVALID_REQUEST
-    return RpcError(code, error.message, {**error.details, "code": error.code})
+def _decoded(line: bytes | CutLine) -> Any:
+    if isinstance(line, CutLine):
+        raise Invalid(
+            f"a message is at most {BODY_BYTES_MAX} bytes long; send less at a time",
+            code="too_large",
+            limit_bytes=BODY_BYTES_MAX,
+        )
+    return decode(line)
 
 
 @contextmanager

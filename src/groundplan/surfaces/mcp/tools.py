@@ -57,9 +57,7 @@ class RegistryTools:
         Raises:
             UnknownTool: there is no such tool among those switched on.
         """
-        tool = self._tools.get(name)
-        if tool is None:
-            raise UnknownTool(name, nearest(name, list(self._tools)))
+        tool = self._named(name)
         try:
             operation, arguments = tool.select(arguments)
             encoded = encode(self._run(operation, arguments))
@@ -69,6 +67,20 @@ class RegistryTools:
         except Exception:
             return _refused(recorded(f"tool {name}"), tool)
         return ToolAnswer(encoded.decode(), False)
+
+    def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
+        """Give a reason why not that was found before the arguments were read.
+
+        Raises:
+            UnknownTool: there is no such tool among those switched on.
+        """
+        return _refused(error, self._named(name))
+
+    def _named(self, name: str) -> _Tool:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise UnknownTool(name, nearest(name, list(self._tools)))
+        return tool
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:

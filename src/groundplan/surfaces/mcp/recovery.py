@@ -1,0 +1,149 @@
+"""Which request a refused line was, so that the refusal reaches whoever waits for its answer.
+
+Nothing found here is ever carried out: the id, the method and the name of the tool only address the refusal. Of a
+line above the limit there is a head and a tail. The head shows its members until it is cut off; the tail shows
+those that stand behind large parameters, where some clients put the id.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple, TypeAlias
+
+from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, CutLine
+from groundplan.surfaces.mcp.protocol import Message, usable_id
+
+INTEGER_CHARS_MAX = 20  # 64 bits and a sign; no counter of a client goes further
+
+Pairs: TypeAlias = list[tuple[str, Any]]
+
+
+class Refused(NamedTuple):
+    """A request that was refused unread. One that is not whole may lack parameters that were sent."""
+
+    message: Message
+    is_whole: bool
+
+
+def recovered(line: bytes | CutLine) -> Refused | None:
+    """The request in a refused line, if it is one and its id is beyond doubt."""
+    if isinstance(line, CutLine):
+        return _addressed(_pairs_of_cut(line), is_whole=False)
+    try:
+        pairs = _pairs_of_whole(line)
+    except RecursionError:
+        rest = line[HEAD_BYTES:]
+        return _addressed(_pairs_of_cut(CutLine(line[:HEAD_BYTES], rest[-TAIL_BYTES:])), is_whole=False)
+    except ValueError:
+        return None
+    return _addressed(pairs, is_whole=True)
+
+
+def _addressed(pairs: Pairs, *, is_whole: bool) -> Refused | None:
+    message = dict(pairs)
+    is_request = message.get("jsonrpc") == "2.0" and type(message.get("method")) is str
+    # Of two ids nobody knows which one the client waits for.
+    has_one_id = [key for key, _ in pairs].count("id") == 1 and usable_id(message) is not None
+    return Refused(message, is_whole) if is_request and has_one_id else None
+
+
+def _pairs_of_whole(line: bytes) -> Pairs:
+    """The members of a message, each as often as it stands there."""
+    pairs: Pairs = []
+
+    def noted(of_object: Pairs) -> Message:
+        nonlocal pairs
+        pairs = of_object  # those of the outermost object come last
+        return dict(of_object)
+
+    decoder = json.JSONDecoder(object_pairs_hook=noted, parse_int=_integer, strict=False)
+    return pairs if type(decoder.decode(line.decode())) is dict else []
+
+
+def _integer(literal: str) -> int | float:
+    # Not read in full, for int() refuses thousands of digits; infinity is no id.
+    return int(literal) if len(literal) <= INTEGER_CHARS_MAX else float("inf")
+
+
+_LENIENT = json.JSONDecoder(parse_int=_integer, strict=False)
+
+_STRING = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
+_OPENING = re.compile(rb"\s*\{")
+_CLOSING = re.compile(rb"\s*\}")
+_KEY = re.compile(rb"\s*(%b)\s*:\s*" % _STRING, re.DOTALL)
+_SCALAR = re.compile(rb'%b|[^\s,:"\[\]{}]+(?=[\s,}])' % _STRING, re.DOTALL)
+_BRACKET = re.compile(rb'%b|["\[\]{}]' % _STRING, re.DOTALL)
+_AFTER_VALUE = re.compile(rb"\s*([,}])")
+
+# Inside a string each quote would have a backslash before it, so a comma and then "id" are always a member; and
+# what stands right before the last bracket is a member of the message itself.
+_MEMBER = rb',\s*"(?:id|jsonrpc|method)"\s*:\s*(?:%b|-?[0-9]+)\s*' % _STRING
+_LAST_MEMBERS = re.compile(rb"((?:%b)+)\}\s*\Z" % _MEMBER, re.DOTALL)
+
+
+def _pairs_of_cut(line: CutLine) -> Pairs:
+    """The members of a message that can be seen at its two ends."""
+    opening = _OPENING.match(line.head)
+    if opening is None:
+        return []
+    pairs, end = _pairs_from(line.head, opening.end(), open_key="params")
+    if end is None and (last := _LAST_MEMBERS.search(line.tail)):
+        pairs += _pairs_from(last[1] + b"}", 1)[0]
+    return pairs
+
+
+def _pairs_from(head: bytes, at: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
+    """The members from this place on and where their object ends: None if it is cut off, or is not JSON.
+
+    A member counts if all of it is there; only the object under `open_key` may be cut off itself.
+    """
+    pairs: Pairs = []
+    if closing := _CLOSING.match(head, at):
+        return pairs, closing.end()
+    while found := _KEY.match(head, at):
+        key, end = _read(found[1]), None
+        if key == open_key and head.startswith(b"{", found.end()):
+            inner, end = _pairs_from(head, found.end() + 1)
+            value: Any = dict(inner)
+        elif end := _end_of_value(head, found.end()):
+            value = _read(head[found.end() : end])
+        else:
+            break
+        if key is _UNREAD or value is _UNREAD:
+            break
+        pairs.append((key, value))
+        after = None if end is None else _AFTER_VALUE.match(head, end)
+        if after is None:
+            break
+        if after[1] == b"}":
+            return pairs, after.end()
+        at = after.end()
+    return pairs, None
+
+
+_UNREAD = object()
+
+
+def _read(raw: bytes) -> Any:
+    try:
+        return _LENIENT.decode(raw.decode())
+    except (ValueError, RecursionError):
+        return _UNREAD
+
+
+def _end_of_value(head: bytes, at: int) -> int | None:
+    if scalar := _SCALAR.match(head, at):
+        return scalar.end()
+    depth = 0
+    for bracket in _BRACKET.finditer(head, at):
+        mark = bracket[0]
+        if mark == b'"':  # a string without its end
+            return None
+        if mark in b"[{":
+            depth += 1
+        elif mark in b"]}":
+            depth -= 1
+            if depth <= 0:
+                return bracket.end()
+    return None

@@ -1,0 +1,363 @@
+"""A line the input gate refuses is answered in the name of its request, wherever in the line the id stands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, CutLine
+from groundplan.surfaces.mcp.recovery import recovered
+from tests.surfaces.mcp.peer import PATIENCE_S, SERVER_KEY, Child, GateTools, Peer, call, envelope
+
+BAD_VALUES = {
+    # the JSON of an argument, and the code of its refusal
+    r'"\u0000"': "control_character",
+    r'"\u001b"': "control_character",
+    '"raw \x1b"': "control_character",
+    '"raw \x85"': "control_character",
+    r'"\ud800"': "invalid_text",
+    str(2**60): "invalid_number",
+    "9" * 5000: "invalid_number",
+    "NaN": "invalid_number",
+    "-Infinity": "invalid_number",
+    "1e999": "invalid_number",
+    '{"a":1,"a":2}': "duplicate_key",
+    "[" * 40 + "]" * 40: "too_deep",
+    "[" * 5000 + "]" * 5000: "too_deep",
+    '{"id":8,"x":' * 400 + "1" + "}" * 400: "too_deep",
+}
+ORDERS = [
+    '{"jsonrpc":"2.0","id":%(id)s,"method":"%(method)s","params":%(params)s}',
+    '{"method":"%(method)s","params":%(params)s,"jsonrpc":"2.0","id":%(id)s}',
+    ' { "params" : %(params)s , "id" : %(id)s , "method" : "%(method)s" , "jsonrpc" : "2.0" } \r',
+    r'{"jsonrpc":"2.0","\u0069d":%(id)s,"m\u0065thod":"%(method)s","params":%(params)s}',
+]
+IDS = [7, 0, -1, "7", "", 'a"b\\', "é\u2028", "\x00", 2**60]
+
+
+def line(order: str, value: str, *, id: Any = 7, method: str = "tools/call") -> bytes:  # noqa: A002 - the wire's word
+    """A request with this argument, and with ids in it that are not its own."""
+    params = '{"id":9,"name":"echo","arguments":{"id":10,"text":",\\"id\\":11}","value":' + value + "}}"
+    return (order % {"id": json.dumps(id), "method": method, "params": params}).encode() + b"\n"
+
+
+@pytest.fixture
+def opened(peer: Peer) -> Peer:
+    peer.initialize()
+    return peer
+
+
+@pytest.fixture
+def busy(opened: Peer, tools: GateTools) -> Peer:
+    """A connection on which the call with the id "held" is running."""
+    opened.request("tools/call", call("wait"), id="held")
+    assert tools.began.wait(PATIENCE_S)
+    return opened
+
+
+def refusal(answer: Any) -> Any:
+    assert answer["result"]["isError"] is True
+    return json.loads(answer["result"]["content"][0]["text"])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("value", "code"), BAD_VALUES.items(), ids=lambda case: case[:20].encode().hex()[:12])
+def test_a_refused_tool_call_is_answered_by_its_tool_and_any_other_request_by_an_error(
+    opened: Peer, order: str, value: str, code: str
+) -> None:
+    opened.write(line(order, value))
+    called = opened.receive()
+    opened.write(line(order, value, method="ping"))
+    pinged = opened.receive()
+
+    assert (called["id"], refusal(called)) == (7, {"refused by": "echo", "code": code})
+    assert (pinged["id"], pinged["error"]["code"], pinged["error"]["data"]["code"]) == (7, -32600, code)
+    assert opened.ask("ping")["result"] == {}
+
+
+@pytest.mark.parametrize("request_id", IDS)
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("value", [r'"\u0000"', '"' + "x" * (1 << 20) + '"', "[" * 5000 + "]" * 5000])
+def test_the_id_of_a_refused_line_comes_back_exactly_as_it_came(
+    opened: Peer, order: str, value: str, request_id: Any
+) -> None:
+    opened.write(line(order, value, id=request_id))
+
+    answer = opened.receive()
+
+    assert (type(answer["id"]), answer["id"]) == (type(request_id), request_id)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        r'{"jsonrpc":"2.0","method":"tools/call","params":{"id":7,"name":"\u0000"}}',
+        r'{"jsonrpc":"2.0","id":7,"method":"ping","id":7,"params":"\u0000"}',
+        r'{"jsonrpc":"2.0","id":7,"method":"ping","\u0069d":8}',
+        r'{"jsonrpc":"2.0","id":1.5,"method":"ping","params":"\u0000"}',
+        r'{"jsonrpc":"2.0","id":true,"method":"ping","params":"\u0000"}',
+        r'{"jsonrpc":"2.0","id":null,"method":"ping","params":"\u0000"}',
+        '{"jsonrpc":"2.0","id":' + "9" * 5000 + ',"method":"ping"}',
+        r'{"jsonrpc":"1.0","id":7,"method":"ping","params":"\u0000"}',
+        r'{"jsonrpc":"2.0","id":7,"result":"\u0000"}',
+        r'{"jsonrpc":"2.0","id":7,"method":1,"params":"\u0000"}',
+        r'[{"jsonrpc":"2.0","id":7,"method":"ping","params":"\u0000"}]',
+        '{"jsonrpc":"2.0","id":7,"method":"ping"}\x00',
+        r'"\u0000"',
+        "[" * 5000 + ',"id":7,"method":"ping","jsonrpc":"2.0"}',
+    ],
+)
+def test_a_refused_line_without_one_usable_id_is_answered_without_an_id(opened: Peer, sent: str) -> None:
+    opened.write(sent.encode() + b"\n")
+
+    answer = opened.receive()
+
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+    assert opened.ask("ping")["result"] == {}
+
+
+@pytest.mark.parametrize("sent", [b'{"jsonrpc":"2.0","id":7,"method":"\xff"}', b'{"jsonrpc":"2.0","id":7,"method":'])
+def test_a_line_that_is_not_json_is_a_parse_error_without_an_id(opened: Peer, sent: bytes) -> None:
+    opened.write(sent + b"\n")
+
+    assert ((answer := opened.receive())["id"], answer["error"]["code"]) == (None, -32700)
+
+
+PADDING = "x" * (1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("sent", "recovered_id"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"method":"x","params":{"pad":"%s"}}', 7),
+        ('{"jsonrpc":"2.0","method":"x","params":{"pad":"%s"},"id":"a"}', "a"),
+        ('{"jsonrpc":"2.0","method":"x","id":7,"more":"%s"}', 7),
+        ('{"jsonrpc":"2.0","id":7,"method":"x","params":{}}%s', 7),
+        ('{"jsonrpc":"2.0","method":"x","params":["%s",{"id":8}],"id":7}', 7),
+        # Not its own, not one, or not for sure.
+        ('{"jsonrpc":"2.0","method":"x","params":{"pad":"%s","id":7}}', None),
+        ('{"jsonrpc":"2.0","method":"x","params":{"id":7,"pad":"%s"}}', None),
+        ('{"jsonrpc":"2.0","method":"x","params":"%s,\\"id\\":7}', None),
+        ('{"jsonrpc":"2.0","id":7,"method":"x","params":{"pad":"%s"},"id":8}', None),
+        ('{"jsonrpc":"2.0","method":"x","params":{},"id":1%s', None),
+        ('{"jsonrpc":"2.0","id":7,"result":{"pad":"%s"}}', None),
+        ('{"id":7,"method":"x","params":{"pad":"%s"}}', None),
+        ('[{"jsonrpc":"2.0","id":7,"method":"x","params":{"pad":"%s"}}]', None),
+        ('%s,"jsonrpc":"2.0","method":"x","id":7}', None),
+        ('{"jsonrpc":"2.0","method":"notifications/x","params":{"pad":"%s"}}', None),
+    ],
+)
+def test_of_a_line_above_the_limit_the_id_is_read_at_its_two_ends(opened: Peer, sent: str, recovered_id: Any) -> None:
+    opened.write(sent.replace("%s", PADDING).encode() + b"\n")
+
+    answer = opened.receive()
+
+    assert (answer["id"], answer["error"]["code"], answer["error"]["data"]["code"]) == (
+        recovered_id,
+        -32600,
+        "too_large",
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "refused"),
+    [
+        ('{"name":"echo","arguments":{"pad":"%s"}}', {"refused by": "echo", "code": "too_large"}),
+        ('{"_meta":{},"name":"echo","arguments":{"pad":"%s"}}', {"refused by": "echo", "code": "too_large"}),
+        ('{"arguments":{"pad":"%s"},"name":"echo"}', None),
+        ('{"arguments":{"name":"echo","pad":"%s"}}', None),
+    ],
+)
+def test_a_tool_call_above_the_limit_is_refused_as_its_tool_would_if_its_head_names_it(
+    opened: Peer, params: str, refused: Any
+) -> None:
+    opened.write(
+        f'{{"method":"tools/call","params":{params.replace("%s", PADDING)},"jsonrpc":"2.0","id":7}}\n'.encode()
+    )
+
+    answer = opened.receive()
+
+    said = refusal(answer)
+    assert answer["id"] == 7
+    assert said == refused if refused else said["error"]["code"] == "too_large"
+
+
+def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
+    with Child() as child:
+        child.initialize()
+        bodies = [refusal(child.ask("tools/call", call(name, text="\0"))) for name in ("note_keep", "note_find")]
+
+    for body in bodies:
+        assert body["error"]["code"] == "control_character"
+        assert body["error"]["details"] == {"field": "params.arguments.text"}
+
+
+def test_a_refused_call_of_an_unknown_tool_is_refused_for_that() -> None:
+    with Child() as child:
+        child.initialize()
+        error = child.error("tools/call", call("note_kept", text="\0"))
+
+    assert (error["code"], error["data"]["near"]) == (-32602, "note_keep")
+
+
+def test_a_stateless_call_is_refused_with_a_stateless_result_and_decides_no_era(peer: Peer) -> None:
+    answer = peer.ask("tools/call", envelope(**call("echo", text="\0")))
+
+    assert answer["result"].pop("content")
+    assert answer["result"] == {
+        "resultType": "complete",
+        "isError": True,
+        "_meta": {SERVER_KEY: {"name": "groundplan", "version": "1.2.3"}},
+    }
+    assert peer.initialize()["protocolVersion"] == "2025-11-25"
+
+
+def test_a_stateless_call_above_the_limit_has_a_stateless_result_where_its_era_is_known(peer: Peer) -> None:
+    late = {**call("echo", pad=PADDING), **envelope()}
+    early = envelope(**call("echo", pad=PADDING))
+
+    undecided = peer.error("tools/call", late)
+    shown = peer.ask("tools/call", early)
+    peer.result("server/discover", envelope())
+    decided = peer.ask("tools/call", late)
+
+    assert (undecided["code"], undecided["data"]["code"]) == (-32600, "too_large")
+    assert [refusal(answer)["code"] for answer in (shown, decided)] == ["too_large"] * 2
+    assert [answer["result"]["resultType"] for answer in (shown, decided)] == ["complete"] * 2
+
+
+def test_the_rules_of_the_era_hold_for_refused_calls(peer: Peer) -> None:
+    before = peer.error("tools/call", call("echo", text="\0"))
+    peer.initialize()
+    mixed = peer.error("tools/call", envelope(**call("echo", text="\0")))
+    nameless = peer.error("tools/call", {"arguments": {"text": "\0"}})
+
+    assert (before["data"]["code"], mixed["data"]["code"]) == ("not_initialized", "mixed_eras")
+    assert nameless["code"] == -32602
+
+
+def test_every_refused_call_of_a_stateless_connection_needs_its_envelope(peer: Peer) -> None:
+    peer.result("server/discover", envelope())
+
+    assert peer.error("tools/call", call("echo", text="\0"))["data"]["code"] == "incomplete_envelope"
+
+
+def test_a_refused_initialize_opens_nothing(peer: Peer) -> None:
+    refused = peer.error("initialize", {"protocolVersion": "2025-11-25", "clientInfo": {"name": "\0"}})
+
+    assert (refused["code"], refused["data"]["code"]) == (-32600, "control_character")
+    assert peer.error("tools/list")["data"]["code"] == "not_initialized"
+
+
+@pytest.mark.parametrize("method", ["tools/call", "ping"])
+@pytest.mark.parametrize("text", ["\0", PADDING])
+def test_a_refused_line_with_an_id_under_way_is_not_answered_in_its_name(
+    busy: Peer, tools: GateTools, method: str, text: str
+) -> None:
+    busy.request(method, call("echo", text=text), id="held")
+
+    refused = busy.receive()
+    tools.release.set()
+
+    assert (refused["id"], refused["error"]["data"]) == (None, {"code": "duplicate_id", "id": "held"})
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [("held", False)]
+
+
+def test_refused_calls_are_answered_in_the_order_they_came_and_are_never_performed(
+    busy: Peer, tools: GateTools
+) -> None:
+    for number in range(6):
+        busy.request("tools/call", call("echo", text=["fine", "\0", PADDING][number % 3]), id=number)
+    tools.release.set()
+
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [
+        ("held", False),
+        *((number, number % 3 > 0) for number in range(6)),
+    ]
+    assert tools.performed == ["wait", "echo", "echo"]
+
+
+def test_a_refused_call_that_is_cancelled_is_not_answered_and_its_id_is_free_again(
+    busy: Peer, tools: GateTools
+) -> None:
+    busy.request("tools/call", call("echo", text="\0"), id="again")
+    busy.notify("notifications/cancelled", {"requestId": "again"})
+    busy.ask("ping")
+    tools.release.set()
+
+    assert busy.receive()["id"] == "held"
+    busy.result("tools/list")
+    busy.request("tools/call", call("echo"), id="again")
+    assert [(answer["id"], answer["result"]["isError"]) for answer in busy.rest()] == [("again", False)]
+
+
+keys = st.sampled_from(["id", "jsonrpc", "method", "params", "result", "x", "name"])
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from(["2.0", "tools/call", ',"id":1}', '\\","id":2}', "\0", "\x1b", "\ud800", 2**60, float("nan")])
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4), max_leaves=12
+)
+requests = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "id": st.integers() | st.text(max_size=4), "method": st.text(max_size=4)},
+    optional={"params": values, "x": values},
+).flatmap(lambda message: st.permutations(list(message.items())).map(dict))
+documents = requests | values
+
+
+def as_line(document: Any, *, ascii_only: bool, indent: int | None = None) -> bytes:
+    try:
+        return json.dumps(document, ensure_ascii=ascii_only, indent=indent).replace("\n", " ").encode()
+    except UnicodeEncodeError:  # half of a surrogate pair can only be sent as an escape
+        return json.dumps(document).encode()
+
+
+@given(documents, st.booleans(), st.sampled_from([None, 1]))
+@settings(deadline=None, max_examples=500)
+def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: bool, indent: int | None) -> None:
+    found = recovered(as_line(document, ascii_only=ascii_only, indent=indent))
+
+    is_request = (
+        isinstance(document, dict)
+        and document.get("jsonrpc") == "2.0"
+        and isinstance(document.get("method"), str)
+        and type(document.get("id")) in (int, str)
+        and len(str(document["id"])) <= 20
+    )
+    assert (found is not None) == is_request
+    if found is not None:
+        assert (type(found.message["id"]), found.message["id"]) == (type(document["id"]), document["id"])
+
+
+@given(documents, st.integers(0, 3000), st.booleans())
+@settings(deadline=None, max_examples=500)
+def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
+    document: Any, padding: int, ascii_only: bool
+) -> None:
+    if isinstance(document, dict) and document:
+        middle = list(document)[len(document) // 2]
+        document[middle] = document[middle] if middle in ("id", "method", "jsonrpc") else ["x" * padding, "\0"]
+    text = as_line(document, ascii_only=ascii_only)
+    for head_bytes in {len(text) // 3, len(text) // 2, HEAD_BYTES}:
+        found = recovered(CutLine(text[:head_bytes], text[head_bytes:][-TAIL_BYTES:]))
+        if found is not None:
+            assert (type(found.message["id"]), found.message["id"]) == (type(document["id"]), document["id"])
+            assert found.message["method"] == document["method"]
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+@settings(deadline=None, max_examples=300)
+def test_no_bytes_keep_the_search_for_an_id_from_ending(head: bytes, tail: bytes) -> None:
+    opening = b'{"jsonrpc":"2.0","method":"x","params":{'
+
+    recovered(CutLine(opening + head, tail + b',"id":7}'))
+    recovered(opening + head + tail)
