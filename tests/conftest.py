@@ -13,6 +13,8 @@ from groundplan.kernel.store.store import Store
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, start_server
 
+ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # what asks for one of them has nothing to do without a server
+
 _SERVER = pytest.StashKey[Server]()
 
 
@@ -46,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     def is_of_other(item: pytest.Item) -> bool:
         callspec = getattr(item, "callspec", None)
-        asks_for_server = other == "postgres" and "postgres" in getattr(item, "fixturenames", ())
+        asks_for_server = other == "postgres" and not ON_POSTGRES.isdisjoint(getattr(item, "fixturenames", ()))
         return asks_for_server or (callspec is not None and callspec.params.get("engine") == other)
 
     config.hook.pytest_deselected(items=[item for item in items if is_of_other(item)])

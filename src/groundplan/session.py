@@ -9,10 +9,14 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import Struct
+
 from groundplan.catalog import OPERATIONS, schema
 from groundplan.kernel.actors import Access, Actor, Kind, local_actor
 from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.execute import execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.store.opening import open_store
@@ -52,7 +56,19 @@ class Session:
 
 
 def open(  # noqa: A001 - what one does to a plan
-    db: str, *, actor: str, kind: Kind = Kind.PERSON, access: Access = Access.OPEN
+    db: str, *, actor: str, kind: Kind | str = Kind.PERSON, access: Access | str = Access.OPEN
 ) -> Session:
-    """Open a file or a `postgresql://` URL and act in it as somebody."""
-    return Session(open_store(db, schema), local_actor(actor, kind=kind, access=access))
+    """Open a file or a `postgresql://` URL and act in it as somebody.
+
+    Raises:
+        Invalid: the name of the actor, or one of the words, is none.
+    """
+    inspect(actor)
+    who = admit({"actor": actor, "kind": kind, "access": access}, _Who)
+    return Session(open_store(db, schema), local_actor(who.actor, kind=who.kind, access=who.access))
+
+
+class _Who(Struct, forbid_unknown_fields=True):
+    actor: Name
+    kind: Kind
+    access: Access

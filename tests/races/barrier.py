@@ -12,7 +12,7 @@ T = TypeVar("T")
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
     """What each call gave or raised, when all of them start together."""
     barrier = threading.Barrier(len(calls))
-    answers: list[T | Exception | None] = [None] * len(calls)
+    answers: dict[int, T | Exception] = {}
 
     def run(place: int, call: Callable[[], T]) -> None:
         barrier.wait()
@@ -26,4 +26,4 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T | Exception]:
         thread.start()
     for thread in threads:
         thread.join()
-    return [answer for answer in answers if answer is not None]
+    return [answers[place] for place in range(len(calls))]

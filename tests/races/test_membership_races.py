@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from functools import partial
 
 import psycopg
@@ -166,8 +167,9 @@ def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) 
             waiting = (
                 "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
             )
+            patience = time.monotonic() + 20
             while not engine.as_owner(waiting)[0][0]:
-                pass
+                assert time.monotonic() < patience, "Ben never came to the lock"
 
     thread = threading.Thread(target=ben_writes)
     thread.start()

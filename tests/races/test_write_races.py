@@ -34,8 +34,10 @@ def test_every_writer_gets_a_revision_of_its_own_and_none_is_skipped(engine: Eng
 
     given = sorted(rev for answer in answers if isinstance(answer, list) for rev in answer)
     assert given == list(range(2, 62))
-    recorded = engine.as_owner("SELECT rev FROM events WHERE op = 'test.happened' ORDER BY rev")
-    assert [rev for (rev,) in recorded] == given
+    recorded = engine.as_owner("SELECT rev, at FROM events WHERE op = 'test.happened' ORDER BY rev")
+    assert [rev for rev, _ in recorded] == given
+    # Time goes the same way as the revisions, although the writers came in another order than they were served.
+    assert [at for _, at in recorded] == sorted(at for _, at in recorded)
 
 
 def test_the_same_op_id_sent_many_times_at_once_has_one_effect(engine: Engine) -> None:

@@ -66,10 +66,11 @@ class NotFound(GroundplanError):
     status = 404
     exit_code = 3
 
-    def __init__(self, thing: str, ref: str, *, near: Sequence[str] = ()) -> None:
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    def __init__(self, thing: str, ref: str, *, near: Sequence[str] = (), hint: str = "") -> None:
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}?"
         details: dict[str, Any] = {"near": list(near)} if near else {}
-        super().__init__(f"no {thing} {ref!r} here{hint}", thing=thing, ref=ref, **details)
+        super().__init__(f"no {thing} {ref!r} here" + (f"; {hint}" if hint else ""), thing=thing, ref=ref, **details)
 
 
 class Invalid(GroundplanError):

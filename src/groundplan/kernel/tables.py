@@ -15,8 +15,8 @@ OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
 CREATED_BY_ACTOR = f"{IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
 # An owner invites; and whoever has just made a project comes in as its first owner.
 INVITED_OR_FOUNDING = (
-    f"({in_project(Permission.MEMBER_MANAGE)})"
-    f" OR ({IN_ORGANIZATION} AND user_id = (SELECT gp_actor()) AND role = 'owner' AND gp_has_no_members(project_id))"
+    f"created_by = (SELECT gp_actor()) AND (({in_project(Permission.MEMBER_MANAGE)})"
+    f" OR ({IN_ORGANIZATION} AND user_id = (SELECT gp_actor()) AND role = 'owner' AND gp_has_no_members(project_id)))"
 )
 
 TABLES = (

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid
 
+NEAR = 0.7  # of difflib: at its own 0.6, userId is near scopeId
 SHOWN_CHARS_MAX = 60  # of a caller's own text in an error sentence
 
 Path = tuple[str | int, ...]
@@ -38,7 +39,7 @@ def nearest(text: str, names: Sequence[str]) -> str | None:
         return by_squashed[squashed]
     import difflib  # only a request that is about to be refused pays for it
 
-    found = difflib.get_close_matches(squashed, by_squashed, n=1)
+    found = difflib.get_close_matches(squashed, by_squashed, n=1, cutoff=NEAR)
     return by_squashed[found[0]] if found else None
 
 

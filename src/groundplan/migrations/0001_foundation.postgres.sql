@@ -133,6 +133,11 @@ CREATE FUNCTION gp_access_is_open() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce(current_setting('groundplan.access', true), '') = 'open';
 
+-- The moment as an instant, some time ago or now.
+CREATE FUNCTION gp_now(ago interval DEFAULT '0') RETURNS text
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+    RETURN to_char((clock_timestamp() - ago) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+
 -- The projects in which the actor has one of the roles. Policies ask once per statement, not once per row.
 -- SECURITY DEFINER, because the policy of project_members asks the same question of project_members.
 CREATE FUNCTION gp_projects_as(roles text[]) RETURNS text[]
@@ -173,7 +178,8 @@ AS $$
          WHERE (tenant_id, actor_id, op_id) IN (SELECT tenant_id, actor_id, op_id
                                                   FROM answers
                                                  WHERE tenant_id = gp_tenant()
-                                                   AND at < older_than
+                                                   AND gp_in_organization()
+                                                   AND at < least(older_than, (SELECT gp_now('7 days')))
                                                  ORDER BY at
                                                  LIMIT at_most
                                                    FOR UPDATE SKIP LOCKED)
@@ -228,6 +234,37 @@ CREATE TRIGGER organizations_rev_moves_by_one
     BEFORE UPDATE OF rev ON organizations
     FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
 
+-- An event belongs to the write that is going on: nobody can put one into the past, or take the place of a later one.
+CREATE FUNCTION gp_events_are_of_this_write() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF NEW.rev IS DISTINCT FROM (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id) THEN
+        RAISE EXCEPTION 'rev_step: events' USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER events_are_of_this_write
+    BEFORE INSERT ON events
+    FOR EACH ROW EXECUTE FUNCTION gp_events_are_of_this_write();
+
+CREATE FUNCTION gp_organization_events_are_of_this_write() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF NEW.rev IS DISTINCT FROM (SELECT rev FROM organizations WHERE id = NEW.tenant_id) THEN
+        RAISE EXCEPTION 'rev_step: organization_events' USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER organization_events_are_of_this_write
+    BEFORE INSERT ON organization_events
+    FOR EACH ROW EXECUTE FUNCTION gp_organization_events_are_of_this_write();
+
 -- The steps this database has taken.
 CREATE TABLE schema_migrations (
     number      bigint NOT NULL,
@@ -239,4 +276,4 @@ CREATE TABLE schema_migrations (
 
 -- The one organization that there is from the start.
 INSERT INTO organizations (id, name, rev, created_at)
-VALUES ('local', 'local', 0, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+VALUES ('local', 'local', 0, gp_now());

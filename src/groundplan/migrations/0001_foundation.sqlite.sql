@@ -171,6 +171,21 @@ BEGIN
     SELECT RAISE(ABORT, 'rev_step: organizations');
 END;
 
+-- An event belongs to the write that is going on: nobody can put one into the past, or take the place of a later one.
+CREATE TRIGGER events_are_of_this_write
+BEFORE INSERT ON events
+WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: events');
+END;
+
+CREATE TRIGGER organization_events_are_of_this_write
+BEFORE INSERT ON organization_events
+WHEN NEW.rev IS NOT (SELECT rev FROM organizations WHERE id = NEW.tenant_id)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: organization_events');
+END;
+
 -- The steps this database has taken.
 CREATE TABLE schema_migrations (
     number     INTEGER NOT NULL,

@@ -164,3 +164,13 @@ def test_a_step_reaches_the_rows_that_are_hidden_from_the_owner(engine: Postgres
 
     assert engine.as_owner("SELECT body FROM test_rows") == [("new",)]
     assert engine.as_owner("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'test_rows'") == [(True,)]
+
+
+def test_setting_up_again_serves_the_role_that_was_served_before(engine: PostgresEngine, new_role: str) -> None:
+    switched = set_up(engine.owner_url, schema(), app_role=new_role)
+    assert (switched.app_role, switched.replaced_role) == (new_role, engine.app_role)
+
+    again = set_up(engine.owner_url, schema())
+
+    assert (again.app_role, again.replaced_role) == (new_role, None)
+    assert set_up(engine.owner_url, schema(), app_role=engine.app_role).replaced_role == new_role

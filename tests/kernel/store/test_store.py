@@ -7,6 +7,8 @@ import pytest
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, Unauthenticated
+from groundplan.kernel.members.bootstrap import NoRunsYet
+from groundplan.kernel.store.authorize import AmbiguousProject
 from groundplan.kernel.store.once import OpIdReused
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.store.transaction import Transaction
@@ -209,3 +211,61 @@ def test_an_owner_may_step_down_and_the_history_tells_it(engine: Engine, atlas: 
         ada.call("member.add", scopeId="atlas", userId="ada", role=role)
 
     assert events(engine, atlas)[-1] == (3, 0, "ada", "member.changed" if role else "member.removed", "ada")
+
+
+def test_archiving_twice_answers_alike_and_makes_one_revision(engine: Engine, atlas: str) -> None:
+    ada = engine.session("ada")
+
+    assert ada.call("project.archive", project="atlas") == ada.call("project.archive", project="atlas")
+    assert revision(engine, atlas) == 2
+
+
+def test_a_reference_that_means_two_projects_is_refused(engine: Engine, atlas: str) -> None:
+    ada = engine.session("ada")
+    other = ada.call("project.create", name=atlas).project.id
+
+    with pytest.raises(AmbiguousProject):
+        ada.call("member.list", scopeId=atlas)
+    ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+
+    assert [one.user_id for one in ada.call("member.list", scopeId="atlas").members] == ["ada", "cleo"]
+    assert [one.user_id for one in ada.call("member.list", scopeId=other).members] == ["ada"]
+    assert [op for *_, op, _ in events(engine, other)] == ["project.created", "member.added"]
+
+
+def test_members_come_in_pages_that_join_to_the_whole(engine: Engine, atlas: str) -> None:
+    ada = engine.session("ada")
+    for name in ("ben", "cleo", "dora", "emil"):
+        ada.call("member.add", scopeId="atlas", userId=name, role="viewer")
+
+    pages, cursor = [], None
+    while True:
+        page = ada.call("member.list", scopeId="atlas", limit=2, cursor=cursor)
+        pages.append([one.user_id for one in page.members])
+        if page.next_cursor is msgspec.UNSET:
+            break
+        cursor = page.next_cursor
+
+    assert pages == [["ada", "ben"], ["cleo", "dora"], ["emil"]]
+
+
+def test_a_scope_is_answered_under_the_name_it_was_begun_with(engine: Engine) -> None:
+    ada = engine.session("ada")
+
+    begun = ada.call("member.bootstrap", scopeId="atlas", createDraftRun=False)
+
+    assert (begun.scope_id, begun.role) == ("atlas", "owner")
+    assert ada.call("project.list").projects[0].id == begun.project_id
+    with pytest.raises(NoRunsYet):
+        ada.call("member.bootstrap", scopeId="other", createDraftRun=True)
+
+
+def test_the_history_tells_who_came_into_the_organization(engine: Engine, atlas: str) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name="other")
+    for project in ("atlas", "other"):
+        ada.call("member.add", scopeId=project, userId="ben", role="viewer")
+
+    told = engine.as_owner("SELECT changes FROM events WHERE subject = 'ben' ORDER BY at, project_id, rev")
+
+    assert sorted("in_organization" in changes for (changes,) in told) == [False, True]

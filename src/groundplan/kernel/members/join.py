@@ -14,6 +14,9 @@ sql = load_queries(__file__)
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: Kind) -> None:
     """Make somebody a member who is not one yet, and known to the organization where that is new too."""
     tx.run(sql.add_principal, id=user_id, kind=kind)
-    tx.run(sql.add_to_organization, user_id=user_id)
+    is_new = tx.run(sql.add_to_organization, user_id=user_id)
     tx.run(sql.add_member, project_id=project_id, user_id=user_id, role=role)
-    tx.record(Op.MEMBER_ADDED, user_id, changed("role", None, role), project_id=project_id)
+    changes = [changed("role", None, role)]
+    if is_new:
+        changes.append(changed("in_organization", False, True))
+    tx.record(Op.MEMBER_ADDED, user_id, *changes, project_id=project_id)

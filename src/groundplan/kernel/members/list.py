@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
@@ -11,6 +13,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation, To
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
+NO_LIMIT = 2**31 - 1
+
 sql = load_queries(__file__)
 
 
@@ -18,17 +22,24 @@ class ListMembers(Struct, rename="camel", forbid_unknown_fields=True):
     """Whose members to list."""
 
     scope_id: Name
+    limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    cursor: str | None = None
 
 
-class Members(Struct):
-    """Members by id."""
+class Members(Struct, rename="camel"):
+    """Members by id, and where to go on when there are more than were asked for."""
 
     members: list[MemberView]
+    next_cursor: str | UnsetType = UNSET
 
 
 def list_members(tx: Transaction, request: ListMembers) -> Members:
-    """Everybody in the project."""
-    return Members([from_row(row) for row in tx.all(sql.members, project_id=tx.project.id)])
+    """Everybody in the project, or a page of them."""
+    # One more than asked for tells whether there are more.
+    at_most = request.limit + 1 if request.limit else NO_LIMIT
+    rows = tx.all(sql.members, project_id=tx.project.id, after=request.cursor or "", at_most=at_most)
+    page = [from_row(row) for row in rows[: request.limit]]
+    return Members(page, page[-1].user_id if len(rows) > len(page) else UNSET)
 
 
 OPERATION = Operation(

@@ -51,9 +51,11 @@ SELECT user_id, role, created_at, created_by
    AND user_id = :user_id;
 
 -- name: members
--- Everybody in a project.
+-- Everybody in a project whose id comes after another one.
 SELECT user_id, role, created_at, created_by
   FROM project_members
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
- ORDER BY user_id;
+   AND user_id > :after
+ ORDER BY user_id
+ LIMIT :at_most;

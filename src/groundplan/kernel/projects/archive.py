@@ -9,7 +9,6 @@ from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.view import OneProject, view
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -23,22 +22,30 @@ class ArchiveProject(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-def archive(tx: Transaction, request: ArchiveProject) -> OneProject:
+class ArchivedProject(Struct):
+    """Whether it is put away. Without a revision: archiving it twice makes none."""
+
+    id: str
+    name: str
+    archived_at: str | None
+
+
+def archive(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
     """Archive a project. Archiving it again changes nothing."""
     return _set(tx, Op.PROJECT_ARCHIVED, archived_at=tx.project.archived_at or tx.now)
 
 
-def restore(tx: Transaction, request: ArchiveProject) -> OneProject:
+def restore(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
     """Bring an archived project back."""
     return _set(tx, Op.PROJECT_RESTORED, archived_at=None)
 
 
-def _set(tx: Transaction, op: Op, *, archived_at: str | None) -> OneProject:
+def _set(tx: Transaction, op: Op, *, archived_at: str | None) -> ArchivedProject:
     project = tx.project
     if archived_at != project.archived_at:
         tx.run(sql.set_archived, id=project.id, archived_at=archived_at)
         tx.record(op, project.id, changed("archived_at", project.archived_at, archived_at))
-    return OneProject(view(tx, project.id, project.role))
+    return ArchivedProject(project.id, project.name, archived_at)
 
 
 OPERATIONS = tuple(
@@ -48,7 +55,7 @@ OPERATIONS = tuple(
         permission=Permission.PROJECT_ARCHIVE,
         effect=Effect.WRITE,
         input=ArchiveProject,
-        output=OneProject,
+        output=ArchivedProject,
         handler=handler,
         project=lambda _tx, request: request.project,
         on_archived=True,

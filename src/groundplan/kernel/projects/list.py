@@ -42,5 +42,5 @@ OPERATION = Operation(
     input=ListProjects,
     output=Projects,
     handler=list_projects,
-    command=Command(("project", "list"), columns=("id", "name", "role", "rev", "updated_at", "archived_at", "goal")),
+    command=Command(("project", "list"), columns=("name", "id", "role", "archived_at", "goal")),
 )

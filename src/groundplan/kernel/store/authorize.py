@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
 from groundplan.kernel.actors import Access
-from groundplan.kernel.errors import Forbidden, NotFound
+from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
 
 sql = load_queries(__file__)
 
 
-def authorize_project(tx: Transaction, ref: str, permission: Permission) -> Project:
-    """The project with this id or name, if the actor may do this to it.
+class AmbiguousProject(Invalid):
+    """One project's id is another project's name."""
+
+    code = "ambiguous_project"
+
+    def __init__(self, ref: str, named: str) -> None:
+        super().__init__(
+            f"{ref!r} is the id of one project and the name of another, {named!r}; call the other one by its id",
+            ref=ref,
+            named=named,
+        )
+
+
+def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_id: bool = False) -> Project:
+    """The project with this id or name, if the actor may do this to it; `by_id` leaves names out of it.
 
     Raises:
+        AmbiguousProject: it is the id of one and the name of another, and the actor sees both.
         NotFound: there is none, or the actor is not a member of it; one answer for both.
         Forbidden: the actor is a member, but the role does not carry the permission.
     """
-    found = _visible(tx, ref)
+    found = _visible(tx, ref, by_id=by_id)
     if found is None:
         raise NotFound("project", ref, near=_near_names(tx, ref))
     if not allows(found.role, permission):
@@ -34,18 +48,19 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
     """Raises NotFound for a stranger: an organization looks to them like one that does not exist."""
     assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a slip in the registry, not an input
     if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
-        raise NotFound("organization", tx.actor.organization)
+        raise NotFound("organization", tx.actor.organization, hint="ask somebody in it to add you to a project")
 
 
-def _visible(tx: Transaction, ref: str) -> Project | None:
-    # An id goes before a name, but what the actor cannot see is passed over: a hidden project's id must not shadow the
-    # name of a visible one.
-    rows = tx.all(sql.projects_for_actor, ref=ref)
-    for project_id, name, rev, archived_at, stored in sorted(rows, key=lambda row: row[0] != ref):
+def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
+    # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
+    found: list[Project] = []
+    for project_id, name, rev, archived_at, stored in tx.all(sql.projects_for_actor, ref=ref):
         role = _role(tx, stored)
-        if role is not None:
-            return Project(project_id, name, rev, role, archived_at)
-    return None
+        if role is not None and (project_id == ref or not by_id):
+            found.append(Project(project_id, name, rev, role, archived_at))
+    if len(found) > 1 and found[0].id != found[1].id:
+        raise AmbiguousProject(ref, next(one.id for one in found if one.name == ref))
+    return found[0] if found else None
 
 
 def _role(tx: Transaction, stored: str | None) -> Role | None:

@@ -14,6 +14,7 @@ from groundplan.kernel.store.checkup import Finding, fail, ok
 from groundplan.kernel.store.guards import postgres_guards
 from groundplan.kernel.store.migrations import Dialect, migrations, pending
 from groundplan.kernel.store.postgres import CONNECT_S_MAX, translated
+from groundplan.kernel.store.postgres_catalog import Powers, fingerprint, noted_fingerprint, powers
 from groundplan.kernel.store.postgres_setup import SERVER_VERSION_MIN, applied
 from groundplan.kernel.store.tables import SCHEMA, Schema
 
@@ -21,16 +22,6 @@ AGAIN = "run groundplan init with the owner's URL; it puts policies, grants and 
 APP_URL = "connect with the app URL that groundplan init prints"
 COMMANDS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE"})
 
-_ROLE: LiteralString = """
-SELECT r.rolname, r.rolsuper, r.rolbypassrls,
-       EXISTS (SELECT 1
-                 FROM pg_class AS c
-                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                WHERE n.nspname = %(schema)s
-                  AND pg_has_role(r.oid, c.relowner, 'MEMBER'))
-  FROM pg_roles AS r
- WHERE r.rolname = current_user
-"""
 _TABLES: LiteralString = """
 SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity,
        has_table_privilege(c.oid, 'TRUNCATE, REFERENCES, TRIGGER')
@@ -75,9 +66,10 @@ def examine(url: str, schema: Schema) -> Iterator[Finding]:
         psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S_MAX, options=options) as connection,
     ):
         yield _server(connection)
-        name, *powers = _all(connection, _ROLE)[0]
-        is_safe = not any(powers)
-        yield _role(name, *powers)
+        name = connection.info.user
+        held = powers(connection) or Powers(True, True, True)
+        is_safe = not any(held)
+        yield _role(name, held)
         if not _all(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s"):
             yield fail("schema", "there is no Groundplan in this database", "run groundplan init with the owner's URL")
             return
@@ -92,6 +84,7 @@ def examine(url: str, schema: Schema) -> Iterator[Finding]:
             yield _grants(name, tables)
         yield _guards(connection, schema)
         yield _functions(connection)
+        yield _untouched(connection)
 
 
 def _server(connection: Connection) -> Finding:
@@ -102,11 +95,11 @@ def _server(connection: Connection) -> Finding:
     return ok("engine", shown)
 
 
-def _role(name: str, is_super: bool, bypasses: bool, owns: bool) -> Finding:
-    reasons = {"is a superuser": is_super, "bypasses row level security": bypasses, "owns the tables": owns}
-    found = [reason for reason, holds in reasons.items() if holds]
+def _role(name: str, held: Powers) -> Finding:
+    reasons = ("is a superuser", "bypasses row level security", "owns the tables")
+    found = [reason for reason, holds in zip(reasons, held, strict=True) if holds]
     if found:
-        return fail("role", f"{name} {' and '.join(found)}", APP_URL)
+        return fail("role", f"{name} {' and '.join(found)}, itself or by a role it is in", APP_URL)
     return ok("role", f"{name} has no power over the policies")
 
 
@@ -169,6 +162,12 @@ def _functions(connection: Connection) -> Finding:
         fix = "drop them if they are not yours, else ALTER FUNCTION … SET search_path"
         return fail("functions", f"run as their owner with the caller's search_path: {', '.join(unfixed)}", fix)
     return ok("functions", "every one that runs as its owner has a fixed search_path")
+
+
+def _untouched(connection: Connection) -> Finding:
+    if fingerprint(connection) == noted_fingerprint(connection):
+        return ok("as set up", "policies, grants, triggers, functions and constraints are as groundplan init left them")
+    return fail("as set up", "a policy, grant, trigger, function or constraint was changed since then", AGAIN)
 
 
 def _all(connection: Connection, query: LiteralString, **values: Any) -> list[Any]:

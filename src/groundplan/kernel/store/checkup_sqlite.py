@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shlex
 import sqlite3
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import Finding, Status, fail, ok, warn
@@ -16,8 +19,12 @@ from groundplan.kernel.store.sqlite_errors import translated
 from groundplan.kernel.store.sqlite_file import APPLICATION_ID, SQLITE_VERSION_MIN, applied, migrate
 from groundplan.kernel.store.tables import Schema
 
+MAGIC = b"SQLite format 3\0"
+HEADER_BYTES = 100
+APPLICATION_ID_AT = slice(68, 72)
 COMPANIONS = ("-wal", "-shm", "-gate", "-lock")
 RESTORE = "restore a backup"
+ANOTHER_FILE = "name another file with --db"
 NAMES_SHOWN_MAX = 5
 
 
@@ -32,14 +39,21 @@ def examine(db: str, schema: Schema) -> Iterator[Finding]:
         yield fail("file", f"{db} is not a file", "name a file with --db")
         return
     yield ok("file", db)
-    yield _modes(path)
-    yield _folder(path)
+    # What it is comes before how it lies there: nobody should change the mode of a file that is not ours.
+    files = list(_files(path))  # before our own connection puts some there
+    access = _access(files)
+    if stranger := _stranger(path, files, access):
+        yield stranger
+        return
+    yield access
+    if not all(file.is_usable for file in files):
+        return
     with translated():
         # Only a file that exists. Not read-only, which would leave the files of the log behind.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")
-            yield from _content(connection, schema)
+            yield from _content(connection, schema, files)
         finally:
             connection.close()
 
@@ -50,13 +64,84 @@ def _engine() -> Finding:
     return ok("engine", f"SQLite {sqlite3.sqlite_version}")
 
 
-def _modes(path: Path) -> Finding:
-    files = [path, *(path.with_name(path.name + suffix) for suffix in COMPANIONS)]
-    wide = [file for file in files if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077]
+class _File(NamedTuple):
+    """A file as it lies there."""
+
+    path: Path
+    mode: int
+    owner: int
+    size_bytes: int
+
+    @property
+    def is_usable(self) -> bool:
+        return os.access(self.path, os.R_OK | os.W_OK)
+
+
+def _files(path: Path) -> Iterator[_File]:
+    """The file, then what lies beside it: beside the file itself, where a symbolic link leads to it."""
+    real = path.resolve() if path.is_symlink() else path
+    for one in (path, *(real.with_name(real.name + suffix) for suffix in COMPANIONS)):
+        with suppress(FileNotFoundError):  # SQLite takes its files away when the last program is done
+            found = one.stat()
+            yield _File(one, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
+
+
+def _stranger(path: Path, files: list[_File], access: Finding) -> Finding | None:
+    """What is wrong with a file that its header shows not to be ours, as far as it can be read."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(HEADER_BYTES)
+    except PermissionError:
+        return None
+    if not header:
+        return None
+    if not header.startswith(MAGIC):
+        return fail("application", "this is not a database", ANOTHER_FILE)
+    if any(file.size_bytes for file in files if file.path.name.endswith("-wal")):
+        return None  # the header may be older than the log
+    # Most programs leave the mark at 0, as does an empty database that init may fill: its tables tell, if we may look.
+    unclear = () if access.status is Status.FAIL else (0,)
+    if int.from_bytes(header[APPLICATION_ID_AT], "big") in (APPLICATION_ID, *unclear):
+        return None
+    return fail("application", "this is a database of another program", ANOTHER_FILE)
+
+
+def _access(files: list[_File]) -> Finding:
+    """Whether whoever runs this may use the files. Root may always, so then it is asked for their owner as well."""
+    first, owner = files[0], files[0].owner
+    if others := [file for file in files if file.owner != owner]:
+        message = f"{_listed([file.path.name for file in others])} and {first.path.name} have different owners"
+        return fail("access", message, f"let root run: chown {_user(owner)} {_words(others)}")
+    narrow = [file for file in files if file.mode & 0o600 != 0o600]
+    if narrow and os.geteuid() in (0, owner):
+        return fail("access", f"its owner may not read and write {_with_modes(narrow)}", f"chmod 600 {_words(narrow)}")
+    if closed := [file for file in files if not file.is_usable]:
+        me = _user(os.geteuid())
+        fix = f"run Groundplan as user {_user(owner)}, or let root run: chown {me} {_words(files)}"
+        return fail("access", f"user {me} may not read and write {_with_modes(closed)}", fix)
+    return ok("access", "this user may read and write it")
+
+
+def _modes(files: list[_File]) -> Finding:
+    wide = [file for file in files if file.mode & 0o077]
     if not wide:
         return ok("modes", "only its owner may open it")
-    shown = ", ".join(f"{file.name} ({stat.S_IMODE(file.stat().st_mode):04o})" for file in wide)
-    return fail("modes", f"others may open {shown}", f"chmod 600 {' '.join(shlex.quote(str(file)) for file in wide)}")
+    return fail("modes", f"others may open {_with_modes(wide)}", f"chmod 600 {_words(wide)}")
+
+
+def _with_modes(files: list[_File]) -> str:
+    return ", ".join(f"{file.path.name} ({file.mode:04o})" for file in files)
+
+
+def _words(files: list[_File]) -> str:
+    return " ".join(shlex.quote(str(file.path)) for file in files)
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:  # an account without a name, as containers have
+        return str(number)
 
 
 def _folder(path: Path) -> Finding:
@@ -69,14 +154,16 @@ def _folder(path: Path) -> Finding:
     return fail("folder", f"everybody may replace files in {folder}", f"chmod o-w {shlex.quote(str(folder))}")
 
 
-def _content(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
+def _content(connection: sqlite3.Connection, schema: Schema, files: list[_File]) -> Iterator[Finding]:
     if _pragma(connection, "application_id") != APPLICATION_ID:
         if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            yield fail("application", "this is a database of another program", "name another file with --db")
+            yield fail("application", "this is a database of another program", ANOTHER_FILE)
         else:
             yield fail("application", "the file is empty", "groundplan init, with the same --db")
         return
     yield ok("application", "a Groundplan database")
+    yield _modes(files)
+    yield _folder(files[0].path)
     yield _journal(connection)
     pages = _pages(connection)
     yield pages

@@ -10,6 +10,15 @@ from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 
 
+class NoDriver(Unavailable):
+    """PostgreSQL is an optional part."""
+
+    code = "store_no_driver"
+
+    def __init__(self) -> None:
+        super().__init__("PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'")
+
+
 def is_postgres(db: str) -> bool:
     """Whether a store is named by the URL of a PostgreSQL database."""
     return db.startswith(("postgresql://", "postgres://"))
@@ -24,8 +33,5 @@ def open_store(db: str, schema: Callable[[], Schema]) -> Store:
     try:
         from groundplan.kernel.store.postgres import PostgresStore
     except ImportError:
-        raise Unavailable(
-            "PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'",
-            code="store_no_driver",
-        ) from None
+        raise NoDriver from None
     return PostgresStore(db)

@@ -6,6 +6,7 @@ a time (`set_config(…, is_local => true)`), so a pooled connection can never c
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, LiteralString, cast
@@ -20,6 +21,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.attempts import TryAgain
 from groundplan.kernel.store.guards import refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
+from groundplan.kernel.store.postgres_catalog import powers
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA
@@ -28,27 +30,15 @@ from groundplan.kernel.store.transaction import Row, Transaction
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 STATEMENT_MS_MAX = 30_000
+# A refused login has no SQLSTATE here, only words. Where they are in another language, it reads as no answer at all.
+REFUSED_LOGIN = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 GUARD_SQLSTATE = "GP001"  # what our own triggers raise
 
 _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
        set_config('groundplan.actor', %(actor)s, true),
        set_config('groundplan.access', %(access)s, true),
-       to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-"""
-_SELF_CHECK = """
-SELECT EXISTS (SELECT 1
-                 FROM pg_roles AS other
-                WHERE (other.rolsuper OR other.rolbypassrls)
-                  AND pg_has_role(r.oid, other.oid, 'MEMBER')),
-       EXISTS (SELECT 1
-                 FROM pg_class AS c
-                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                WHERE n.nspname = %(schema)s
-                  AND pg_has_role(r.oid, c.relowner, 'MEMBER')),
-       to_regclass('schema_migrations') IS NOT NULL
-  FROM pg_roles AS r
- WHERE r.rolname = current_user
+       gp_now()
 """
 
 
@@ -67,6 +57,9 @@ class PostgresStore(Store):
         # Before the pool, which could only say that it waited, not why.
         with translated(), psycopg.connect(url, **settings) as connection:
             check_itself(connection)
+        # It would tell of lost connections on stderr, with host and user; whoever needs one is told by an error.
+        logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+        logging.getLogger("psycopg.pool").propagate = False
         self._pool = ConnectionPool(
             url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
         )
@@ -86,17 +79,27 @@ class PostgresStore(Store):
     @contextmanager
     def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
         with translated(), self._pool.connection() as connection:
-            _begin(connection, begin)
+            self._begin(connection, begin)
             try:
                 who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
                 (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
-                tx = PostgresTransaction(connection, actor, stamp(self._clock()) if self._clock else database_now)
+                clock = stamp(self._clock()) if self._clock else None
+                tx = PostgresTransaction(connection, actor, clock or database_now, clock=clock)
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
                 if not connection.closed:
                     connection.rollback()
                 raise
+
+    def _begin(self, connection: Connection, begin: LiteralString) -> None:
+        try:
+            connection.execute(begin)
+        except psycopg.OperationalError as error:
+            # The server went away while the connection lay in the pool, and with it the others there. Nothing was asked
+            # yet, so a new one will do.
+            self._pool.drain()
+            raise TryAgain from error
 
     def _savepoint(self, tx: Transaction) -> None:
         cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
@@ -111,8 +114,8 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    def __init__(self, connection: Connection, actor: Actor, now: str) -> None:
-        super().__init__(actor, now)
+    def __init__(self, connection: Connection, actor: Actor, now: str, *, clock: str | None) -> None:
+        super().__init__(actor, now, clock=clock)
         self.connection = connection
 
     def all(self, query: Query, /, **parameters: Any) -> list[Row]:
@@ -131,10 +134,11 @@ class PostgresTransaction(Transaction):
 
 def check_itself(connection: Connection) -> None:
     """Refuse to serve where row level security would not hold, or where the schema is not ours."""
-    row = connection.execute(_SELF_CHECK, {"schema": SCHEMA}).fetchone()
-    if row is None or row[0] or row[1]:
+    held = powers(connection)
+    if held is None or any(held):
         raise UnsafeRole
-    if not row[2]:
+    there = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+    if there != (True,):
         raise NoSchema
     found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
     known = len(migrations(Dialect.POSTGRES))
@@ -143,14 +147,6 @@ def check_itself(connection: Connection) -> None:
         raise NewerSchema(number, known)
     if number < known:
         raise OutdatedSchema(number, known)
-
-
-def _begin(connection: Connection, begin: LiteralString) -> None:
-    try:
-        connection.execute(begin)
-    except psycopg.OperationalError as error:
-        # The server went away while the connection lay in the pool; nothing was asked yet, so another one will do.
-        raise TryAgain from error
 
 
 def _trusted(query: Query) -> LiteralString:
@@ -211,7 +207,16 @@ def translated() -> Iterator[None]:
         raise Invalid(
             "this is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME", code="invalid_url"
         ) from None
+    except errors.DiskFull as error:
+        raise Unavailable(
+            "the database's disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
+        ) from error
     except (PoolTimeout, psycopg.OperationalError) as error:
+        if any(sign in str(error) for sign in REFUSED_LOGIN):
+            raise Unavailable(
+                "PostgreSQL does not let this user in, or has no such database; check user, password and name",
+                code="store_refused",
+            ) from error
         raise Unavailable(
             "PostgreSQL does not answer, or has no connection to spare; check that it runs and that the URL is right",
             code="store_down",

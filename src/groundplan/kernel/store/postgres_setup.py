@@ -20,6 +20,7 @@ from groundplan.kernel.store.guards import postgres_guards
 from groundplan.kernel.store.migrations import Applied, Dialect, Migration, migrations, pending
 from groundplan.kernel.store.policies import postgres_policies
 from groundplan.kernel.store.postgres import CONNECT_S_MAX, translated
+from groundplan.kernel.store.postgres_catalog import app_role_in_place, fingerprint, powers
 from groundplan.kernel.store.tables import SCHEMA, Schema
 
 SERVER_VERSION_MIN = 150000
@@ -46,6 +47,7 @@ class SetUp:
     app_url: str  # without a password when the role keeps the one it had: we cannot know it
     steps_taken: int
     role_is_new: bool
+    replaced_role: str | None  # which served until now, and no longer does
 
 
 def set_up(
@@ -71,11 +73,13 @@ def set_up(
         with connection.transaction():
             _lock_out_others(connection)
             pending(steps, applied(connection))  # a database that is not for us gets no role either
-        role = app_role or f"{connection.info.dbname}_app"
+        before = app_role_in_place(connection)
+        role = app_role or before or f"{connection.info.dbname}_app"
         is_new = _ensure_role(connection, role)
         password = _give_password(connection, role) if is_new or new_password else None
         taken = migrate(connection, schema, role, steps)
-        return SetUp(role, _app_url(owner_url, role, password), taken, is_new)
+        replaced = before if before != role else None
+        return SetUp(role, _app_url(owner_url, role, password), taken, is_new, replaced)
 
 
 def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
@@ -140,6 +144,9 @@ def _generate(connection: Connection, schema: Schema, app_role: str) -> None:
     role = sql.Identifier(app_role).as_string(connection)
     for statement in (*postgres_guards(declared), *postgres_policies(declared, role)):
         connection.execute(statement)
+    connection.execute(
+        sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(fingerprint(connection)))
+    )
 
 
 # Triggers before the functions they call.
@@ -164,23 +171,13 @@ SELECT 'FUNCTION', p.proname, NULL
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 
 
-# Whether a role could step around the policies: by a power of its own or of a role it is in, or as the owner.
-_MIGHTY: LiteralString = """
-SELECT EXISTS (SELECT 1
-                 FROM pg_roles AS other
-                WHERE (other.rolsuper OR other.rolbypassrls OR other.rolname = current_user)
-                  AND pg_has_role(r.oid, other.oid, 'MEMBER'))
-  FROM pg_roles AS r
- WHERE r.rolname = %s
-"""
-
-
 def _ensure_role(connection: Connection, role: str) -> bool:
     """Make the role. False when it was there before."""
     with connection.transaction():
         _lock_out_others(connection)
-        if found := connection.execute(_MIGHTY, (role,)).fetchone():
-            if found[0]:
+        held = powers(connection, role)
+        if held is not None:
+            if any(held) or role == connection.info.user:
                 raise UnsafeAppRole(role)
             return False
         connection.execute(_q("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))

@@ -54,14 +54,14 @@ UPDATE projects
        updated_at = :now
  WHERE tenant_id = :tenant_id
    AND id = :project_id
-RETURNING rev;
+RETURNING rev, :now;
 
 -- name: lock_organization
 -- The same for a write to the organization, such as making a project.
 UPDATE organizations
    SET rev = rev + 1
  WHERE id = :tenant_id
-RETURNING rev;
+RETURNING rev, :now;
 
 -- name: add_event
 -- Append an event of a project.

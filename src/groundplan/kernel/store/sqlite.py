@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.clock import Clock, stamp, system_clock
+from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite_errors import translated
-from groundplan.kernel.store.sqlite_file import connect, ready_file
+from groundplan.kernel.store.sqlite_file import connect, ready_file, real_path
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import Row, Transaction
@@ -46,15 +48,18 @@ class SqliteStore(Store):
     others_write_meanwhile = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
 
     def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
-        self.path = path
+        # Pinned once: a later chdir or another name for the same file must lead to the same file and queue.
+        self.path = real_path(path)
         self._clock = clock
-        self._turnstile = Turnstile(path)
+        self._turnstile = Turnstile(self.path)
         self._own = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._own.connection = self._remember(ready_file(path, schema, self._turnstile))
+        self._open_connections: WeakSet[_Connection] = WeakSet()
+        self._own.held = self._remember(ready_file(self.path, schema, self._turnstile))
+        self._identity = _identity(self.path)
 
     @contextmanager
     def _reading(self, actor: Actor) -> Iterator[Transaction]:
+        self._check_in_place()
         connection = self._connection()
         with translated():
             connection.execute("BEGIN")
@@ -67,6 +72,7 @@ class SqliteStore(Store):
     def _writing(self, actor: Actor) -> Iterator[Transaction]:
         connection = self._connection()
         with self._turnstile.turn(), translated():
+            self._check_in_place()
             connection.execute("BEGIN IMMEDIATE")
             tx = SqliteTransaction(connection, actor, stamp(self._clock()))
             try:
@@ -83,21 +89,50 @@ class SqliteStore(Store):
         self._connection().execute("ROLLBACK TO before_lock")
 
     def close(self) -> None:
-        for connection in self._connections:
-            connection.close()
-        self._connections.clear()
+        for held in list(self._open_connections):
+            held.close()
+
+    def _check_in_place(self) -> None:
+        # Our descriptors still lead to a file that was removed or renamed: what we wrote there, nobody would ever find.
+        if _identity(self.path) != self._identity:
+            raise FileReplaced(self.path)
 
     def _connection(self) -> sqlite3.Connection:
-        if not hasattr(self._own, "connection"):
+        if not hasattr(self._own, "held"):
             with translated():
-                self._own.connection = self._remember(connect(self.path))
-        connection: sqlite3.Connection = self._own.connection
-        return connection
+                self._own.held = self._remember(connect(self.path))
+        held: _Connection = self._own.held
+        return held.connection
 
-    def _remember(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+    def _remember(self, connection: sqlite3.Connection) -> _Connection:
         connection.set_authorizer(_authorize)
-        self._connections.append(connection)
-        return connection
+        held = _Connection(connection)
+        self._open_connections.add(held)
+        return held
+
+
+class _Connection:
+    """A thread's connection. It is closed with its thread or with the store, whichever goes first."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def close(self) -> None:
+        self.connection.close()
+
+    __del__ = close
+
+
+class FileReplaced(Unavailable):
+    """The file we opened is no longer the one with that name."""
+
+    code = "store_replaced"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path.name!r} was removed or replaced while it was open, and nothing was written; start Groundplan "
+            "again. To put a backup in place, stop everything that uses the file first"
+        )
 
 
 class SqliteTransaction(Transaction):
@@ -125,6 +160,14 @@ def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
     if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _end(connection: sqlite3.Connection, how: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from groundplan.kernel.clock import stamp, system_clock
 from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.ids import short_id
 from groundplan.kernel.store.attempts import TryAgain
 from groundplan.kernel.store.guards import sqlite_guards
 from groundplan.kernel.store.migrations import Applied, Dialect, Migration, NewerSchema, migrations, pending
@@ -18,6 +20,7 @@ from groundplan.kernel.store.turnstile import Turnstile
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header: how `file` and we know a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
+NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 BUSY_TIMEOUT_S = 30.0  # only a process that does not know the turnstile, such as a shell, can make us wait
 
 
@@ -41,6 +44,14 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def real_path(path: Path) -> Path:
+    """The file itself, whatever name it is called by and wherever the process goes later."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise _cannot_open(f"{str(path)!r} cannot be the name of a file; name another one with --db") from None
+
+
 def ready_file(path: Path, schema: Callable[[], Schema], turnstile: Turnstile) -> sqlite3.Connection:
     """A connection to a file that is there, is ours and has today's schema."""
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
@@ -48,7 +59,7 @@ def ready_file(path: Path, schema: Callable[[], Schema], turnstile: Turnstile) -
             f"SQLite {sqlite3.sqlite_version} is too old; Groundplan needs 3.40 or newer",
             code="store_engine_too_old",
         )
-    _touch(path)
+    _ensure_file(path)
     try:
         with translated():
             connection = connect(path)
@@ -137,29 +148,43 @@ def statements(script: str) -> Iterator[str]:
         raise ValueError(f"a statement does not end: {gathered.strip()[:60]}")
 
 
-def _touch(path: Path) -> None:
-    # Made by us before SQLite can make it, so that it never exists with a wider mode; WAL and shared memory files
-    # take their mode from it.
+def _ensure_file(path: Path) -> None:
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except FileNotFoundError:
-        raise Unavailable(
-            f"there is no folder {str(path.parent)!r}; make it, or name another file with --db",
-            code="store_cannot_open",
-        ) from None
-    except IsADirectoryError:
-        raise Unavailable(
-            f"{str(path)!r} is a folder; name a file, for example {str(path / 'plan.db')!r}",
-            code="store_cannot_open",
-        ) from None
-    except ValueError:
-        raise Unavailable(
-            f"{str(path)!r} cannot be the name of a file; name another one with --db", code="store_cannot_open"
+        if path.is_dir():
+            raise _cannot_open(f"{str(path)!r} is a folder; name a file, for example {str(path / 'plan.db')!r}")
+        if not path.exists():
+            _make_file(path)
+        elif not os.access(path, os.R_OK | os.W_OK):
+            raise _cannot_open(f"{str(path)!r} may not be read and written by you; check its owner and mode")
+    except (FileNotFoundError, NotADirectoryError):
+        raise _cannot_open(
+            f"there is no folder {str(path.parent)!r}; make it, or name another file with --db"
         ) from None
     except OSError as error:
-        raise Unavailable(
-            f"cannot open {str(path)!r}: {error.strerror}; check its owner and mode", code="store_cannot_open"
-        ) from None
+        raise _cannot_open(f"cannot open {str(path)!r}: {error.strerror}; check its owner and mode") from None
+
+
+def _make_file(path: Path) -> None:
+    """Make an empty file that its owner alone can open; WAL and shared memory files take their mode from it.
+
+    It is made under another name and linked into place: closing a file drops every lock that this process has on it,
+    and another thread's SQLite may already hold some. For the same reason an existing database is never opened here.
+    """
+    made = path.with_name(f".{path.name}.{short_id()}")
+    os.close(os.open(made, NEW_FILE, 0o600))
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        pass  # somebody else was first, and made it the same way
+    except OSError:  # a file system without links
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, NEW_FILE, 0o600))
+    finally:
+        made.unlink()
+
+
+def _cannot_open(sentence: str) -> Unavailable:
+    return Unavailable(sentence, code="store_cannot_open")
 
 
 def _is_foreign(connection: sqlite3.Connection) -> bool:

@@ -98,10 +98,13 @@ class Store(ABC):
             return given
         if promise:
             self._savepoint(tx)
-        tx.rev = self._lock(tx, project_id)
+        self._lock(tx, project_id)
         if self.others_write_meanwhile:
             # Whoever held the lock before us may have changed who we are here, or answered for us.
-            self._come_in(tx, project_id, needs)
+            if project_id is None:
+                authorize_organization(tx, needs)
+            else:
+                tx.enter(authorize_project(tx, project_id, needs, by_id=True))
             if promise and (given := earlier_answer(tx, promise)) is not None:
                 self._back_to_savepoint(tx)
                 return given
@@ -127,18 +130,17 @@ class Store(ABC):
         return found.id
 
     @staticmethod
-    def _lock(tx: Transaction, project_id: str | None) -> int:
+    def _lock(tx: Transaction, project_id: str | None) -> None:
         if project_id is None:
-            row = tx.one_or_none(sql.lock_organization)
+            row = tx.one_or_none(sql.lock_organization, clock=tx.clock)
             if row is None:
                 raise NotFound("organization", tx.actor.organization)
         else:
-            row = tx.one_or_none(sql.lock_project, project_id=project_id)
+            row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
             if row is None:
                 # It was there a moment ago and is not ours to change now; the next try says why.
                 raise TryAgain
-        rev: int = row[0]
-        return rev
+        tx.rev, tx.now = row  # the moment is the one behind the wait, so that time never runs against the revisions
 
     # What an engine brings.
 

@@ -38,15 +38,24 @@ class Project:
 class Transaction(ABC):
     """One snapshot for a read; one lock, one revision and one set of events for a write."""
 
-    def __init__(self, actor: Actor, now: str) -> None:
+    def __init__(self, actor: Actor, now: str, *, clock: str | None = None) -> None:
         self.actor = actor
-        self.now = now  # one moment for the whole transaction, by the store's clock
+        self.clock = clock  # what a given clock says; None where the database itself tells the time
         self.rev = 0  # the revision that this write gives its project, or its organization
         self.discarded = False  # the write came to nothing, so its revision is taken back
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
         self._written: dict[str | None, int] = {}  # how many of them the database has already
         self._ambient = {"tenant_id": actor.organization, "actor_id": actor.id, "now": now}
+
+    @property
+    def now(self) -> str:
+        """One moment for the whole transaction, by the store's clock; for a write, the moment it got the lock."""
+        return self._ambient["now"]
+
+    @now.setter
+    def now(self, moment: str) -> None:
+        self._ambient["now"] = moment
 
     @property
     def project(self) -> Project:

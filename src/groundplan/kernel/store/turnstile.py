@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,12 +45,12 @@ class Turnstile:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Hold the right to write."""
-        with self._held(self._lock_behind_gate()):
+        with self._held(self._lock_behind_gate(time.monotonic() + self._wait_s)):
             yield
 
-    def _lock_behind_gate(self) -> _OpenFile:
-        with self._held(self._take(self._gate)):
-            return self._take(self._lock)
+    def _lock_behind_gate(self, give_up_at: float) -> _OpenFile:
+        with self._held(self._take(self._gate, give_up_at)):
+            return self._take(self._lock, give_up_at)
 
     @staticmethod
     @contextmanager
@@ -59,21 +60,21 @@ class Turnstile:
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)
 
-    def _take(self, path: Path) -> _OpenFile:
+    def _take(self, path: Path, give_up_at: float) -> _OpenFile:
         file = self._open(path)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._queue_up(path, file)
+            self._queue_up(path, file, give_up_at)
         return file
 
-    def _queue_up(self, path: Path, file: _OpenFile) -> None:
+    def _queue_up(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
         # Only a blocking flock has a place in the kernel's queue, and a blocking flock knows no time limit; so another
         # thread blocks while this one waits with a limit (measured: 0.98 fairness; polling gave 0.69).
         waiter = threading.Thread(target=fcntl.flock, args=(file, fcntl.LOCK_EX), daemon=True)
         waiter.start()
         try:
-            waiter.join(self._wait_s)
+            waiter.join(max(0.0, give_up_at - time.monotonic()))
             if waiter.is_alive():
                 raise QueueStuck(self._wait_s)
         except BaseException:
@@ -96,7 +97,23 @@ class _OpenFile:
     """A file to lock. It is closed with the thread or the turnstile it belongs to, whichever goes first."""
 
     def __init__(self, path: Path) -> None:
-        self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._number = -1
+        try:
+            self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._share_owner(path)
+        except OSError as error:
+            raise Unavailable(
+                f"cannot open {path.name!r}, which writers of the database share: {error.strerror}; "
+                "give it the owner of the database",
+                code="store_cannot_open",
+            ) from None
+
+    def _share_owner(self, path: Path) -> None:
+        # As SQLite does with its own files: root must not leave something behind that locks the owner out.
+        database = Path(str(path).rpartition("-")[0])
+        if os.geteuid() == 0 and database.exists():
+            owner = database.stat()
+            os.fchown(self._number, owner.st_uid, owner.st_gid)
 
     def fileno(self) -> int:
         return self._number

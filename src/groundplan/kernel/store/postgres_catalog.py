@@ -1,0 +1,110 @@
+"""What the catalog of PostgreSQL says about a role and about our schema: asked at set-up, at opening, by the doctor."""
+
+from __future__ import annotations
+
+from typing import LiteralString, NamedTuple
+
+from psycopg import Connection
+
+from groundplan.kernel.store.tables import SCHEMA
+
+
+class Powers(NamedTuple):
+    """What would let a role step around row level security, whether it has it itself or by a role it is in."""
+
+    is_superuser: bool
+    bypasses_policies: bool
+    owns_tables: bool
+
+
+def powers(connection: Connection, role: str | None = None) -> Powers | None:
+    """The powers of a role, of the current one unless another is named; None when there is no such role."""
+    row = connection.execute(_POWERS, {"schema": SCHEMA, "role": role}).fetchone()
+    return Powers(*row) if row else None
+
+
+_POWERS: LiteralString = """
+SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oid, o.oid, 'MEMBER')),
+       EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolbypassrls AND pg_has_role(r.oid, o.oid, 'MEMBER')),
+       EXISTS (SELECT 1
+                 FROM pg_class AS c
+                 JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = %(schema)s
+                  AND pg_has_role(r.oid, c.relowner, 'MEMBER'))
+  FROM pg_roles AS r
+ WHERE r.rolname = coalesce(%(role)s::name, current_user)
+"""
+
+
+def app_role_in_place(connection: Connection) -> str | None:
+    """The role that the policies were made for, or None where there are none."""
+    row = connection.execute(_APP_ROLE, {"schema": SCHEMA}).fetchone()
+    return row[0] if row else None
+
+
+_APP_ROLE: LiteralString = """
+SELECT roles[1]
+  FROM pg_policies
+ WHERE schemaname = %(schema)s
+   AND tablename = 'projects'
+   AND policyname = 'projects_select'
+"""
+
+
+def fingerprint(connection: Connection) -> str:
+    """A digest of everything that guards the rows: policies, grants, triggers, functions and constraints.
+
+    Taken right after set-up and compared later, it shows any change, also one that no check of ours has thought of.
+    """
+    row = connection.execute(_FINGERPRINT, {"schema": SCHEMA}).fetchone()
+    return str(row[0]) if row else ""
+
+
+_FINGERPRINT: LiteralString = """
+WITH ours AS (
+    SELECT c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity, c.relacl
+      FROM pg_class AS c
+      JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE n.nspname = %(schema)s
+       AND c.relkind IN ('r', 'p', 'v')
+), facts (fact) AS (
+    SELECT concat_ws('|', 'table', relname, relrowsecurity, relforcerowsecurity,
+                     (SELECT string_agg(a::text, ',' ORDER BY a::text) FROM unnest(relacl) AS a))
+      FROM ours
+     UNION ALL
+    SELECT concat_ws('|', 'column', o.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attacl)
+      FROM pg_attribute AS a
+      JOIN ours AS o ON o.oid = a.attrelid
+     WHERE a.attnum > 0
+       AND NOT a.attisdropped
+     UNION ALL
+    SELECT concat_ws('|', 'policy', tablename, policyname, permissive, roles, cmd, qual, with_check)
+      FROM pg_policies
+     WHERE schemaname = %(schema)s
+     UNION ALL
+    SELECT concat_ws('|', 'trigger', t.tgenabled, pg_get_triggerdef(t.oid))
+      FROM pg_trigger AS t
+      JOIN ours AS o ON o.oid = t.tgrelid
+     WHERE NOT t.tgisinternal
+     UNION ALL
+    SELECT concat_ws('|', 'constraint', o.relname, c.conname, pg_get_constraintdef(c.oid))
+      FROM pg_constraint AS c
+      JOIN ours AS o ON o.oid = c.conrelid
+     UNION ALL
+    SELECT concat_ws('|', 'function', pg_get_functiondef(p.oid),
+                     (SELECT string_agg(a::text, ',' ORDER BY a::text) FROM unnest(p.proacl) AS a))
+      FROM pg_proc AS p
+      JOIN pg_namespace AS n ON n.oid = p.pronamespace
+     WHERE n.nspname = %(schema)s
+)
+SELECT encode(sha256(convert_to(string_agg(fact, E'\n' ORDER BY fact COLLATE "C"), 'UTF8')), 'hex')
+  FROM facts
+"""
+
+
+def noted_fingerprint(connection: Connection) -> str | None:
+    """The digest that set-up left behind: a comment on the schema, which only the owner can change."""
+    row = connection.execute(
+        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
+    ).fetchone()
+    return row[0] if row else None
