@@ -19,6 +19,10 @@ UV := $(shell uv --version >/dev/null 2>&1 && command -v uv)
 ifeq ($(UV),)
 UV := build/uv/bin/uv
 endif
+# uv keeps its cache under HOME. An account without one, as containers have, gets it in a private place as well.
+ifeq ($(UV_CACHE_DIR)$(shell test -w "$$HOME" && echo writable),)
+export UV_CACHE_DIR := $(CURDIR)/build/uv-cache
+endif
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command 'make lock'
 

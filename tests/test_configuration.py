@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+import groundplan
 from groundplan.configuration import (
     ACCESS,
     FILE_BYTES_MAX,
@@ -22,6 +24,8 @@ from groundplan.configuration import (
 from groundplan.kernel.actors import Access, Actor, Kind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.operations.registry import Group
+
+VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
 
 
 @pytest.fixture(autouse=True)
@@ -241,3 +245,13 @@ def test_the_user_name_is_that_of_the_operating_system_or_local(monkeypatch: pyt
 
     monkeypatch.setattr(getpass, "getuser", nameless)
     assert user_name() == "local"
+
+
+def test_every_variable_that_the_code_names_is_documented() -> None:
+    package = Path(groundplan.__file__).parent
+    page = package.parents[1] / "docs" / "reference" / "configuration.md"
+
+    named = {name for path in package.rglob("*.py") for name in VARIABLE.findall(path.read_text(encoding="utf-8"))}
+
+    assert named >= {"GROUNDPLAN_DB", "GROUNDPLAN_LOG"}
+    assert named <= set(VARIABLE.findall(page.read_text(encoding="utf-8")))

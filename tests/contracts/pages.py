@@ -13,6 +13,7 @@ from groundplan.catalog import OPERATIONS, schema
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import alternatives
+from groundplan.surfaces.cli.failures import LOG_VARIABLE
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
 from groundplan.surfaces.cli.program import application
@@ -172,6 +173,10 @@ def _configuration() -> str:
         "## Tool groups",
         ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)
         + f"; `{configuration.TOOLS_ALL}` is all of them.",
+        "## The log",
+        f"`{LOG_VARIABLE}` names a file to which a defect of Groundplan itself is appended: the whole of it, under the "
+        "reference that the error shows. It is made for you alone (mode 0600). Without it nothing is kept; an MCP "
+        "server that is already serving writes to stderr instead.",
     )
 
 
@@ -199,7 +204,8 @@ def _commands() -> str:
         "## Operations",
         table(("Command", "What it does", "Operation"), rows),
         "## Options that every command has",
-        "They may stand before the words, between them or after them.",
+        "They may stand before the words, between them or after them. `groundplan mcp` alone has no `--json`: what it "
+        "prints is the protocol.",
         table(("Option", "What it does"), common),
         "The exit status is 0, or that of the [family](errors.md) of the error.",
     )

@@ -58,10 +58,9 @@ def by_page() -> dict[str, list[AnyOperation]]:
 def operation_pages() -> Iterator[tuple[str, str]]:
     """Each page of operations, with its name."""
     for name, operations in by_page().items():
-        first = [command_line(OPERATIONS[one], values) for one, values in FIRST.get(name, ())]
-        opening = "The examples belong together: run them from top to bottom, in an empty database."
-        if first:
-            opening += " They begin with\n\n" + _fenced("sh", "\n".join(first))
+        first = ["groundplan init", *(command_line(OPERATIONS[one], values) for one, values in FIRST.get(name, ()))]
+        opening = "The examples belong together: run them from top to bottom, in an empty folder. They begin with\n\n"
+        opening += _fenced("sh", "\n".join(first))
         yield name, page(name.capitalize(), opening, *map(_operation, operations))
 
 

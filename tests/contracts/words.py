@@ -11,8 +11,11 @@ from typing import Any
 # By the name on the wire; `operation/argument` where one operation means something else by it.
 ARGUMENTS = {
     "archived": "Archived projects too.",
+    "createDraftRun": "Begin the first run too. Refused in this version, which has no runs yet.",
+    "cursor": "`nextCursor` of the page before.",
     "goal": "What the project is for, in a sentence or a page.",
     "kind": "What sort of actor it is. Counts when the name is new here.",
+    "limit": "How many at most; all of them without it.",
     "name": "What it is called; unique in the organization.",
     "member.bootstrap/name": "What the scope is for: the goal of its project.",
     "op_id": "An id of your own for this request. Sent again with the same request it has one effect and one answer.",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from groundplan.demo import PROJECTS
+from groundplan.surfaces.cli.demo_command import _without_password
 from tests.surfaces.cli.conftest import Run
 
 
@@ -60,13 +63,39 @@ def test_the_demo_keeps_away_from_the_plan_one_works_with(
     assert run("--db", shown["db"], "doctor").code == 0
 
 
-def test_the_commands_to_try_next_work(run: Run) -> None:
+def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("demo", "--db", "demo.db").out
 
-    tried = [line.partition("   ")[0] for line in shown.partition("Try next:\n")[2].splitlines() for line in [line[2:]]]
-    codes = {line: run(*shlex.split(line)[1:]).code for line in tried if " mcp " not in line}
+    export, *tried = (line.strip() for line in shown.partition("Try next:\n")[2].splitlines())
+    monkeypatch.setenv(*shlex.split(export)[1].split("="))
+    codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 
-    assert list(codes.values()) == [0, 0, 4, 0]
+    assert codes == [0, 0, 0, 4]
+
+
+def test_the_demo_fits_into_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [".venv/bin/groundplan"])
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+
+    shown = run("demo", "--db", "demo.db").out + run("project", "list", "--archived", "--db", "demo.db").out
+
+    assert max(map(len, shown.splitlines())) <= 80
+    whole = [*(project.name for project in PROJECTS), "household", "archived at", "created by"]
+    assert all(word in shown for word in whole), "a name was folded"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ada:secret@host:5/plan?sslmode=require",
+        "postgresql://ada@host:5/plan?password=secret&sslmode=require",
+        "postgresql://ada@host:5/plan?sslmode=require&sslpassword=secret",
+    ],
+)
+def test_a_password_is_taken_out_of_a_url_wherever_it_stands(url: str) -> None:
+    assert _without_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
 
 
 def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: Run, owner_url: str) -> None:

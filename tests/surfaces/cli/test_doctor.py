@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from tests.surfaces.cli.conftest import Ended, Run
 
 DB = Path("groundplan.db")
-OPEN = {"opening"}  # says what to do in its own sentence, as it does to every other command
+AS_SET_UP = {"as set up"}  # notices every change that a check of its own names as well
 
 
 def failing(ended: Ended) -> dict[str, str]:
@@ -53,6 +55,9 @@ def test_a_fresh_database_is_well(run: Run) -> None:
     [
         (lambda: DB.chmod(0o644), {"modes": "fail"}),
         (lambda: DB.with_name("groundplan.db-lock").chmod(0o666), {"modes": "fail"}),
+        (lambda: DB.chmod(0o400), {"access": "fail"}),
+        (lambda: DB.chmod(0o000), {"access": "fail"}),
+        (lambda: DB.with_name("groundplan.db-gate").chmod(0o400), {"access": "fail"}),
         (lambda: Path().chmod(0o777), {"folder": "fail"}),
         (lambda: Path().chmod(0o1777), {"folder": "warn"}),
         (changed("DROP TRIGGER guard_events_append_only_update"), {"guards": "fail"}),
@@ -70,7 +75,8 @@ def test_a_fresh_database_is_well(run: Run) -> None:
             {"references": "fail"},
         ),
         (damaged, {"pages": "fail"}),
-        (lambda: DB.write_bytes(b"no database at all, but long enough for a header" * 9), {"opening": "fail"}),
+        (lambda: DB.write_bytes(b"no database at all, but long enough for a header" * 9), {"application": "fail"}),
+        (lambda: DB.write_bytes(DB.read_bytes()[:16] + b"\xff" * 44 + DB.read_bytes()[60:]), {"opening": "fail"}),
         (lambda: DB.write_bytes(b""), {"application": "fail"}),
         (DB.unlink, {"file": "fail"}),
     ],
@@ -85,9 +91,7 @@ def test_a_planted_fault_is_found_and_the_rest_is_well(
     examined = run("doctor", "--json")
 
     assert failing(examined) == expected
-    assert all(
-        "fix" in check for check in json.loads(examined.out)["checks"] if check["name"] in expected.keys() - OPEN
-    )
+    assert all(check["fix"] for check in json.loads(examined.out)["checks"] if check["name"] in expected)
 
 
 def test_what_to_do_is_printed_under_the_table(run: Run) -> None:
@@ -98,6 +102,46 @@ def test_what_to_do_is_printed_under_the_table(run: Run) -> None:
 
     assert shown.code == 7
     assert "modes: chmod 600 groundplan.db" in shown.out
+
+
+@pytest.mark.parametrize("closed", ["groundplan.db", "groundplan.db-lock", "groundplan.db-wal"])
+def test_a_file_that_this_user_may_not_use_is_found(run: Run, monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+    run("init")
+    Path(closed).touch(0o600)
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path).name != closed)
+
+    shown = run("doctor")
+
+    assert failing(run("doctor", "--json")) == {"access": "fail"}
+    assert f"may not read and write {closed} (0600)" in shown.out
+    assert "access: run Groundplan as user " in shown.out
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_beside_it_that_root_left_behind_is_found(run: Run) -> None:
+    run("init")
+    os.chown(DB, 65534, -1)
+
+    assert failing(run("doctor", "--json")) == {"access": "fail"}
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o400])
+def test_nobody_is_told_to_change_the_mode_of_a_file_that_is_not_ours(run: Run, mode: int) -> None:
+    Path("README.md").write_text("# Notes\n")
+    changed("CREATE TABLE theirs (x)")()
+    DB.rename("other.db")
+    for name in ("README.md", "other.db"):
+        Path(name).chmod(mode)
+
+        assert failing(run("doctor", "--db", name, "--json")) == {"application": "fail"}
+        assert "chmod" not in run("doctor", "--db", name).out
+
+
+def test_only_files_that_stay_are_named_in_what_to_do(run: Run) -> None:
+    run("init")
+    DB.chmod(0o644)
+
+    assert "-wal" not in run("doctor").out
 
 
 def test_doctor_makes_no_file_and_brings_nothing_up_to_date(run: Run) -> None:
@@ -119,6 +163,16 @@ def test_a_folder_is_not_a_database(run: Run) -> None:
 
 def test_a_postgresql_that_is_down_is_found(run: Run) -> None:
     assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"opening": "fail"}
+    assert "opening: check that it runs" in run("doctor", "--db", "postgresql://127.0.0.1:1/plan").out
+
+
+def test_a_missing_driver_is_named_with_the_command_that_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("checkup_postgres", "postgres_setup"):
+        monkeypatch.setitem(sys.modules, f"groundplan.kernel.store.{module}", None)
+
+    assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"driver": "fail"}
+    assert "driver: run: pip install" in run("doctor", "--db", "postgresql://127.0.0.1:1/plan").out
+    assert run("init", "postgresql://127.0.0.1:1/plan", "--json").refusal == (7, "store_no_driver")
 
 
 def test_faults_of_a_postgresql_database_are_found(run: Run, owner_url: str, worker: str) -> None:
@@ -136,7 +190,7 @@ def test_faults_of_a_postgresql_database_are_found(run: Run, owner_url: str, wor
     with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
         for check, statement in faults.items():
             owner.execute(statement.encode())
-            assert failing(run("doctor", *app, "--json")) == {check: "fail"}
+            assert failing(run("doctor", *app, "--json")).keys() - AS_SET_UP == {check}
             if check not in repairs:
                 assert run("init", owner_url).code == 0
                 assert failing(run("doctor", *app, "--json")) == {}
@@ -146,7 +200,7 @@ def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run,
     app = ("--db", run("init", owner_url, "--json").answer["app_url"])
     with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
         owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
-        assert failing(run("doctor", *app, "--json")) == {"functions": "fail"}
+        assert failing(run("doctor", *app, "--json")).keys() - AS_SET_UP == {"functions"}
         owner.execute("DROP FUNCTION careless()")
 
         owner.execute("INSERT INTO schema_migrations VALUES (999, 'later', '-', '2026-01-01T00:00:00.000Z')")
@@ -163,3 +217,25 @@ def test_an_owner_is_told_to_use_the_app_url(run: Run, owner_url: str) -> None:
     examined = run("doctor", "--db", owner_url, "--json")
 
     assert failing(examined) == {"role": "fail"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE POLICY wide ON projects FOR SELECT USING (true)",
+        "GRANT UPDATE, DELETE ON events TO {app}",
+        "DROP TRIGGER project_members_last_owner_stays ON project_members",
+        "ALTER TABLE projects DISABLE TRIGGER projects_rev_moves_by_one",
+        "ALTER TABLE projects DROP CONSTRAINT projects_rev_starts_at_one",
+    ],
+)
+def test_a_change_that_no_check_names_is_noticed_all_the_same(run: Run, owner_url: str, change: str) -> None:
+    made = run("init", owner_url, "--json").answer
+    app = ("--db", made["app_url"])
+    assert run("doctor", *app, "--json").answer["ok"]
+
+    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
+        owner.execute(change.format(app=made["app_role"]))
+
+    assert "as set up" in failing(run("doctor", *app, "--json"))
+    run("init", owner_url)

@@ -130,3 +130,13 @@ def test_a_role_that_could_step_around_the_policies_is_not_taken_as_app_role(run
 
 def test_options_of_postgresql_are_refused_for_a_file(run: Run) -> None:
     assert run("init", "--new-password", "--json").refusal == (2, "usage")
+
+
+def test_init_again_serves_the_same_role_and_says_when_another_one_is_to_serve(
+    run: Run, owner_url: str, worker: str
+) -> None:
+    first = run("init", owner_url, "--app-role", f"cli_{worker}_team", "--json").answer
+
+    assert run("init", owner_url, "--json").answer["app_role"] == first["app_role"]
+    switched = run("init", owner_url, "--app-role", f"cli_{worker}_other")
+    assert f"Role cli_{worker}_team, which served until now, has no access any more" in switched.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.operations.registry import Operation
+from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.surfaces.cli.drawing import usage
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [operation for operation in OPERATIONS if operation.command]
@@ -47,7 +49,7 @@ def test_a_list_is_drawn_as_a_table_with_the_columns_the_command_names(run: Run)
 
     drawn = run("project", "list").out.splitlines()
 
-    assert drawn[0].split() == ["id", "name", "role", "rev", "updated", "at", "archived", "at", "goal"]
+    assert drawn[0].split() == ["name", "id", "role", "archived", "at", "goal"]
     assert "atlas" in drawn[2]
     assert "Find it" in drawn[2]
 
@@ -60,16 +62,58 @@ def test_one_thing_is_drawn_as_names_and_values(run: Run) -> None:
     assert drawn["goal"].strip() == "-"
 
 
-def test_times_are_drawn_up_to_the_minute_and_kept_whole_in_json(run: Run) -> None:
-    made = run("project", "create", "atlas", "--json").answer["project"]["created_at"]
+def test_beside_a_table_nothing_is_said_about_what_is_not_there(run: Run) -> None:
+    run("project", "create", "atlas")
 
-    assert made[:16].replace("T", " ") in run("project", "list").out
-    assert made not in run("project", "list").out
+    titles, _, *rows = run("member", "list", "--project", "atlas").out.splitlines()
+
+    assert "role" in titles
+    assert [row.split()[:2] for row in rows] == [["ada", "owner"]]
+
+
+def test_times_are_drawn_up_to_the_minute_and_kept_whole_in_json(run: Run) -> None:
+    run("project", "create", "atlas")
+    archived = run("project", "archive", "atlas", "--json").answer["archived_at"]
+
+    drawn = run("project", "list", "--archived").out
+
+    assert archived[:16].replace("T", " ") in drawn
+    assert archived not in drawn
 
 
 def test_an_empty_list_says_how_to_begin(run: Run) -> None:
+    run("init")
+
     assert run("project", "list").out == "No projects here. Next: groundplan project create NAME\n"
     assert run("project", "list", "--json").answer == {"projects": []}
+
+
+READS = [operation for operation in COMMANDS if operation.effect is Effect.READ]
+
+
+@pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
+def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any]) -> None:
+    required = [word.format("atlas") for word in usage(operation).replace("PROJECT", "{}").split()[1:]]
+
+    refused = run(*required, "--db", "nope.db", "--json")
+
+    assert refused.refusal == (7, "store_missing")
+    assert "groundplan init --db nope.db" in refused.err
+    assert list(Path().iterdir()) == []
+
+
+def test_the_advice_about_a_missing_file_works(run: Run) -> None:
+    advice = run("project", "list", "--db", "my plan.db").err.partition("; groundplan ")[2].partition(" makes it")[0]
+
+    assert run(*shlex.split(advice)).code == 0
+    assert run("project", "list", "--db", "my plan.db").code == 0
+
+
+def test_a_command_that_writes_makes_the_file_and_says_so_once_and_to_people_only(run: Run) -> None:
+    assert run("project", "create", "atlas", "--db", "plan.db").err == "made plan.db\n"
+    assert run("project", "create", "borea", "--db", "plan.db").err == ""
+    assert run("project", "create", "atlas", "--db", "other.db", "--json").err == ""
+    assert Path("other.db").exists()
 
 
 def test_a_project_goes_through_its_life_from_the_command_line(run: Run) -> None:
@@ -82,10 +126,10 @@ def test_a_project_goes_through_its_life_from_the_command_line(run: Run) -> None
     ]
     assert run("member", "remove", "ben", "--project", "atlas", "--json").answer == {"removed": "ben"}
     assert run("member", "remove", "ben", "--project", "atlas").code == 3
-    assert run("project", "archive", "atlas", "--json").answer["project"]["archived_at"]
+    assert run("project", "archive", "atlas", "--json").answer["archived_at"]
     assert run("project", "list", "--json").answer == {"projects": []}
     assert len(run("project", "list", "--archived", "--json").answer["projects"]) == 1
-    assert run("project", "restore", "atlas", "--json").answer["project"]["archived_at"] is None
+    assert run("project", "restore", "atlas", "--json").answer["archived_at"] is None
 
 
 @pytest.mark.parametrize(

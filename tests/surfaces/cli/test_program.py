@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -199,6 +200,20 @@ def test_mcp_help_names_every_option(run: Run) -> None:
     assert shown.code == 0
     for option in ("--db", "--agent", "--tools", "--access", "--kind", "--max-answer-tokens", "--config"):
         assert option in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
+    sentence = " ".join(run().out.partition("Every command takes ")[2].split())
+    everywhere, _, but_one = sentence.partition("all but mcp take ")
+
+    options = re.findall(r"--\w+", everywhere)
+    assert options == ["--db", "--agent", "--access", "--config"]
+    assert but_one.startswith("--json;")
+    for words in (("init",), ("demo",), ("doctor",), ("project", "list"), ("mcp",)):
+        shown = run(*words, "--help").out
+        assert all(option in shown for option in options)
+        assert ("--json" in shown) is (words != ("mcp",))
 
 
 def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> None:

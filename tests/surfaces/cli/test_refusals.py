@@ -55,6 +55,7 @@ def test_without_json_an_error_is_one_sentence_with_its_code(run: Run) -> None:
 
 
 def test_where_roles_decide_nobody_is_not_let_in(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("init")
     monkeypatch.delenv("GROUNDPLAN_AGENT")
 
     assert run("project", "list", "--access", "members", "--json").refusal == (4, "unauthenticated")

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, schema
@@ -16,6 +16,8 @@ from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.store.opening import is_postgres, open_store
 from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+SECRETS = ("password", "sslpassword")
 
 
 def demo(invocation: Invocation) -> Outcome:
@@ -29,12 +31,10 @@ def demo(invocation: Invocation) -> Outcome:
     data = {"db": _without_password(db), "made": made, "projects": projects, "members": members.members}
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import draw_answer, draw_rows, say
+        from groundplan.surfaces.cli.drawing import draw_answer, draw_table, say
 
-        command = OPERATIONS["project.list"].command
-        assert command is not None  # noqa: S101 - there is one
         say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
-        draw_rows(projects, command)
+        draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
         say("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"], OPERATIONS)
         say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
@@ -50,15 +50,16 @@ def _temporary() -> str:
 def _suggestions(db: str) -> list[str]:
     name = example.PROJECTS[0].name
     program = _program()
-    # A URL holds a password, which is not for the screen.
-    option = "" if is_postgres(db) else f" --db {shlex.quote(db)}"
+    # Each in a line of 80 characters. A URL holds a password, which is not for the screen.
     return [
-        *(["export GROUNDPLAN_DB=...   (the URL you gave)"] if is_postgres(db) else []),
-        f"{program}{option} project list",
-        f"{program}{option} member add dana --project {name} --role viewer",
-        f"{program}{option} --access members --agent cleo project archive {name}   (cleo is a viewer: refused)",
-        f"{program}{option} doctor",
-        f"{program} mcp{option} --agent claude   (the command an AI client starts)",
+        f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
+        f"{program} project list",
+        f"{program} member add dana --project {name} --role viewer",
+        f"{program} doctor",
+        "# cleo is a viewer, so this is refused:",
+        f"{program} --access members --agent cleo project archive {name}",
+        "# what an AI client starts:",
+        f"{program} mcp --agent claude",
     ]
 
 
@@ -67,7 +68,9 @@ def _without_password(db: str) -> str:
         return db
     parts = urlsplit(db)
     user, at, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host))
+    # It may also stand behind the question mark.
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS])
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
 def _program() -> str:

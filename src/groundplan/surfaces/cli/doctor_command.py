@@ -5,14 +5,23 @@ Nothing is changed, made or brought up to date on the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from groundplan.catalog import schema
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.attempts import TryAgain
 from groundplan.kernel.store.checkup import Finding, Status, fail
-from groundplan.kernel.store.opening import is_postgres
+from groundplan.kernel.store.opening import NoDriver, is_postgres
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+# For sentences that send their reader here, or say something else behind the semicolon.
+FIXES: Mapping[str, str] = {
+    "store_damaged": "restore a backup",
+    "store_disk_full": "free some space, then try again",
+    "store_too_slow": "try again in a moment",
+    "store_io_error": "check the disk, then restore a backup",
+}
+OTHERWISE = "check what --db names"
 
 
 def doctor(invocation: Invocation) -> Outcome:
@@ -44,11 +53,17 @@ def _examined(db: str) -> Iterator[Finding]:
 
             yield from examine_file(db, schema())
     except ImportError:
-        yield fail("driver", "PostgreSQL support is not installed", "pip install 'groundplan[postgres]'")
+        yield _refused("driver", NoDriver())
     except TryAgain:
         yield fail("opening", "another program holds a lock on the database", "stop it, or try again in a moment")
     except OSError as error:
         yield fail("opening", f"the file is out of reach: {error.strerror}", "check the owner and mode of its folder")
     except GroundplanError as error:
         # What a command would have been told as well; the checks behind it have nothing to look at.
-        yield fail("opening", error.message)
+        yield _refused("opening", error)
+
+
+def _refused(check: str, error: GroundplanError) -> Finding:
+    # Our sentences say what is wrong, and behind the first semicolon what to do.
+    wrong, _, fix = error.message.partition("; ")
+    return fail(check, wrong, FIXES.get(error.code) or fix or OTHERWISE)

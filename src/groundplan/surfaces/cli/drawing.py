@@ -46,9 +46,11 @@ def draw_answer(answer: Any, operation: Operation[Any, Any], operations: Registr
     """The answer of an operation, each part in the form that suits it."""
     command = operation.command or Command(())
     pairs: list[tuple[str, str]] = []
+    has_table = False
     for field in msgspec.structs.fields(answer):
         value = getattr(answer, field.name)
         if isinstance(value, list) and all(isinstance(row, msgspec.Struct) for row in value):
+            has_table = True
             if value:
                 draw_rows(value, command)
             else:
@@ -56,7 +58,7 @@ def draw_answer(answer: Any, operation: Operation[Any, Any], operations: Registr
         elif isinstance(value, msgspec.Struct):
             inner = msgspec.structs.fields(value)
             draw_pairs((_title(part.name, command), _cell(value, part.name)) for part in inner)
-        else:
+        elif not has_table or value not in (None, msgspec.UNSET):  # a table needs no line about what is not there
             pairs.append((_title(field.name, command), _cell(answer, field.name)))
     if pairs:
         draw_pairs(pairs)

@@ -10,9 +10,9 @@ import typer
 
 from groundplan.catalog import schema
 from groundplan.configuration import check_db
-from groundplan.kernel.errors import Forbidden, Unavailable
+from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.migrations import Dialect, migrations
-from groundplan.kernel.store.opening import is_postgres, open_store
+from groundplan.kernel.store.opening import NoDriver, is_postgres, open_store
 from groundplan.surfaces.cli.failures import Usage
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
 
@@ -87,9 +87,7 @@ def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Ou
     try:
         from groundplan.kernel.store.postgres_setup import set_up
     except ImportError:
-        raise Unavailable(
-            "PostgreSQL support is not installed; run: pip install 'groundplan[postgres]'", code="store_no_driver"
-        ) from None
+        raise NoDriver from None
     try:
         done = set_up(owner_url, schema(), app_role=app_role, new_password=new_password)
     except Forbidden:
@@ -101,6 +99,7 @@ def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Ou
         "app_role": done.app_role,
         "app_url": done.app_url,
         "role_is_new": done.role_is_new,
+        "replaced_role": done.replaced_role,
         "steps_taken": done.steps_taken,
         "schema": len(migrations(Dialect.POSTGRES)),
     }
@@ -110,6 +109,8 @@ def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Ou
 
         state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
         say(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
+        if done.replaced_role:
+            say(f"Role {done.replaced_role}, which served until now, has no access any more: pass this URL on.")
         if done.role_is_new or new_password:
             say("The password is shown this once, so keep the URL in a safe place.")
         else:

@@ -6,20 +6,38 @@ They may stand before the words, between them or after them; the one that stands
 from __future__ import annotations
 
 import inspect
+import shlex
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from groundplan.configuration import Flags, Settings, load_settings, user_name
 from groundplan.kernel.actors import Kind
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.wording import quoted
 from groundplan.session import Session
+from groundplan.surfaces.cli.failures import printable, write
 
 PANEL = "Common options"
 _META = "groundplan.flags"
+
+
+class FileMissing(Unavailable):
+    """The file to read from is not there. A typo must not leave an empty plan behind, so none is made."""
+
+    code = "store_missing"
+
+    def __init__(self, db: str) -> None:
+        super().__init__(
+            f"there is no file {quoted(db)}; groundplan init --db {shlex.quote(db)} makes it, or name the right one",
+            file=db,
+        )
 
 
 @dataclass(slots=True)
@@ -48,14 +66,36 @@ class Invocation:
         return self._settings
 
     @contextmanager
-    def session(self) -> Iterator[Session]:
-        """The configured store, used by whoever runs this command."""
+    def session(self, *, reads_only: bool = False) -> Iterator[Session]:
+        """The configured store, used by whoever runs this command.
+
+        Raises:
+            FileMissing: the command only reads, and there is nothing to read from.
+        """
         from groundplan.catalog import schema
         from groundplan.kernel.store.opening import open_store
 
         settings = self.settings
+        is_new = _is_missing(settings.db)
+        if is_new and reads_only:
+            raise FileMissing(settings.db)
         with Session(open_store(settings.db, schema), settings.actor(user_name, Kind.PERSON)) as session:
+            if is_new and not self.as_json:
+                with suppress(OSError):  # nobody reads stderr any more
+                    write(sys.stderr, f"made {printable(settings.db)}")
             yield session
+
+
+def _is_missing(db: str) -> bool:
+    """Whether a file of this name could be made; where even its folder is missing, opening it says so."""
+    from groundplan.kernel.store.opening import is_postgres
+
+    if is_postgres(db):
+        return False
+    try:
+        return not Path(db).exists() and Path(db).parent.is_dir()
+    except OSError:  # out of reach; opening it says why
+        return False
 
 
 Command = Callable[..., Outcome]

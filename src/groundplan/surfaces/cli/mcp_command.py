@@ -23,20 +23,26 @@ AGENT_DEFAULT = "agent"
 HELP = f"""\
 Usage: groundplan mcp [OPTIONS]
 
-Serve the plan to an AI client over standard input and output (MCP). The client starts this command by itself; in its
-settings it looks like this:
+Serve the plan to an AI client over standard input and output (MCP). The client
+starts this command by itself; in its settings it looks like this:
 
-  {{"command": "groundplan", "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}}
+  {{"command": "groundplan",
+   "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}}
 
 Options:
-  --db PATH|URL              A file, or a postgresql:// URL. Default: GROUNDPLAN_DB, else groundplan.db here.
-  --agent NAME               Who acts. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
-  --tools all|GROUP,...      Which tools: {", ".join(TOOL_GROUPS)}. Default: all but containers.
-  --access open|members      open: act as owner everywhere; members: the stored roles decide. Default: open.
-  --kind agent|person        What sort of actor this is; some things only a person may do. Default: agent.
-  --max-answer-tokens N      Cap on the size of an answer; 0 is none. Default: 20000.
-  --config FILE              Configuration file. Default: groundplan.yaml here, where there is one.
-  --help                     Show this and exit.
+  --db PATH|URL          A file, or a postgresql:// URL.
+                         Default: GROUNDPLAN_DB, else groundplan.db here.
+  --agent NAME           Who acts. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
+  --tools all|GROUP,...  Which tools: {", ".join(TOOL_GROUPS[:4])},
+                         {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
+  --access open|members  open: act as owner everywhere; members: the stored
+                         roles decide. Default: open.
+  --kind agent|person    What sort of actor this is; some things only a person
+                         may do. Default: agent.
+  --max-answer-tokens N  Cap on the size of an answer; 0: none. Default: 20000.
+  --config FILE          Configuration file.
+                         Default: groundplan.yaml here, where there is one.
+  --help                 Show this and exit.
 """
 _FLAGS = ("db", "agent", "tools", "access", "kind", "max-answer-tokens", "config")
 _KINDS = ("agent", "person")

@@ -13,7 +13,7 @@ import typer
 from msgspec import Meta, UnsetType
 
 from groundplan.kernel.input_gate.shapes import is_union, peeled
-from groundplan.kernel.operations.registry import Command, Operation, Registry
+from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
 
 # What a sub-app is about, for its own help and for the list of commands.
@@ -30,6 +30,8 @@ MEANINGS: Mapping[str, str] = {
     "role": "What they may do.",
     "kind": "What sort of actor they are.",
     "archived": "Archived ones too.",
+    "limit": "At most this many.",
+    "cursor": "Go on behind this one: the next cursor of the list before.",
     "op_id": "Your own id for this request: sent again, it has no second effect.",
 }
 
@@ -63,7 +65,7 @@ def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
         from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
 
         arguments = {wire_names[name]: value for name, value in values.items() if value is not None and value != []}
-        with invocation.session() as session:
+        with invocation.session(reads_only=operation.effect is Effect.READ) as session:
             answer = session.call(operation.name, **arguments)
         return Outcome(answer, lambda: draw_answer(answer, operation, operations))
 

@@ -31,7 +31,7 @@ One durable planning memory, shared by people and AI agents.
 
 New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to begin a plan of your own.
 """
-EPILOG = "Every command takes --db, --agent, --access, --config and --json; its own --help says more."
+EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; its --help says more."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"

@@ -1,0 +1,78 @@
+"""What a newcomer copies from the README works as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTING_UP = ("make ", "export ")  # done already, by whoever runs this test
+
+
+def block(language: str, heading: str) -> str:
+    """The first block in a language under a heading."""
+    found = re.search(rf"^```{language}\n(.*?)^```", README.partition(f"\n## {heading}\n")[2], re.MULTILINE | re.DOTALL)
+    assert found, f"no {language} under {heading}"
+    return found[1]
+
+
+def ran(*command: str) -> str:
+    """What a command prints. Its first word is looked for where the README's own `export` would find it."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    ended = subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_the_first_minute_and_the_lines_of_python_work_as_they_are_written() -> None:
+    lines = block("console", "A first result in 60 seconds").splitlines()
+    commands = [line for line in lines if not line.startswith(SETTING_UP)]
+
+    printed = [ran("sh", "-c", line) for line in commands]
+
+    assert len(commands) == 4
+    assert "ben" in printed[2]
+    assert "Nothing fails." in printed[3]
+    assert ran("python", "-c", block("python", "A first result in 60 seconds")) == "atlas owner\n"
+
+
+def test_every_command_of_the_readme_is_found_by_its_first_word() -> None:
+    consoles = re.findall(r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+    words = {line.split()[0] for console in consoles for line in console.splitlines()}
+
+    assert words == {"make", "export", "groundplan"}
+    assert 'export PATH="$PWD/.venv/bin:$PATH"' in README
+
+
+@pytest.mark.parametrize("target", re.findall(r"^make (\w+)", README, re.MULTILINE))
+def test_every_target_of_the_readme_is_in_the_makefile(target: str) -> None:
+    assert f"\n{target}: " in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("home", "given", "expected"),
+    [
+        (".", None, ""),
+        ("missing", None, str(ROOT / "build" / "uv-cache")),
+        (None, None, str(ROOT / "build" / "uv-cache")),
+        ("missing", "theirs", "theirs"),
+    ],
+)
+def test_uv_keeps_its_cache_in_build_where_there_is_no_home(
+    tmp_path: Path, home: str | None, given: str | None, expected: str
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "UV_CACHE_DIR")}
+    if home:
+        environment["HOME"] = str(tmp_path / home)
+    if given:
+        environment["UV_CACHE_DIR"] = given
+    show = ("make", "-s", "-C", str(ROOT), "--eval", "show: ; @echo $$UV_CACHE_DIR", "show")
+
+    assert subprocess.run(show, check=True, capture_output=True, text=True, env=environment).stdout.strip() == expected
