@@ -188,14 +188,14 @@ def test_a_temporary_directory_too_deep_for_a_socket_or_closed_to_the_server_is_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deep = tmp_path / ("x" * 100)
-    closed = tmp_path / "x"
     deep.mkdir(mode=0o755)
-    closed.mkdir(mode=0o700)
 
-    monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    assert postgres.base_directory() != deep
-    monkeypatch.setattr(tempfile, "tempdir", str(closed))
-    assert (postgres.base_directory() != closed) == IS_ROOT  # a normal user's server is not locked out
+    with tempfile.TemporaryDirectory(prefix="gp-", dir="/tmp") as name:
+        monkeypatch.setattr(tempfile, "tempdir", str(deep))
+        assert postgres.base_directory() != deep
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        # A normal user's server is not locked out.
+        assert (postgres.base_directory() != Path(name)) == IS_ROOT
 
 
 def test_a_start_and_a_stop_change_no_mode_outside_the_servers_own_directory() -> None:

@@ -6,12 +6,13 @@ import json
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
+from groundplan.kernel.store import checkup_sqlite
 from tests.surfaces.cli.conftest import Ended, Run
 
 DB = Path("groundplan.db")
@@ -76,7 +77,7 @@ def test_a_fresh_database_is_well(run: Run) -> None:
         ),
         (damaged, {"pages": "fail"}),
         (lambda: DB.write_bytes(b"no database at all, but long enough for a header" * 9), {"application": "fail"}),
-        (lambda: DB.write_bytes(DB.read_bytes()[:16] + b"\xff" * 44 + DB.read_bytes()[60:]), {"opening": "fail"}),
+        (lambda: DB.write_bytes(DB.read_bytes()[:16] + b"\xff" * 44 + DB.read_bytes()[60:]), {"application": "fail"}),
         (lambda: DB.write_bytes(b""), {"application": "fail"}),
         (DB.unlink, {"file": "fail"}),
     ],
@@ -117,10 +118,17 @@ def test_a_file_that_this_user_may_not_use_is_found(run: Run, monkeypatch: pytes
     assert "access: run Groundplan as user " in shown.out
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
-def test_a_file_beside_it_that_root_left_behind_is_found(run: Run) -> None:
+def test_a_file_beside_it_that_root_left_behind_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("init")
-    os.chown(DB, 65534, -1)
+    real_files = checkup_sqlite._files
+
+    def with_a_stranger(path: Path) -> Iterator[checkup_sqlite._File]:
+        # Only root can give a file away, so the file is said to be somebody else's.
+        first, *others = real_files(path)
+        yield first._replace(owner=first.owner + 1)
+        yield from others
+
+    monkeypatch.setattr(checkup_sqlite, "_files", with_a_stranger)
 
     assert failing(run("doctor", "--json")) == {"access": "fail"}
 

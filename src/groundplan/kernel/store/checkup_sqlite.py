@@ -8,7 +8,7 @@ import shlex
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +19,6 @@ from groundplan.kernel.store.sqlite_errors import translated
 from groundplan.kernel.store.sqlite_file import APPLICATION_ID, SQLITE_VERSION_MIN, applied, migrate
 from groundplan.kernel.store.tables import Schema
 
-MAGIC = b"SQLite format 3\0"
-HEADER_BYTES = 100
-APPLICATION_ID_AT = slice(68, 72)
 COMPANIONS = ("-wal", "-shm", "-gate", "-lock")
 RESTORE = "restore a backup"
 ANOTHER_FILE = "name another file with --db"
@@ -88,20 +85,20 @@ def _files(path: Path) -> Iterator[_File]:
 
 def _stranger(path: Path, files: list[_File], access: Finding) -> Finding | None:
     """What is wrong with a file that its header shows not to be ours, as far as it can be read."""
+    if not files[0].size_bytes:
+        return None
     try:
-        with path.open("rb") as file:
-            header = file.read(HEADER_BYTES)
-    except PermissionError:
-        return None
-    if not header:
-        return None
-    if not header.startswith(MAGIC):
-        return fail("application", "this is not a database", ANOTHER_FILE)
+        # SQLite reads it: a file that we closed ourselves would lose the locks that this process may have on it.
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as peek:
+            mark = _pragma(peek, "application_id")
+    except sqlite3.DatabaseError as error:
+        is_database = error.sqlite_errorcode != sqlite3.SQLITE_NOTADB
+        return None if is_database else fail("application", "this is not a database", ANOTHER_FILE)
     if any(file.size_bytes for file in files if file.path.name.endswith("-wal")):
         return None  # the header may be older than the log
     # Most programs leave the mark at 0, as does an empty database that init may fill: its tables tell, if we may look.
     unclear = () if access.status is Status.FAIL else (0,)
-    if int.from_bytes(header[APPLICATION_ID_AT], "big") in (APPLICATION_ID, *unclear):
+    if mark in (APPLICATION_ID, *unclear):
         return None
     return fail("application", "this is a database of another program", ANOTHER_FILE)
 
