@@ -30,7 +30,7 @@ def execute(store: Store, actor: Actor | None, operation: Operation[Any, Any], a
         None if locate is None else lambda tx: locate(tx, request),
         lambda tx: operation.handler(tx, request),
         needs=operation.permission,
-        op_id=_promise(operation, request),
+        op_id=_op_id(operation, request),
         on_archived=operation.on_archived,
     )
 
@@ -43,7 +43,7 @@ def _read(tx: Transaction, operation: Operation[Any, Any], request: Any) -> Any:
     return operation.handler(tx, request)
 
 
-def _promise(operation: Operation[Any, Any], request: Any) -> Once[Any] | None:
+def _op_id(operation: Operation[Any, Any], request: Any) -> Once[Any] | None:
     op_id = getattr(request, "op_id", None)
     if op_id is None:
         return None

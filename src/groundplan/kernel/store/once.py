@@ -43,35 +43,35 @@ class Once(Generic[T]):
 
 
 def once(op_id: str, operation: str, body: Any, answer: type[T]) -> Once[T]:
-    """The promise for one request. `body` is what the request says, without the op_id itself."""
+    """What must not happen twice, of one request. `body` is what the request says, without the op_id itself."""
     from hashlib import sha256  # only callers that send an op_id pay for it
 
     encoded = msgspec.json.encode([operation, body], order="deterministic")
     return Once(op_id, sha256(encoded).hexdigest(), answer)
 
 
-def earlier_answer(tx: Transaction, promise: Once[T]) -> T | None:
+def earlier_answer(tx: Transaction, request: Once[T]) -> T | None:
     """What was answered before, or None for a first time.
 
     Raises:
         OpIdReused: it was answered for another body.
     """
-    row = tx.one_or_none(sql.answer_given, op_id=promise.op_id, kept_since=earlier(tx.now, KEPT_FOR))
+    row = tx.one_or_none(sql.answer_given, op_id=request.op_id, kept_since=earlier(tx.now, KEPT_FOR))
     if row is None:
         return None
     digest, answer = row
-    if digest != promise.body_digest:
-        raise OpIdReused(promise.op_id)
-    return msgspec.json.decode(answer, type=promise.answer)
+    if digest != request.body_digest:
+        raise OpIdReused(request.op_id)
+    return msgspec.json.decode(answer, type=request.answer)
 
 
-def keep_answer(tx: Transaction, promise: Once[T], answer: T) -> bool:
+def keep_answer(tx: Transaction, request: Once[T], answer: T) -> bool:
     """Keep the answer beside its effect. False when somebody else has just answered the same op_id."""
     kept_since = earlier(tx.now, KEPT_FOR)
     kept = tx.one_or_none(
         sql.keep_answer,
-        op_id=promise.op_id,
-        body_digest=promise.body_digest,
+        op_id=request.op_id,
+        body_digest=request.body_digest,
         answer=msgspec.json.encode(answer).decode(),
         kept_since=kept_since,
     )

@@ -90,13 +90,13 @@ class Store(ABC):
         project: ProjectRef | None,
         run: Callable[[Transaction], T],
         needs: Permission,
-        promise: Once[T] | None,
+        op_id: Once[T] | None,
         on_archived: bool,
     ) -> T:
         project_id = self._come_in(tx, project, needs)
-        if promise and (given := earlier_answer(tx, promise)) is not None:
+        if op_id and (given := earlier_answer(tx, op_id)) is not None:
             return given
-        if promise:
+        if op_id:
             self._savepoint(tx)
         self._lock(tx, project_id)
         if self.others_write_meanwhile:
@@ -105,7 +105,7 @@ class Store(ABC):
                 authorize_organization(tx, needs)
             else:
                 tx.enter(authorize_project(tx, project_id, needs, by_id=True))
-            if promise and (given := earlier_answer(tx, promise)) is not None:
+            if op_id and (given := earlier_answer(tx, op_id)) is not None:
                 self._back_to_savepoint(tx)
                 return given
         if project_id is not None:
@@ -113,10 +113,10 @@ class Store(ABC):
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
         answer = run(tx)
-        if promise and not tx.has_recorded:
+        if op_id and not tx.has_recorded:
             self._back_to_savepoint(tx)
         tx.write_events()
-        if promise and not keep_answer(tx, promise, answer):
+        if op_id and not keep_answer(tx, op_id, answer):
             raise TryAgain
         return answer
 
