@@ -224,8 +224,9 @@ def test_a_reference_that_means_two_projects_is_refused(engine: Engine, atlas: s
     ada = engine.session("ada")
     other = ada.call("project.create", name=atlas).project.id
 
-    with pytest.raises(AmbiguousProject):
+    with pytest.raises(AmbiguousProject) as refused:
         ada.call("member.list", scopeId=atlas)
+    assert refused.value.details["instead"] == ["atlas", other]
     ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
 
     assert [one.user_id for one in ada.call("member.list", scopeId="atlas").members] == ["ada", "cleo"]

@@ -16,11 +16,12 @@ class AmbiguousProject(Invalid):
 
     code = "ambiguous_project"
 
-    def __init__(self, ref: str, named: str) -> None:
+    def __init__(self, ref: str, by_id: Project, by_name: Project) -> None:
         super().__init__(
-            f"{ref!r} is the id of one project and the name of another, {named!r}; call the other one by its id",
+            f"{ref!r} is the id of one project and the name of another; "
+            f"say {by_id.name!r} for the first or {by_name.id!r} for the second",
             ref=ref,
-            named=named,
+            instead=[by_id.name, by_name.id],
         )
 
 
@@ -58,9 +59,12 @@ def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
         role = _role(tx, stored)
         if role is not None and (project_id == ref or not by_id):
             found.append(Project(project_id, name, rev, role, archived_at))
-    if len(found) > 1 and found[0].id != found[1].id:
-        raise AmbiguousProject(ref, next(one.id for one in found if one.name == ref))
-    return found[0] if found else None
+    match sorted(found, key=lambda one: one.id != ref):
+        case [first, second] if first.id != second.id:
+            raise AmbiguousProject(ref, first, second)
+        case [first, *_]:
+            return first
+    return None
 
 
 def _role(tx: Transaction, stored: str | None) -> Role | None:
