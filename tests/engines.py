@@ -135,7 +135,7 @@ class SqliteEngine(Engine):
 
     def app_connection(self) -> sqlite3.Connection:
         """A connection with everything that the product puts on its own."""
-        return self.another_store()._connection()
+        return self.another_store()._held().usable()
 
     @contextlib.contextmanager
     def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:

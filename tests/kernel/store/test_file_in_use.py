@@ -148,3 +148,67 @@ def test_python_callers_may_use_plain_words(tmp_path: Path) -> None:
     with pytest.raises(GroundplanError) as refused:
         groundplan.open(str(tmp_path / "plan.db"), actor="ada", access="everybody")
     assert refused.value.code == "invalid_argument"
+
+
+def test_a_removed_file_is_not_made_anew_by_a_thread_that_comes_later(tmp_path: Path) -> None:
+    db = tmp_path / "plan.db"
+    refused: list[str] = []
+
+    def write(plan: groundplan.Session) -> None:
+        try:
+            plan.call("project.create", name="two")
+        except GroundplanError as error:
+            refused.append(error.code)
+
+    with groundplan.open(str(db), actor="ada") as plan:
+        plan.call("project.create", name="one")
+        db.rename(tmp_path / "elsewhere.db")
+        thread = threading.Thread(target=write, args=(plan,))
+        thread.start()
+        thread.join()
+
+    assert refused == ["store_replaced"]
+    assert not db.exists()
+
+
+def test_closing_waits_for_those_who_are_at_work_and_refuses_those_who_come_later(tmp_path: Path) -> None:
+    plan = groundplan.open(str(tmp_path / "plan.db"), actor="ada")
+    plan.call("project.create", name="one")
+    at_work, outcomes = threading.Barrier(5), []
+
+    def work() -> None:
+        at_work.wait()
+        try:
+            while True:
+                plan.call("project.list")
+        except GroundplanError as error:
+            outcomes.append(error.code)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    at_work.wait()
+    plan.close()
+    for thread in threads:
+        thread.join()
+
+    assert outcomes == ["store_closed"] * 4
+    with pytest.raises(GroundplanError) as refused:
+        plan.call("project.list")
+    assert refused.value.code == "store_closed"
+
+
+def test_root_gives_no_file_away_that_somebody_linked_to(tmp_path: Path) -> None:
+    db, secret = tmp_path / "plan.db", tmp_path / "secret"
+    groundplan.open(str(db), actor="ada").close()
+    secret.touch(0o600)
+    for suffix in ("-gate", "-lock"):
+        Path(f"{db}{suffix}").unlink(missing_ok=True)
+        Path(f"{db}{suffix}").symlink_to(secret)
+    before = secret.stat()
+
+    with groundplan.open(str(db), actor="ada") as plan, pytest.raises(GroundplanError) as refused:
+        plan.call("project.create", name="one")
+
+    assert refused.value.code == "store_cannot_open"
+    assert (secret.stat().st_uid, secret.stat().st_mode) == (before.st_uid, before.st_mode)

@@ -14,7 +14,7 @@ from psycopg import sql
 from groundplan.catalog import schema
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
 from groundplan.kernel.store.postgres import PostgresStore
-from groundplan.kernel.store.postgres_setup import set_up
+from groundplan.kernel.store.postgres_setup import OtherOwner, set_up
 from groundplan.kernel.store.tables import EVERYBODY, Schema, Table
 from tests.engines import PostgresEngine, Rows
 from tests.kernel.store.test_migrations import SECOND, steps_with
@@ -174,3 +174,23 @@ def test_setting_up_again_serves_the_role_that_was_served_before(engine: Postgre
 
     assert (again.app_role, again.replaced_role) == (new_role, None)
     assert set_up(engine.owner_url, schema(), app_role=engine.app_role).replaced_role == new_role
+
+
+def test_somebody_other_than_the_owner_may_not_set_up_again(engine: PostgresEngine) -> None:
+    with pytest.raises(OtherOwner):
+        set_up(engine.superuser_url, schema())
+
+    assert engine.session("ada").call("project.create", name="atlas").project.name == "atlas"
+
+
+def test_a_role_that_was_replaced_has_no_right_left(engine: PostgresEngine, new_role: str) -> None:
+    set_up(engine.owner_url, schema(), app_role=new_role)
+    set_up(engine.owner_url, schema(), app_role=engine.app_role)
+
+    rights = engine.as_owner(
+        f"SELECT has_schema_privilege('{new_role}', 'groundplan', 'USAGE'), "
+        f"has_table_privilege('{new_role}', 'projects', 'SELECT'), "
+        f"has_function_privilege('{new_role}', 'gp_projects_as(text[])', 'EXECUTE')"
+    )
+
+    assert rights == [(False, False, False)]

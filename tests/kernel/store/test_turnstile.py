@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.turnstile import QueueStuck, Turnstile
 
 SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
@@ -206,3 +208,21 @@ def test_threads_and_turnstiles_that_are_gone_leave_no_open_file(plan: Path) -> 
         one_turn(Turnstile(plan))
 
     assert [times_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]
+
+
+@pytest.mark.parametrize("is_contended", [False, True])
+def test_a_lock_that_fails_is_not_taken_for_a_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_contended: bool
+) -> None:
+    def failing(_file: object, how: int) -> None:
+        if how & fcntl.LOCK_NB and is_contended:
+            raise BlockingIOError
+        if how & fcntl.LOCK_EX:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", failing)
+
+    with pytest.raises(Unavailable) as refused, Turnstile(tmp_path / "plan.db").turn():
+        pass
+
+    assert refused.value.code == "store_cannot_open"

@@ -58,8 +58,8 @@ class PostgresStore(Store):
         with translated(), psycopg.connect(url, **settings) as connection:
             check_itself(connection)
         # It would tell of lost connections on stderr, with host and user; whoever needs one is told by an error.
-        logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
-        logging.getLogger("psycopg.pool").propagate = False
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())
+        logging.getLogger("psycopg").propagate = False
         self._pool = ConnectionPool(
             url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
         )

@@ -36,6 +36,14 @@ SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oi
 """
 
 
+def schema_owner(connection: Connection) -> str | None:
+    """Who set the database up, or None where nobody has."""
+    row = connection.execute(
+        "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
+    ).fetchone()
+    return str(row[0]) if row else None
+
+
 def app_role_in_place(connection: Connection) -> str | None:
     """The role that the policies were made for, or None where there are none."""
     row = connection.execute(_APP_ROLE, {"schema": SCHEMA}).fetchone()

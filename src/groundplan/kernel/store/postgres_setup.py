@@ -15,12 +15,12 @@ import psycopg
 from psycopg import Connection, sql
 
 from groundplan.kernel.clock import stamp, system_clock
-from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
+from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
 from groundplan.kernel.store.guards import postgres_guards
 from groundplan.kernel.store.migrations import Applied, Dialect, Migration, migrations, pending
 from groundplan.kernel.store.policies import postgres_policies
 from groundplan.kernel.store.postgres import CONNECT_S_MAX, translated
-from groundplan.kernel.store.postgres_catalog import app_role_in_place, fingerprint, powers
+from groundplan.kernel.store.postgres_catalog import app_role_in_place, fingerprint, powers, schema_owner
 from groundplan.kernel.store.tables import SCHEMA, Schema
 
 SERVER_VERSION_MIN = 150000
@@ -36,6 +36,17 @@ class UnsafeAppRole(Invalid):
             f"role {role!r} owns the database, is a superuser or bypasses row level security; "
             "name another one with --app-role, and it will be made",
             role=role,
+        )
+
+
+class OtherOwner(Conflict):
+    """Policies and functions must belong to one owner, else they would not let each other in."""
+
+    code = "store_other_owner"
+
+    def __init__(self, owner: str | None) -> None:
+        super().__init__(
+            f"this database was set up by role {owner!r}; run groundplan init with the URL of that role", owner=owner
         )
 
 
@@ -61,6 +72,7 @@ def set_up(
     """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time.
 
     Raises:
+        OtherOwner: somebody else set it up.
         UnsafeAppRole: the role is there already and could step around row level security.
     """
     with translated(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
@@ -69,6 +81,9 @@ def set_up(
         may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
         if may_create != (True,):
             raise Forbidden("this role may not set the database up; connect as its owner")
+        owner = schema_owner(connection)
+        if owner not in (None, connection.info.user):
+            raise OtherOwner(owner)
         steps = migrations(Dialect.POSTGRES) if steps is None else steps
         with connection.transaction():
             _lock_out_others(connection)
@@ -77,8 +92,10 @@ def set_up(
         role = app_role or before or f"{connection.info.dbname}_app"
         is_new = _ensure_role(connection, role)
         password = _give_password(connection, role) if is_new or new_password else None
-        taken = migrate(connection, schema, role, steps)
         replaced = before if before != role else None
+        if replaced:
+            _withdraw(connection, replaced)
+        taken = migrate(connection, schema, role, steps)
         return SetUp(role, _app_url(owner_url, role, password), taken, is_new, replaced)
 
 
@@ -182,6 +199,13 @@ def _ensure_role(connection: Connection, role: str) -> bool:
             return False
         connection.execute(_q("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))
         return True
+
+
+def _withdraw(connection: Connection, role: str) -> None:
+    """Take every right from a role that serves no longer."""
+    with connection.transaction():
+        for what in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
+            connection.execute(_q(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA, role))
 
 
 def _give_password(connection: Connection, role: str) -> str:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
@@ -54,14 +54,17 @@ class SqliteStore(Store):
         self._turnstile = Turnstile(self.path)
         self._own = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
+        self._registering = threading.Lock()  # of the set above, which may not change while it is walked
+        self._is_closed = False
         self._own.held = self._remember(ready_file(self.path, schema, self._turnstile))
         self._identity = _identity(self.path)
 
     @contextmanager
     def _reading(self, actor: Actor) -> Iterator[Transaction]:
         self._check_in_place()
-        connection = self._connection()
-        with translated():
+        held = self._held()
+        with held.in_use, translated():
+            connection = held.usable()
             connection.execute("BEGIN")
             try:
                 yield SqliteTransaction(connection, actor, stamp(self._clock()))
@@ -70,9 +73,11 @@ class SqliteStore(Store):
 
     @contextmanager
     def _writing(self, actor: Actor) -> Iterator[Transaction]:
-        connection = self._connection()
-        with self._turnstile.turn(), translated():
-            self._check_in_place()
+        self._check_in_place()
+        held = self._held()
+        with self._turnstile.turn(), held.in_use, translated():
+            self._check_in_place()  # once more: we may have waited
+            connection = held.usable()
             connection.execute("BEGIN IMMEDIATE")
             tx = SqliteTransaction(connection, actor, stamp(self._clock()))
             try:
@@ -83,13 +88,16 @@ class SqliteStore(Store):
                 raise
 
     def _savepoint(self, tx: Transaction) -> None:
-        self._connection().execute("SAVEPOINT before_lock")
+        cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
 
     def _back_to_savepoint(self, tx: Transaction) -> None:
-        self._connection().execute("ROLLBACK TO before_lock")
+        cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def close(self) -> None:
-        for held in list(self._open_connections):
+        with self._registering:
+            self._is_closed = True
+            everybodys = list(self._open_connections)
+        for held in everybodys:
             held.close()
 
     def _check_in_place(self) -> None:
@@ -97,17 +105,21 @@ class SqliteStore(Store):
         if _identity(self.path) != self._identity:
             raise FileReplaced(self.path)
 
-    def _connection(self) -> sqlite3.Connection:
+    def _held(self) -> _Connection:
+        """This thread's connection."""
         if not hasattr(self._own, "held"):
             with translated():
                 self._own.held = self._remember(connect(self.path))
         held: _Connection = self._own.held
-        return held.connection
+        return held
 
     def _remember(self, connection: sqlite3.Connection) -> _Connection:
         connection.set_authorizer(_authorize)
         held = _Connection(connection)
-        self._open_connections.add(held)
+        with self._registering:
+            self._open_connections.add(held)
+            if self._is_closed:
+                held.close()
         return held
 
 
@@ -115,10 +127,20 @@ class _Connection:
     """A thread's connection. It is closed with its thread or with the store, whichever goes first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
+        self.in_use = threading.RLock()  # SQLite crashes when a connection is closed under a running statement
+        self._connection: sqlite3.Connection | None = connection
+
+    def usable(self) -> sqlite3.Connection:
+        """The connection, while the store is open."""
+        if self._connection is None:
+            raise Unavailable("this store was closed; open it again", code="store_closed")
+        return self._connection
 
     def close(self) -> None:
-        self.connection.close()
+        with self.in_use:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     __del__ = close
 
@@ -140,6 +162,7 @@ class SqliteTransaction(Transaction):
 
     def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str) -> None:
         super().__init__(actor, now)
+        self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
 

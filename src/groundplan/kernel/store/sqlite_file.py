@@ -30,8 +30,14 @@ def connect(path: Path) -> sqlite3.Connection:
     synchronous=FULL, because NORMAL loses acknowledged writes when the power goes; recursive_triggers, because
     REPLACE deletes rows behind the triggers' back without it.
     """
+    # mode=rw: only `_make_file` makes files, with the mode they should have.
     connection = sqlite3.connect(
-        path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False, cached_statements=512
+        f"{path.absolute().as_uri()}?mode=rw",
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=512,
     )
     try:
         connection.execute("PRAGMA synchronous = FULL")

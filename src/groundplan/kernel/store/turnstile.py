@@ -66,17 +66,22 @@ class Turnstile:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._queue_up(path, file, give_up_at)
+        except OSError as error:
+            raise _unusable(path, error) from None
         return file
 
     def _queue_up(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
         # Only a blocking flock has a place in the kernel's queue, and a blocking flock knows no time limit; so another
         # thread blocks while this one waits with a limit (measured: 0.98 fairness; polling gave 0.69).
-        waiter = threading.Thread(target=fcntl.flock, args=(file, fcntl.LOCK_EX), daemon=True)
+        failed: list[OSError] = []
+        waiter = threading.Thread(target=_lock, args=(file, failed), daemon=True)
         waiter.start()
         try:
             waiter.join(max(0.0, give_up_at - time.monotonic()))
             if waiter.is_alive():
                 raise QueueStuck(self._wait_s)
+            if failed:
+                raise _unusable(path, failed[0])
         except BaseException:
             # The waiter may yet get the lock, on a file that nobody will use again; closing it afterwards lets go.
             del self._own.files[path]
@@ -98,15 +103,16 @@ class _OpenFile:
 
     def __init__(self, path: Path) -> None:
         self._number = -1
+        # Never through a link: somebody else may have laid it there for root to walk into.
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            self._number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._share_owner(path)
+            try:
+                self._number = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o600)
+                self._share_owner(path)
+            except FileExistsError:
+                self._number = os.open(path, flags)
         except OSError as error:
-            raise Unavailable(
-                f"cannot open {path.name!r}, which writers of the database share: {error.strerror}; "
-                "give it the owner of the database",
-                code="store_cannot_open",
-            ) from None
+            raise _unusable(path, error) from None
 
     def _share_owner(self, path: Path) -> None:
         # As SQLite does with its own files: root must not leave something behind that locks the owner out.
@@ -124,6 +130,21 @@ class _OpenFile:
             self._number = -1
 
     __del__ = close
+
+
+def _lock(file: _OpenFile, failed: list[OSError]) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        failed.append(error)
+
+
+def _unusable(path: Path, error: OSError) -> Unavailable:
+    return Unavailable(
+        f"cannot use {path.name!r}, which writers of the database share: {error.strerror}; "
+        "give it the owner of the database",
+        code="store_cannot_open",
+    )
 
 
 def _close_after(waiter: threading.Thread, file: _OpenFile) -> None:
