@@ -13,6 +13,8 @@ import pytest
 import groundplan
 from groundplan.configuration import (
     ACCESS,
+    CLAIM_TTL_MINUTES,
+    CLAIM_TTL_MINUTES_MAX,
     FILE_BYTES_MAX,
     TOOL_GROUPS,
     TOOL_GROUPS_DEFAULT,
@@ -21,9 +23,11 @@ from groundplan.configuration import (
     load_settings,
     user_name,
 )
+from groundplan.kernel import policies
 from groundplan.kernel.actors import Access, Actor, Kind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.preferences import Preferences
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
 
@@ -54,8 +58,12 @@ def test_the_names_of_groups_and_of_access_are_those_of_the_kernel() -> None:
     assert tuple(access.value for access in Access) == ACCESS
 
 
+def test_the_bounds_of_a_claim_are_those_of_the_kernel() -> None:
+    assert (CLAIM_TTL_MINUTES, CLAIM_TTL_MINUTES_MAX) == (policies.CLAIM_TTL_MINUTES, policies.CLAIM_TTL_MINUTES_MAX)
+
+
 def test_without_anything_the_plan_is_in_this_folder_and_containers_are_off() -> None:
-    assert settings() == Settings("groundplan.db", None, "open", TOOL_GROUPS_DEFAULT, None, None)
+    assert settings() == Settings("groundplan.db", None, "open", TOOL_GROUPS_DEFAULT, 60, False, None)
     assert set(TOOL_GROUPS) - set(TOOL_GROUPS_DEFAULT) == {"containers"}
 
 
@@ -74,9 +82,10 @@ def test_every_variable_of_the_environment_is_read_and_an_empty_one_is_none() ->
         GROUNDPLAN_ACCESS="members",
         GROUNDPLAN_TOOLS="purpose,work",
         GROUNDPLAN_CLAIM_TTL_MINUTES="0.5",
+        GROUNDPLAN_LEAN="yes",
     )
 
-    assert found == Settings("a.db", "ben", "members", ("work", "purpose"), 0.5, None)
+    assert found == Settings("a.db", "ben", "members", ("work", "purpose"), 0.5, True, None)
     assert settings(GROUNDPLAN_DB="", GROUNDPLAN_AGENT="", GROUNDPLAN_ACCESS="") == Settings()
 
 
@@ -125,7 +134,14 @@ def test_a_typo_in_a_key_is_refused_with_the_key_that_was_meant_and_its_line(typ
 def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
     written("colour: blue\n")
 
-    assert refused().details["allowed"] == ["db_path", "agent_identity", "access", "tools", "claim_ttl_minutes"]
+    assert refused().details["allowed"] == [
+        "db_path",
+        "agent_identity",
+        "access",
+        "tools",
+        "claim_ttl_minutes",
+        "lean",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +169,10 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "claim_ttl_minutes: .nan",
         "claim_ttl_minutes: .inf",
         "claim_ttl_minutes: 0x" + "f" * 5000,
+        "claim_ttl_minutes: 525601",
+        "lean: 2",
+        "lean: maybe",
+        "lean: []",
     ],
 )
 def test_a_value_of_the_wrong_kind_is_refused_with_its_place(line: str) -> None:
@@ -255,3 +275,20 @@ def test_every_variable_that_the_code_names_is_documented() -> None:
 
     assert named >= {"GROUNDPLAN_DB", "GROUNDPLAN_LOG"}
     assert named <= set(VARIABLE.findall(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("said", "lean"),
+    [("true", True), ("yes", True), ("On", True), ("1", True), ("false", False), ("no", False), ("'off'", False)],
+)
+def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
+    written(f"lean: {said}\n")
+
+    assert settings().lean is lean
+    assert settings(GROUNDPLAN_LEAN=said.strip("'")).lean is lean
+    assert settings(GROUNDPLAN_LEAN="").lean is lean
+
+
+def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
+    assert Settings(claim_ttl_minutes=5, lean=True).preferences(answer_tokens_max=9) == Preferences(True, 5, 9)
+    assert Settings().preferences() == Preferences()

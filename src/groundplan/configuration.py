@@ -1,6 +1,6 @@
 """What a Groundplan process is told before it starts: the configuration file, then the environment, then the flags.
 
-    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes
+    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean
     environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
     flags                                    --db, --agent, --access, --tools
 
@@ -19,17 +19,23 @@ from groundplan.kernel.wording import alternatives, nearest, quoted, shown
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, Kind
+    from groundplan.kernel.preferences import Preferences
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
 FILE_BYTES_MAX = 65_536  # five lines are usual
 USUAL_NAME_CHARS = 64  # a plain name shorter than this needs no closer look
 DB_DEFAULT = "groundplan.db"
 
-# As in `Group` and `Access`, which would bring other modules with them; a test keeps them alike.
+# As in `Group`, `Access` and `policies`, which would bring other modules with them; a test keeps them alike.
 ACCESS = ("open", "members")
 TOOL_GROUPS = ("work", "knowledge", "purpose", "context", "containers", "briefing")
 TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containers")
 TOOLS_ALL = "all"
+CLAIM_TTL_MINUTES = 60.0
+CLAIM_TTL_MINUTES_MAX = 525_600.0
+
+YES = ("true", "yes", "on", "1")
+NO = ("false", "no", "off", "0")
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_DB": "db",
@@ -37,6 +43,7 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_ACCESS": "access",
     "GROUNDPLAN_TOOLS": "tools",
     "GROUNDPLAN_CLAIM_TTL_MINUTES": "claim_ttl_minutes",
+    "GROUNDPLAN_LEAN": "lean",
 }
 _FILE_KEYS: Final[Mapping[str, str]] = {
     "db_path": "db",
@@ -44,6 +51,7 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "access": "access",
     "tools": "tools",
     "claim_ttl_minutes": "claim_ttl_minutes",
+    "lean": "lean",
 }
 
 
@@ -64,7 +72,8 @@ class Settings(NamedTuple):
     agent: str | None = None  # None: nobody said
     access: str = "open"
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
-    claim_ttl_minutes: float | None = None
+    claim_ttl_minutes: float = CLAIM_TTL_MINUTES
+    lean: bool = False
     config_file: str | None = None
 
     def actor(self, otherwise: Callable[[], str], kind: Kind) -> Actor | None:
@@ -75,6 +84,12 @@ class Settings(NamedTuple):
         if self.agent is None and access is Access.MEMBERS:
             return None
         return local_actor(self.agent or otherwise(), kind=kind, access=access)
+
+    def preferences(self, *, answer_tokens_max: int = 0) -> Preferences:
+        """What operations are to do where a request does not say. 0 tokens: an answer is as long as it is."""
+        from groundplan.kernel.preferences import Preferences
+
+        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max)
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
@@ -216,9 +231,17 @@ def _minutes(value: Any, where: str) -> float:
         minutes = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
     except (ValueError, OverflowError):
         minutes = 0.0
-    if 0 < minutes < float("inf"):
+    if 0 < minutes <= CLAIM_TTL_MINUTES_MAX:
         return minutes
-    raise _invalid(f"{where} is a number of minutes above 0, not {shown(value)}", where)
+    sentence = f"{where} is a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}, not {shown(value)}"
+    raise _invalid(sentence, where)
+
+
+def _switch(value: Any, where: str) -> bool:
+    word = str(value).lower() if isinstance(value, str | bool | int) else ""
+    if word in YES or word in NO:
+        return word in YES
+    raise _not_among(value, (YES[0], NO[0]), where)
 
 
 _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
@@ -227,6 +250,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "access": _access,
     "tools": _tools,
     "claim_ttl_minutes": _minutes,
+    "lean": _switch,
 }
 
 

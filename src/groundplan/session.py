@@ -17,8 +17,9 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.execute import execute
+from groundplan.kernel.operations.execute import NO_PREFERENCES, execute
 from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
 from groundplan.kernel.store.store import Store
 
@@ -26,10 +27,18 @@ from groundplan.kernel.store.store import Store
 class Session:
     """One actor at one store. Everything is done by calling operations of the registry."""
 
-    def __init__(self, store: Store, actor: Actor | None, operations: Registry = OPERATIONS) -> None:
+    def __init__(
+        self,
+        store: Store,
+        actor: Actor | None,
+        operations: Registry = OPERATIONS,
+        *,
+        preferences: Preferences = NO_PREFERENCES,
+    ) -> None:
         self.store = store
         self.actor = actor
         self.operations = operations
+        self.preferences = preferences
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation by its name, with values of your own; they pass the same gate as any request."""
@@ -40,7 +49,7 @@ class Session:
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
         """Run an operation with arguments that have been through the gate."""
-        return execute(self.store, self.actor, operation, arguments)
+        return execute(self.store, self.actor, operation, arguments, self.preferences)
 
     def close(self) -> None:
         """Let go of the store."""

@@ -1,10 +1,41 @@
-"""A request for every operation that would succeed if whoever sends it may send it."""
+"""A request for every operation that would succeed if whoever sends it may send it.
+
+An operation that serves some requests by becoming another one has a row for each of them, `called as meant`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-# {project} stands for the project in question; dora is a member of it whom an owner can do without.
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.operations.registry import Operation
+from tests.contracts.placeholders import filled
+
+AnyOperation = Operation[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An operation that can be called, and the one that such a request is really for."""
+
+    called: AnyOperation
+    meant: AnyOperation
+
+    @property
+    def name(self) -> str:
+        return self.called.name if self.called is self.meant else f"{self.called.name} as {self.meant.name}"
+
+
+ROWS = {
+    row.name: row
+    for operation in OPERATIONS
+    for row in (Row(operation, operation), *(Row(operation, other) for other in operation.becomes))
+}
+
+# {project} stands for the project in question, {node} and {other} for two open nodes in it; dora is a member of it whom
+# an owner can do without.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -14,12 +45,26 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "member.list": {"scopeId": "{project}"},
     "member.add": {"scopeId": "{project}", "userId": "emil", "role": "viewer"},
     "member.remove": {"scopeId": "{project}", "userId": "dora"},
+    "work.open": {"project": "{project}"},
+    "work.open as work.projects": {},
+    "work.open as work.begin": {"project": "a new one"},
+    "work.open as work.configure": {"project": "{project}", "policies": {"claims": "enforced"}},
+    "work.plan": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast"}]},
+    "work.next": {"project": "{project}"},
+    "work.next as work.claim": {"project": "{project}", "claim": True},
+    "work.claim": {"project": "{project}"},
+    "work.context": {"node_id": "{node}"},
+    "work.update": {"updates": [{"node_id": "{node}", "state": "begun"}]},
+    "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
+    "work.query": {"project": "{project}"},
+    "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
+    "work.history": {"node_id": "{node}"},
+    "work.onboard": {},
+    "work.onboard as work.onboard.project": {"project": "{project}"},
 }
 
 
-def example(operation: str, project: str) -> dict[str, Any]:
-    """The request, about this project."""
-    return {
-        key: value.replace("{project}", project) if isinstance(value, str) else value
-        for key, value in EXAMPLES[operation].items()
-    }
+def example(row: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """The request, with these names in the place of the placeholders."""
+    request: dict[str, Any] = filled(EXAMPLES[row], names)
+    return request

@@ -81,7 +81,11 @@ def _access() -> str:
 
 
 def _needed_by(permission: Permission) -> str:
-    return ", ".join(f"`{one.name}`" for one in OPERATIONS if one.permission is permission)
+    return ", ".join(
+        f"`{one.name}`"
+        for one in OPERATIONS
+        if permission in (one.permission, *(other.permission for other in one.becomes))
+    )
 
 
 def _spoken() -> Iterator[tuple[str, str]]:
@@ -181,9 +185,16 @@ def _configuration() -> str:
 
 
 def _default(value: object) -> str:
-    if value is None:
-        return ""
-    return f"`{','.join(value)}`" if isinstance(value, tuple) else f"`{value}`"
+    match value:
+        case None:
+            return ""
+        case tuple():
+            return f"`{','.join(value)}`"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case float():
+            return f"`{value:g}`"
+    return f"`{value}`"
 
 
 def _commands() -> str:

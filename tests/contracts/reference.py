@@ -6,20 +6,21 @@ import inspect
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, Role
-from groundplan.kernel.input_gate.shapes import is_union, peeled
-from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.kernel.operations.registry import Effect, Operation
-from groundplan.kernel.operations.schema import json_schema
+from groundplan.work.node import Evidence, Node
+from groundplan.work.reading.tree import NodeTree
+from tests.contracts.arguments import arguments
+from tests.contracts.placeholders import filled
 from tests.contracts.refusals import error_classes
 from tests.contracts.snapshots import output_schema
-from tests.contracts.words import ARGUMENTS, EXAMPLES, FIRST
+from tests.contracts.words import ARGUMENTS, EXAMPLES, FIRST, NODES, NOTES
 
 AnyOperation = Operation[Any, Any]
 
@@ -32,7 +33,9 @@ EFFECTS = {
     Effect.DESTROY: "writes, and takes something away",
 }
 _RAISED = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
-_BOUNDS = {"minimum": "≥", "maximum": "≤", "exclusiveMinimum": ">", "exclusiveMaximum": "<"}
+
+# What stands in several answers is described once, at the end of the page.
+SHAPES: dict[str, type] = {"Node": Node, "NodeTree": NodeTree, "Evidence": Evidence}
 
 
 def page(title: str, *blocks: str) -> str:
@@ -61,7 +64,7 @@ def operation_pages() -> Iterator[tuple[str, str]]:
         first = ["groundplan init", *(command_line(OPERATIONS[one], values) for one, values in FIRST.get(name, ()))]
         opening = "The examples belong together: run them from top to bottom, in an empty folder. They begin with\n\n"
         opening += _fenced("sh", "\n".join(first))
-        yield name, page(name.capitalize(), opening, *map(_operation, operations))
+        yield name, page(name.capitalize(), opening, *map(_operation, operations), *_shapes(operations))
 
 
 def _operation(operation: AnyOperation) -> str:
@@ -69,6 +72,7 @@ def _operation(operation: AnyOperation) -> str:
         f"## {operation.name}",
         operation.summary,
         _facts(operation),
+        NOTES.get(operation.name, ""),
         _inputs(operation),
         _outputs(operation),
         _refusals(operation),
@@ -85,7 +89,16 @@ def _facts(operation: AnyOperation) -> str:
     facts.append(f"- Effect: {effect}.")
     if operation.effect is not Effect.READ and operation.project is not None:
         facts.append(f"- Archived projects: {'allowed' if operation.on_archived else 'refused'}.")
+    for other in operation.becomes:
+        facts.append(
+            f"- May become {_named(other)}, {EFFECTS[other.effect]}; needs `{other.permission}`: {who_may(other)}."
+        )
     return "\n".join(facts)
+
+
+def _named(operation: AnyOperation) -> str:
+    called = f"`{operation.name}`"
+    return f"[{called}](#{operation.name.replace('.', '')})" if operation.name in OPERATIONS else called
 
 
 def who_may(operation: AnyOperation) -> str:
@@ -99,26 +112,22 @@ def who_may(operation: AnyOperation) -> str:
 
 
 def _inputs(operation: AnyOperation) -> str:
-    schema = json_schema(operation.input)
-    if not schema["properties"]:
-        return "Takes no arguments."
-    required = schema.get("required", ())
     rows = [
         (
-            f"`{field.encode_name}`",
-            type_in_words(schema["properties"][field.encode_name]),
-            "yes" if field.encode_name in required else "",
-            limits(schema["properties"][field.encode_name], field.type),
-            argument_in_words(operation, field.encode_name),
+            f"`{one.path}`",
+            type_in_words(one.schema),
+            one.required,
+            one.limits,
+            argument_in_words(operation, one.path),
         )
-        for field in msgspec.structs.fields(operation.input)
+        for one in arguments(operation.input)
     ]
-    return table(("Argument", "Type", "Required", "Limits", "What it is"), rows)
+    return table(("Argument", "Type", "Required", "Limits", "What it is"), rows) if rows else "Takes no arguments."
 
 
-def argument_in_words(operation: AnyOperation, name: str) -> str:
+def argument_in_words(operation: AnyOperation, path: str) -> str:
     """The sentence about an argument."""
-    return ARGUMENTS.get(f"{operation.name}/{name}") or ARGUMENTS[name]
+    return ARGUMENTS.get(f"{operation.name}/{path}") or ARGUMENTS[path]
 
 
 def type_in_words(schema: Mapping[str, Any]) -> str:
@@ -127,52 +136,49 @@ def type_in_words(schema: Mapping[str, Any]) -> str:
         return " or ".join(type_in_words(option) for option in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "title" in schema:
+        return f"[{schema['title']}](#{schema['title'].lower()})"
     found = schema.get("type", "any")
     if found == "array":
         return f"array of {type_in_words(schema.get('items', {}))}"
     return " or ".join(found) if isinstance(found, list) else str(found)
 
 
-def limits(schema: Mapping[str, Any], hint: Any) -> str:
-    """What a value may not exceed, and what it is when left out."""
-    found = []
-    if (most_bytes := _bytes_max(hint)) is not None:
-        found.append(f"≤ {most_bytes:,} bytes")
-    elif "maxLength" in schema:
-        found.append(f"≤ {schema['maxLength']:,} characters")
-    found += [f"{sign} {schema[bound]:,}" for bound, sign in _BOUNDS.items() if bound in schema]
-    found += [f"{schema[bound]:,} {most} items" for bound, most in _ITEMS.items() if bound in schema]
-    if "default" in schema:
-        found.append(f"default `{json.dumps(schema['default'])}`")
-    return ", ".join(found)
-
-
-_ITEMS = {"minItems": "or more", "maxItems": "or fewer"}
-
-
-def _bytes_max(hint: Any) -> int | None:
-    bare, extras = peeled(hint)
-    options = bare.__args__ if is_union(bare) else ()
-    found = [extra.limit_bytes for extra in extras if isinstance(extra, MaxBytes)]
-    found += [limit for option in options if (limit := _bytes_max(option)) is not None]
-    return found[0] if found else None
-
-
 def _outputs(operation: AnyOperation) -> str:
-    rows = [(f"`{path}`", words) for path, words in answered(output_schema(operation.output))]
-    return table(("Answer", "Type"), rows) if rows else "Answers with an empty object."
+    tables = [_answer("Answer", operation.output)]
+    for other in operation.becomes:
+        if other.output is not operation.output:
+            tables.append(_answer(f"Answer of `{other.name}`", other.output))
+    return "\n\n".join(tables)
+
+
+def _answer(title: str, shape: Any) -> str:
+    rows = [(f"`{path}`", words) for path, words in answered(output_schema(shape, named=SHAPES))]
+    return table((title, "Type"), rows) if rows else "Answers with an empty object."
+
+
+def _shapes(operations: Iterable[AnyOperation]) -> Iterator[str]:
+    """The shapes that the answers of a page refer to, and those that these refer to."""
+    answers = [one.output for operation in operations for one in (operation, *operation.becomes)]
+    text = json.dumps([output_schema(shape, named=SHAPES) for shape in answers])
+    for name, shape in SHAPES.items():
+        if f'"title": "{name}"' in text:
+            yield f"## {name}\n\n{inspect.getdoc(shape)}\n\n{_answer('Field', shape)}"
 
 
 def answered(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     """Every field of an answer by its path."""
     for name, field in schema.get("properties", {}).items():
         here = f"{path}.{name}" if path else name
-        if field.get("type") == "array" and "properties" in field.get("items", {}):
-            yield from answered(field["items"], f"{here}[]")
-        elif "properties" in field:
-            yield from answered(field, here)
-        else:
-            yield here, type_in_words(field) + ("" if name in schema.get("required", ()) else ", may be missing")
+        is_list = field.get("type") == "array" and "properties" in field.get("items", {})
+        inside = field["items"] if is_list else field
+        missing = "" if name in schema.get("required", ()) else ", may be missing"
+        if "properties" not in inside:
+            yield here, type_in_words(field) + missing
+            continue
+        if missing:
+            yield here, type_in_words({**field, "type": "array" if is_list else "object"}) + missing
+        yield from answered(inside, f"{here}[]" if is_list else here)
 
 
 def _refusals(operation: AnyOperation) -> str:
@@ -185,15 +191,18 @@ def _refusals(operation: AnyOperation) -> str:
 
 def named_refusals(operation: AnyOperation) -> list[tuple[str, str]]:
     """The refusals that the use case itself names: the class and why."""
-    _, _, raises = (inspect.getdoc(operation.handler) or "").partition("Raises:\n")
-    return [(name, " ".join(why.split())) for name, why in _RAISED.findall(raises)]
+    found: dict[tuple[str, str], None] = {}
+    for one in (operation, *operation.becomes):
+        _, _, raises = (inspect.getdoc(one.handler) or "").partition("Raises:\n")
+        found.update(dict.fromkeys((name, " ".join(why.split())) for name, why in _RAISED.findall(raises)))
+    return list(found)
 
 
 # --- How it is called -----------------------------------------------------------------------------------------------
 
 
 def _calls(operation: AnyOperation) -> Iterator[str]:
-    values = EXAMPLES[operation.name]
+    values = filled(EXAMPLES[operation.name], NODES)
     if operation.command is not None:
         yield _fenced("sh", command_line(operation, values))
     if operation.tool is not None:

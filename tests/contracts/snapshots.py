@@ -23,6 +23,7 @@ DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
 # What a session pays for the tool list before it has asked anything.
 TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "default": (DEFAULT_GROUPS, 5_000),
+    "work": ({Group.WORK}, 1_200),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
     "all": (frozenset(Group), 8_000),
 }
@@ -79,10 +80,15 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
     }
 
 
-def output_schema(shape: Any) -> dict[str, Any]:
-    """JSON Schema of an answer in one piece. Unlike a request it says where null may stand, for it is promised."""
+def output_schema(shape: Any, *, named: Collection[str] = ()) -> dict[str, Any]:
+    """JSON Schema of an answer in one piece. Unlike a request it says where null may stand, for it is promised.
+
+    Of the shapes that are `named`, only the name stands where they occur.
+    """
     found = msgspec.json.schema(shape)
-    inlined: dict[str, Any] = _inlined(found, found.get("$defs", {}), ())
+    definitions = found.get("$defs", {})
+    top = found["$ref"].rpartition("/")[2] if "$ref" in found else ""
+    inlined: dict[str, Any] = _inlined(definitions.get(top, found), definitions, (*named, top))
     return inlined
 
 
@@ -94,7 +100,7 @@ def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) ->
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         if name in within:
-            return {"type": "object", "title": name}  # a tree: its shape stands one level up
+            return {"type": "object", "title": name}  # a tree, whose shape stands one level up, or told elsewhere
         return _inlined(definitions[name], definitions, (*within, name))
     return {
         key: {name: _inlined(value, definitions, within) for name, value in item.items()}

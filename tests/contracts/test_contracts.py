@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,18 @@ import pytest
 import groundplan
 from groundplan.__main__ import main
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.operations.registry import Group
+from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
+from tests.contracts.placeholders import filled
 from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
-from tests.contracts.words import EXAMPLES, FIRST
+from tests.contracts.words import EXAMPLES, FIRST, NODES
 from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
+WORD = re.compile(r"\w+")
+PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -74,8 +78,8 @@ def test_a_released_step_never_changes_and_generated_sql_only_with_a_new_one(
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder with nothing configured."""
     monkeypatch.chdir(tmp_path)
-    for variable in ("DB", "AGENT", "ACCESS", "TOOLS"):
-        monkeypatch.delenv(f"GROUNDPLAN_{variable}", raising=False)
+    for variable in [name for name in os.environ if name.startswith("GROUNDPLAN_")]:
+        monkeypatch.delenv(variable)
     return tmp_path
 
 
@@ -85,32 +89,56 @@ def plan(here: Path) -> Iterator[Session]:
         yield plan
 
 
+class Learned(dict[str, str]):
+    """The ids that refs got, once they got one."""
+
+    def learn(self, answer: Any) -> None:
+        self.update({one.ref: one.id for one in getattr(answer, "created", ())})
+
+
 def examples(page: str) -> list[tuple[str, dict[str, Any]]]:
     return [(operation.name, EXAMPLES[operation.name]) for operation in by_page()[page]]
+
+
+def renamed(line: str, names: Mapping[str, str]) -> str:
+    return WORD.sub(lambda word: names.get(word[0], word[0]), line)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (REFERENCE / f"{page}.md").read_text(encoding="utf-8")
+    real: dict[str, str] = {}  # by the id on the page
     for line in "".join(SHELL.findall(text)).splitlines():
-        program, *arguments = shlex.split(line)
+        program, *arguments = shlex.split(renamed(line, real))
         assert program == "groundplan"
-        assert main(arguments) == 0, f"{line}\n{capsys.readouterr().err}"
+        code = main(arguments)
+        printed = capsys.readouterr()
+        assert code == 0, f"{line}\n{printed.err}"
+        real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
+    assert not set(NODES.values()) & set(WORD.findall(text)) - real.keys(), "what was planned is not printed"
 
 
 @pytest.mark.parametrize("page", by_page())
 def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
+    learned = Learned()
     for name, values in (*FIRST.get(page, ()), *examples(page)):
-        plan.call(name, **values)
+        learned.learn(plan.call(name, **filled(values, learned)))
 
 
 @pytest.mark.parametrize("page", by_page())
 def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
-    tools = RegistryTools(OPERATIONS, frozenset(Group), plan.run)
+    learned = Learned()
+
+    def run(operation: Operation[Any, Any], arguments: Any) -> Any:
+        answer = plan.run(operation, arguments)
+        learned.learn(answer)
+        return answer
+
+    tools = RegistryTools(OPERATIONS, frozenset(Group), run)
     for name, values in FIRST.get(page, ()):
         plan.call(name, **values)
     for name, values in examples(page):
         if OPERATIONS[name].tool is not None:
-            call = tool_call(OPERATIONS[name], values)
+            call = tool_call(OPERATIONS[name], filled(values, learned))
             answer = tools.call(call["name"], call["arguments"])
             assert not answer.is_error, answer.text

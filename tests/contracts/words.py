@@ -1,14 +1,16 @@
 """What the reference pages say that the code does not: a sentence for every argument, an example for every operation.
 
 Descriptions in the schemas would be paid for in every conversation, so they stand here. The tests run every example
-through each surface that reaches the operation, page by page, in the order in which they stand on the page.
+through each surface that reaches the operation, page by page, in the order in which they stand on the page. `{coast}`
+in an example is the id of the node that was planned under the ref `coast`: a page shows the one in NODES, a test the
+one that it was given.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# By the name on the wire; `operation/argument` where one operation means something else by it.
+# By the path on the wire; `operation/path` where one operation means something else by it.
 ARGUMENTS = {
     "archived": "Archived projects too.",
     "createDraftRun": "Begin the first run too. Refused in this version, which has no runs yet.",
@@ -24,6 +26,95 @@ ARGUMENTS = {
     "scopeId": "The project, by id or by name.",
     "member.bootstrap/scopeId": "The name of the project to make.",
     "userId": "Who: the id or the name of a member, or a name that is new here.",
+    # Work
+    "decision": "Why. Kept with the events of the call and shown in the history.",
+    "lean": "Leave null, empty and bookkeeping fields out of the answer. Without it: what the configuration says.",
+    "node_id": "The node: its id, or a beginning of 4 characters or more that only one has.",
+    "work.open/project": "The project, by id or by name. One that is not there is made. Without it all are listed.",
+    "work.open/goal": "What a new project is for: the summary of its root.",
+    "policies": "How the project wants to be worked in. Only what is given changes; an owner may do it.",
+    "policies.evidence": "What comes of resolving a node without any: nothing, a warning (the default), a refusal.",
+    "policies.claims": "Whether others may resolve what somebody has claimed: `soft` (the default) says they may.",
+    "policies.inherit_dependencies": "Whether what a node waits for holds back all below it. Default: no.",
+    "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
+    "policies.claim_ttl_minutes": "How long a claim holds. Default, and null: what the server is configured with.",
+    "nodes": "The nodes to make: all of them, or none.",
+    "nodes[].ref": "Your name for the node in this call; it comes back beside the id.",
+    "nodes[].summary": "What is to be done.",
+    "nodes[].parent_ref": "What it is a part of: a ref of this call, in any order, or an id. Without it the root.",
+    "nodes[].depends_on": "What must be resolved before it: refs of this call, or ids.",
+    "nodes[].context_links": "Files, commits, pages to know about.",
+    "nodes[].properties": "Whatever you like, up to 32,768 bytes; `priority` is a number, higher goes first.",
+    "work.plan/project": "The project, by id or by name. Not needed if every node has a parent that leads to one.",
+    "scope": "Only below this node.",
+    "filter": "Which nodes: all that is given must hold.",
+    "work.next/filter": "Only nodes with these properties.",
+    "work.claim/filter": "Only nodes with these properties.",
+    "count": "How many at most.",
+    "claim": "Take them too: see [work.claim](#workclaim).",
+    "work.claim/claim": "Is so anyway.",
+    "depth": "How many levels below the node.",
+    "updates": "What to change, in order: all of it, or nothing.",
+    "updates[].node_id": "The node: its id, or a beginning that only one has.",
+    "updates[].resolved": "Whether it is done. `false` reopens it, and what lies above it.",
+    "updates[].state": "Whatever you like; the engine keeps it and never looks at it.",
+    "updates[].summary": "What is to be done, in other words.",
+    "updates[].properties": "Merged with those there are; null takes one away.",
+    "updates[].add_context_links": "Links to add; it has 50 at most.",
+    "updates[].remove_context_links": "Links to take away.",
+    "updates[].add_evidence": "What shows that it was done, or helps who comes next.",
+    "updates[].add_evidence[].type": "`git`, `test`, `note`, `hint`, `file`, or a word of your own.",
+    "updates[].add_evidence[].ref": "The thing itself: a commit, a path, a sentence.",
+    "updates[].expected_rev": "The `rev` you read. Refused if the node has changed since.",
+    "updates[].claim": "The number of your claim. Refused if somebody else has taken the node since.",
+    "updates[].renew": "Begin the time of your claim anew.",
+    "updates[].release": "Give your claim back.",
+    "updates[].hold": "Keep your claim without end; people only.",
+    "edges": "What to connect, in order. What cannot be is in `rejected`, the others are made.",
+    "edges[].from": "The node that waits, or from which the edge leads.",
+    "edges[].to": "The node that it waits for, or to which the edge leads.",
+    "edges[].type": "`depends_on`, `relates_to`, or a word of your own.",
+    "edges[].remove": "Take the edge away.",
+    "filter.resolved": "Done, or not.",
+    "filter.properties": "These values; null is for those without it.",
+    "filter.text": "This text somewhere in the summary, in capitals or not.",
+    "filter.ancestor": "Somewhere below this node.",
+    "filter.parent": "Directly below this node.",
+    "filter.depends_on": "Waiting for this node.",
+    "filter.depended_by": "This node waits for them.",
+    "filter.has_evidence_type": "With evidence of this type.",
+    "filter.is_leaf": "Without open children, or with some.",
+    "filter.is_actionable": "Can be started now, or cannot.",
+    "filter.is_blocked": "Waiting for something open, or not.",
+    "filter.claimed_by": "Claimed by them; null is for those that nobody has.",
+    "sort": "`readiness` is the order of work.next, then the others; `recent` has the newest change first.",
+    "work.query/limit": "How many on a page.",
+    "work.query/cursor": "`next_cursor` of the page before, with the same project, filter and sort.",
+    "operations": "What to do, in order: all of it, or nothing.",
+    "operations[].op": "What to do: hang a node elsewhere, let one absorb another, or give one up.",
+    "operations[].node_id": "The node to move or to drop, with all below it.",
+    "operations[].new_parent": "What it becomes a part of.",
+    "operations[].source": "The node that is absorbed. Its id stays readable in the history.",
+    "operations[].target": "The node that gets its children, evidence and edges.",
+    "operations[].reason": "Why, as evidence of the type `dropped`.",
+    "work.history/node_id": "The node, also one that was merged into another.",
+    "work.history/limit": "How many on a page.",
+    "work.history/cursor": "`next_cursor` of the page before, of the same node.",
+    "work.onboard/project": "The project, by id or by name. Without it the only one there is, or a list.",
+}
+
+# What else there is to say about an operation.
+NOTES = {
+    "work.open": "What it becomes is decided by what it is given: no `project`, one that is not there, or `policies`.",
+    "work.next": "First by `properties.priority`, then the deeper node, then the one that changed longest ago. A node "
+    "that somebody else has claimed is passed over until the claim is over. Where there is none, `reason` says why.",
+    "work.claim": "Over MCP this is `graph_next` with `claim: true`. `claim` in the answer is the number to send with "
+    "`graph_update`.",
+    "work.update": "`newly_actionable` is what can be started now and could not before the call.",
+    "work.connect": "Reasons in `rejected`: `cycle_detected` (with the way round in `path`), `node_not_found` (with "
+    "what was probably meant in `near`), `ambiguous_node`, `mixed_projects`, `already_connected`, `not_connected`, "
+    "`self_edge`, and `use_graph_restructure` for the tree, which is no edge.",
+    "work.onboard": "Never longer than 600 tokens.",
 }
 
 # How each page's examples begin, in an empty database.
@@ -40,14 +131,48 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "member.list": {"scopeId": "atlas"},
     "member.add": {"scopeId": "atlas", "userId": "ben", "role": "editor"},
     "member.remove": {"scopeId": "atlas", "userId": "ben"},
+    "work.open": {"project": "atlas", "goal": "A map that every walker trusts"},
+    "work.plan": {
+        "project": "atlas",
+        "nodes": [
+            {"ref": "survey", "summary": "Survey the island"},
+            {"ref": "coast", "summary": "Walk the coast", "parent_ref": "survey", "properties": {"priority": 2}},
+            {"ref": "hills", "summary": "Measure the hills", "parent_ref": "survey"},
+            {"ref": "print", "summary": "Print the map", "depends_on": ["survey"]},
+        ],
+    },
+    "work.next": {"project": "atlas"},
+    "work.claim": {"project": "atlas", "scope": "{survey}"},
+    "work.context": {"node_id": "{survey}", "depth": 1},
+    "work.update": {
+        "updates": [
+            {
+                "node_id": "{coast}",
+                "resolved": True,
+                "add_evidence": [{"type": "note", "ref": "The old map is wrong in the north"}],
+            }
+        ]
+    },
+    "work.connect": {"edges": [{"from": "{hills}", "to": "{coast}", "type": "relates_to"}]},
+    "work.query": {"project": "atlas", "filter": {"is_actionable": True}},
+    "work.restructure": {
+        "operations": [{"op": "drop", "node_id": "{hills}", "reason": "The land registry has all heights"}],
+        "decision": "Take the heights from the land registry",
+    },
+    "work.history": {"node_id": "{hills}"},
+    "work.onboard": {"project": "atlas"},
 }
+
+# What the pages show in the place of ids, which are new wherever the examples are run.
+NODES = {"survey": "5vdw8h", "coast": "k7m2qp", "hills": "x3nc9t", "print": "e6ryb1"}
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
     "agent": "Who acts. The command line takes your user name and the MCP server a name of its own if nobody says.",
     "access": "`open` trusts whoever can open the store; `members` lets the stored roles decide.",
     "tools": "The groups of tools that the MCP server offers.",
-    "claim_ttl_minutes": "How long a claim on a work node holds.",
+    "claim_ttl_minutes": "How long a claim on a work node holds, where its project has no policy about it.",
+    "lean": "Leave null, empty and bookkeeping fields out of answers about work, where a request does not say.",
     "config_file": "The configuration file itself.",
 }
 

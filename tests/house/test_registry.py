@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect, Operation
+from tests.contracts.arguments import arguments
 from tests.contracts.reference import argument_in_words, named_refusals
 from tests.contracts.refusals import error_classes
 from tests.contracts.words import EXAMPLES
@@ -44,8 +44,8 @@ def test_an_operation_stands_in_the_reference_with_an_example(operation: AnyOper
 
 @every_operation
 def test_every_argument_is_explained(operation: AnyOperation) -> None:
-    for field in msgspec.structs.fields(operation.input):
-        assert argument_in_words(operation, field.encode_name).endswith(".")
+    for one in arguments(operation.input):
+        assert argument_in_words(operation, one.path).endswith(".")
 
 
 @every_operation
@@ -56,7 +56,15 @@ def test_an_argument_that_nobody_knows_is_refused(operation: AnyOperation) -> No
 @every_operation
 def test_every_change_can_be_sent_twice_without_a_second_effect(operation: AnyOperation) -> None:
     takes_op_id = "op_id" in operation.input.__struct_fields__
-    assert takes_op_id == (operation.effect is not Effect.READ)
+    assert takes_op_id == any(one.effect is not Effect.READ for one in (operation, *operation.becomes))
+
+
+@every_operation
+def test_what_an_operation_may_become_takes_the_same_request(operation: AnyOperation) -> None:
+    assert all(other.input is operation.input for other in operation.becomes)
+    assert bool(operation.becomes) == (operation.route is not None)
+    for one in (operation, *operation.becomes):
+        assert one.otherwise is None or (one.project is not None and one.otherwise in operation.becomes)
 
 
 @every_operation

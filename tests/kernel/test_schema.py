@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.schema import json_schema, merged_schema
+from groundplan.kernel.operations.schema import Brief, json_schema, merged_schema
 
 
 class Level(StrEnum):
@@ -25,10 +25,12 @@ class Node(Struct, forbid_unknown_fields=True, rename="camel"):
 
 class Add(Struct, forbid_unknown_fields=True, tag_field="op", tag="add"):
     title: Name
+    why: str
 
 
 class Remove(Struct, forbid_unknown_fields=True, tag_field="op", tag="remove"):
     node: str
+    why: str
 
 
 class Tree(Struct, forbid_unknown_fields=True):
@@ -52,12 +54,11 @@ def test_a_struct_is_an_object_with_wire_names_and_required_fields_in_order() ->
         "type": "object",
         "properties": {
             "scopeId": {"type": "string"},
-            "limit": {"type": "integer", "default": 20},
+            "limit": {"type": "integer"},
             "isReady": {"type": "boolean"},
-            "from": {"type": "string", "default": "a"},
+            "from": {"type": "string"},
         },
         "required": ["scopeId"],
-        "additionalProperties": False,
     }
 
 
@@ -91,12 +92,12 @@ def test_a_struct_that_requires_nothing_says_nothing_about_it() -> None:
         (dict[str, Any], {"type": "object"}),
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
         (int | str, {"type": ["integer", "string"]}),
-        (int | Literal["draft"], {"anyOf": [{"type": "integer"}, {"type": "string", "enum": ["draft"]}]}),
-        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
-        (Literal["a", None], {"type": "string", "enum": ["a"]}),
-        (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
+        (int | Literal["draft"], {"anyOf": [{"type": "integer"}, {"enum": ["draft"]}]}),
+        (Literal["a", "b"], {"enum": ["a", "b"]}),
+        (Literal["a", None], {"enum": ["a"]}),
+        (Literal[1, 2], {"enum": [1, 2]}),
         (Literal[1, "a"], {"enum": [1, "a"]}),
-        (Level, {"type": "string", "enum": ["low", "high"]}),
+        (Level, {"enum": ["low", "high"]}),
         (dt.date | None, {"type": "string"}),
     ],
 )
@@ -112,23 +113,24 @@ def test_values_of_a_choice_stay_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("hint", "expected"),
     [
-        (Annotated[int, Meta(ge=1, le=100)], {"type": "integer", "minimum": 1, "maximum": 100}),
-        (
-            Annotated[float, Meta(gt=0, lt=1)] | None,
-            {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        ),
-        (Annotated[str, Meta(min_length=1, max_length=9)], {"type": "string", "maxLength": 9}),
-        (Annotated[str, Meta(pattern="^a")], {"type": "string", "pattern": "^a"}),
+        (Annotated[int, Meta(ge=1, le=100)], {"type": "integer"}),
+        (Annotated[float, Meta(gt=0, lt=1)] | None, {"type": "number"}),
+        (Annotated[str, Meta(min_length=1, max_length=9, pattern="^a")], {"type": "string"}),
         (
             Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min_length=1, max_length=50)],
-            {"type": "array", "items": {"type": "string", "maxLength": 5}, "minItems": 1, "maxItems": 50},
+            {"type": "array", "items": {"type": "string"}},
         ),
-        (Name, {"type": "string", "maxLength": 255}),
-        (Annotated[str, MaxBytes(4096)] | None, {"type": "string", "maxLength": 4096}),
+        (Name, {"type": "string"}),
+        (Annotated[str, MaxBytes(4096)] | None, {"type": "string"}),
     ],
 )
-def test_limits_are_kept(hint: Any, expected: Any) -> None:
+def test_limits_are_left_to_the_refusals_that_name_them(hint: Any, expected: Any) -> None:
     assert schema_of(hint) == expected
+
+
+@pytest.mark.parametrize("hint", [Annotated[Node, Brief()], Annotated[Node, Brief()] | None | UnsetType])
+def test_a_brief_field_is_an_object_of_which_the_reference_tells_the_rest(hint: Any) -> None:
+    assert schema_of(hint) == {"type": "object"}
 
 
 @pytest.mark.parametrize(
@@ -142,17 +144,14 @@ def test_only_a_field_that_is_described_has_a_description(hint: Any) -> None:
     assert schema_of(hint) == {"type": "integer", "description": "how many"}
 
 
-@pytest.mark.parametrize("default", [None, UNSET])
-def test_a_default_of_nothing_is_not_mentioned(default: Any) -> None:
-    assert schema_of(int | None | UnsetType, default=default) == {"type": "integer"}
+@pytest.mark.parametrize(
+    ("hint", "default"), [(int | None, None), (int | UnsetType, UNSET), (int, 20), (Level, Level.LOW), (bool, False)]
+)
+def test_what_a_field_is_when_left_out_stands_in_the_reference(hint: Any, default: Any) -> None:
+    assert "default" not in schema_of(hint, default=default)
 
 
-def test_a_default_stands_as_it_stands_on_the_wire() -> None:
-    assert schema_of(Level, default=Level.LOW)["default"] == "low"
-    assert schema_of(bool, default=False)["default"] is False
-
-
-def test_what_is_inside_is_inlined_and_only_the_top_forbids_other_keys() -> None:
+def test_what_is_inside_is_inlined() -> None:
     class Request(Struct, forbid_unknown_fields=True):
         nodes: list[Node]
 
@@ -164,7 +163,7 @@ def test_what_is_inside_is_inlined_and_only_the_top_forbids_other_keys() -> None
                 "items": {
                     "type": "object",
                     "properties": {
-                        "summary": {"type": "string", "maxLength": 4096},
+                        "summary": {"type": "string"},
                         "parentRef": {"type": "string"},
                     },
                     "required": ["summary"],
@@ -172,28 +171,35 @@ def test_what_is_inside_is_inlined_and_only_the_top_forbids_other_keys() -> None
             }
         },
         "required": ["nodes"],
-        "additionalProperties": False,
     }
 
 
-def test_structs_told_apart_by_a_tag_show_the_tag() -> None:
+def test_structs_told_apart_by_a_tag_are_one_object_that_requires_what_all_require() -> None:
     assert schema_of(list[Add | Remove]) == {
         "type": "array",
         "items": {
-            "anyOf": [
-                {
-                    "type": "object",
-                    "properties": {"op": {"const": "add"}, "title": {"type": "string", "maxLength": 255}},
-                    "required": ["op", "title"],
-                },
-                {
-                    "type": "object",
-                    "properties": {"op": {"const": "remove"}, "node": {"type": "string"}},
-                    "required": ["op", "node"],
-                },
-            ]
+            "type": "object",
+            "properties": {
+                "op": {"enum": ["add", "remove"]},
+                "title": {"type": "string"},
+                "why": {"type": "string"},
+                "node": {"type": "string"},
+            },
+            "required": ["op", "why"],
         },
     }
+
+
+def test_a_struct_with_a_tag_alone_shows_it() -> None:
+    assert schema_of(Remove)["properties"]["op"] == {"const": "remove"}
+
+
+def test_a_field_that_means_two_things_beside_two_tags_is_refused_by_name() -> None:
+    class Other(Struct, forbid_unknown_fields=True, tag_field="op", tag="other"):
+        node: int
+
+    with pytest.raises(ValueError, match="'node' of 'other'"):
+        schema_of(Remove | Other)
 
 
 def test_a_type_that_contains_itself_is_refused_because_nothing_is_referenced() -> None:
@@ -224,14 +230,13 @@ def test_a_tool_of_several_operations_takes_the_union_and_requires_what_all_requ
     assert merged_schema({"publish": Publish, "draft": Draft}) == {
         "type": "object",
         "properties": {
-            "operation": {"type": "string", "enum": ["publish", "draft"]},
+            "operation": {"enum": ["publish", "draft"]},
             "project": {"type": "string"},
             "label": {"type": "string"},
             "expected_rev": {"type": "integer"},
             "source": {"type": "integer"},
         },
         "required": ["operation", "project"],
-        "additionalProperties": False,
     }
 
 

@@ -28,6 +28,13 @@ class Permission(StrEnum):
     PROJECT_ARCHIVE = "project:archive"
     MEMBER_READ = "member:read"
     MEMBER_MANAGE = "member:manage"
+    PROJECT_CONFIGURE = "project:configure"
+    WORK_READ = "work:node:read"
+    WORK_PLAN = "work:node:plan"
+    WORK_CLAIM = "work:node:claim"
+    WORK_UPDATE = "work:node:update"
+    WORK_CONNECT = "work:node:connect"
+    WORK_RESTRUCTURE = "work:node:restructure"
 
 
 _VIEWERS = frozenset(Role)
@@ -42,6 +49,13 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.PROJECT_ARCHIVE: _OWNERS,
     Permission.MEMBER_READ: _VIEWERS,
     Permission.MEMBER_MANAGE: _OWNERS,
+    Permission.PROJECT_CONFIGURE: _OWNERS,
+    Permission.WORK_READ: _VIEWERS,
+    Permission.WORK_PLAN: _EDITORS,
+    Permission.WORK_CLAIM: _EDITORS,
+    Permission.WORK_UPDATE: _EDITORS,
+    Permission.WORK_CONNECT: _EDITORS,
+    Permission.WORK_RESTRUCTURE: _EDITORS,
 }
 
 # Permissions that every member of the organization has; no project is involved.

@@ -21,6 +21,7 @@ class Op(StrEnum):
     PROJECT_CREATED = "project.created"
     PROJECT_ARCHIVED = "project.archived"
     PROJECT_RESTORED = "project.restored"
+    PROJECT_CONFIGURED = "project.configured"
     MEMBER_ADDED = "member.added"
     MEMBER_CHANGED = "member.changed"
     MEMBER_REMOVED = "member.removed"

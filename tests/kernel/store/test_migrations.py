@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from groundplan.catalog import schema
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.migrations import FOLDER, ChangedMigration, Dialect, Migration, NewerSchema, migrations
 from groundplan.kernel.store.postgres_setup import set_up
 from groundplan.kernel.store.sqlite_file import connect, migrate
+from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, Rows, SqliteEngine
 
+STAMP = "2026-01-01T00:00:00.000Z"
 TAKEN = "SELECT number, name, checksum, applied_at FROM schema_migrations ORDER BY number"
 SECOND = [
     "CREATE TABLE test_pets (tenant_id text NOT NULL, id text NOT NULL, PRIMARY KEY (tenant_id, id));",
@@ -37,6 +40,11 @@ def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migrati
     return migrations(dialect, folder)
 
 
+def names(dialect: Dialect) -> list[str]:
+    """What the real steps are called."""
+    return [step.name for step in migrations(dialect)]
+
+
 def take(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
     """Bring the database forward as the product does it."""
     if isinstance(engine, PostgresEngine):
@@ -45,6 +53,16 @@ def take(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
     elif isinstance(engine, SqliteEngine):
         with closing(connect(engine.path)) as connection:
             migrate(connection, schema(), steps)
+
+
+def begin_anew(engine: Engine, steps: Sequence[Migration]) -> None:
+    """Put a database that has taken only these steps in the place of the engine's own."""
+    if isinstance(engine, PostgresEngine):
+        engine.as_owner("DROP SCHEMA groundplan CASCADE")
+    elif isinstance(engine, SqliteEngine):
+        engine.close()
+        engine.path.write_bytes(b"")
+    take(engine, steps)
 
 
 def shape(engine: Engine) -> Rows:
@@ -87,8 +105,32 @@ def test_a_step_that_fails_anywhere_leaves_the_version_before_it_and_can_be_run_
     assert shape(engine) == before
 
     take(engine, steps_with(tmp_path / "mended", engine.dialect, *SECOND))
-    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == ["foundation", "pets"]
+    assert [name for _, name, *_ in engine.as_owner(TAKEN)] == [*names(engine.dialect), "pets"]
     assert engine.as_owner("SELECT tenant_id, id, name FROM test_pets") == [("local", "rex", "rex")]
+
+
+def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> None:
+    begin_anew(engine, migrations(engine.dialect)[:1])
+    engine.as_owner(
+        *(
+            "INSERT INTO projects (tenant_id, id, name, goal, created_at, created_by, updated_at) VALUES "
+            f"('local', '{id_}', '{name}', {goal}, '{STAMP}', 'ada', '{STAMP}')"
+            for id_, name, goal in (("k7m2qp", "atlas", "'A map'"), ("b3n8ws", "borealis", "NULL"))
+        )
+    )
+
+    take(engine)
+
+    with closing(engine.another_store()) as store:
+        ada = Session(store, local_actor("ada"))
+        roots = {name: ada.call("work.open", project=name).root for name in ("atlas", "borealis")}
+        ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk the coast"}])
+        (found,) = ada.call("work.query", project="atlas", filter={"text": "coast"}).nodes
+    assert {name: (root.id, root.summary, root.rev) for name, root in roots.items()} == {
+        "atlas": ("k7m2qp", "A map", 1),
+        "borealis": ("b3n8ws", "borealis", 1),
+    }
+    assert (found.parent, found.depth) == ("k7m2qp", 1)
 
 
 def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Engine, tmp_path: Path) -> None:

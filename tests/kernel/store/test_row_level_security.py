@@ -32,12 +32,13 @@ STRANGERS = [
     replace(person("ada", organization=""), access=Access.OPEN),
     person("ada'--"),
 ]
+NUMBERS = ("bigint", "double precision")
 STAMP = "'2026-01-01T00:00:00.000Z'"
 TABLES = [table.name for table in schema().tables if table.name != "schema_migrations"]
 COLUMNS = """
 SELECT a.attname, format_type(a.atttypid, a.atttypmod)
   FROM pg_attribute AS a
- WHERE a.attrelid = '{}'::regclass AND a.attnum > 0 AND NOT a.attisdropped
+ WHERE a.attrelid = '{}'::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
  ORDER BY a.attnum
 """
 # What every member of an organization may do there, whatever the role in a project: make one, and what goes with it.
@@ -72,6 +73,8 @@ class Filled:
         )
         engine.as_owner(
             *(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in checks),
+            # Of which a project has one row: the key would stop an intruder before the policies are asked.
+            "ALTER TABLE work_projects DROP CONSTRAINT work_projects_pkey CASCADE",
             "SET session_replication_role = replica",
             *(self.insert(table, "filled", 7, actor="ada") for table in TABLES),
         )
@@ -86,7 +89,9 @@ class Filled:
                 "actor_id": f"'{actor}'",
                 "created_by": f"'{actor}'",
                 "role": "'owner'",
-            }.get(name, {"bigint": str(number), "boolean": "true", "instant": STAMP}.get(kind, f"'{key}'"))
+            }.get(
+                name, {**dict.fromkeys(NUMBERS, str(number)), "boolean": "true", "instant": STAMP}.get(kind, f"'{key}'")
+            )
             for name, kind in self.columns[table].items()
         }
         return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(values.values())})"
@@ -109,7 +114,8 @@ class Filled:
     def updates(self) -> Iterator[tuple[tuple[str, ...], str]]:
         for table, columns in self.columns.items():
             for name, kind in columns.items():
-                other = {"bigint": f"{name} + 1000", "boolean": f"NOT {name}", "instant": STAMP.replace("2026", "2027")}
+                numbers = dict.fromkeys(NUMBERS, f"{name} + 1000")
+                other = {**numbers, "boolean": f"NOT {name}", "instant": STAMP.replace("2026", "2027")}
                 value = other.get(kind, f"{name} || 'x'")
                 yield ("update", table, name), f"UPDATE {table} SET {name} = {value}"
 

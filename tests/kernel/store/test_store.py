@@ -14,6 +14,9 @@ from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, person
 
+# What happens to every project in its first write.
+BEGINNING = ["project.created", "member.added", "work.created"]
+
 
 @pytest.fixture
 def atlas(engine: Engine) -> str:
@@ -44,6 +47,7 @@ def test_every_write_moves_the_revision_by_one_and_leaves_its_events(engine: Eng
     assert events(engine, atlas) == [
         (1, 0, "ada", "project.created", atlas),
         (1, 1, "ada", "member.added", "ada"),
+        (1, 2, "ada", "work.created", atlas),
         (2, 0, "ada", "member.added", "ben"),
         (3, 0, "ada", "member.changed", "ben"),
     ]
@@ -79,7 +83,7 @@ def test_a_refused_write_leaves_no_trace(engine: Engine, atlas: str) -> None:
         engine.store.write(person("ada"), "atlas", change_then_fail)
 
     assert revision(engine, atlas) == 1
-    assert [op for *_, op, _ in events(engine, atlas)] == ["project.created", "member.added"]
+    assert [op for *_, op, _ in events(engine, atlas)] == BEGINNING
 
 
 def test_a_failing_run_leaves_the_store_usable(engine: Engine, atlas: str) -> None:
@@ -231,7 +235,7 @@ def test_a_reference_that_means_two_projects_is_refused(engine: Engine, atlas: s
 
     assert [one.user_id for one in ada.call("member.list", scopeId="atlas").members] == ["ada", "cleo"]
     assert [one.user_id for one in ada.call("member.list", scopeId=other).members] == ["ada"]
-    assert [op for *_, op, _ in events(engine, other)] == ["project.created", "member.added"]
+    assert [op for *_, op, _ in events(engine, other)] == BEGINNING
 
 
 def test_members_come_in_pages_that_join_to_the_whole(engine: Engine, atlas: str) -> None:

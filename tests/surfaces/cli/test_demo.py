@@ -7,10 +7,15 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from groundplan.catalog import OPERATIONS
 from groundplan.demo import PROJECTS
+from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
+from groundplan.kernel.operations.registry import Effect
+from groundplan.session import Session
 from groundplan.surfaces.cli.demo_command import _without_password
 from tests.surfaces.cli.conftest import Run
 
@@ -44,6 +49,69 @@ def test_a_second_demo_on_the_same_file_changes_nothing(run: Run) -> None:
     assert "nothing was changed" in run("demo", "--db", "demo.db").out
 
 
+def node_by_summary(run: Run, beginning: str) -> dict[str, Any]:
+    found = run("work", "query", "--project", "clean-water", "--limit", "100", "--db", "demo.db", "--json").answer
+    (node,) = [one for one in found["nodes"] if one["summary"].startswith(beginning)]
+    return dict(node)
+
+
+def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run) -> None:
+    counts = run("demo", "--db", "demo.db", "--json").answer["work"]
+
+    assert 26 <= counts["total"] <= 31
+    assert counts["resolved"] == len(EVIDENCE) + 2
+    assert min(counts["blocked"], counts["actionable"]) >= 4
+    assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
+    given_up = run("work", "history", node_by_summary(run, "Design a")["id"], "--db", "demo.db", "--json").answer
+    assert (given_up["events"][0]["action"], given_up["events"][0]["decision"]) == ("dropped", WHY_GIVEN_UP)
+    offered = run("work", "next", "--project", "clean-water", "--agent", "ben", "--db", "demo.db", "--json").answer
+    assert offered["nodes"][0]["node"]["id"] == node_by_summary(run, "Draw the")["id"]
+    after = run("work", "next", "--project", "clean-water", "--agent", "claude", "--db", "demo.db", "--json").answer
+    assert all(one["evidence"] for one in after["nodes"][0]["resolved_deps"])
+
+
+def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+    ranking = node_by_summary(run, "Rank the")["id"]
+    release = json.dumps([{"node_id": ranking, "release": True}])
+    assert run("work", "update", "--updates", release, "--agent", "claude", "--db", "demo.db").code == 0
+    wells = node_by_summary(run, "Test the water of")["id"]
+    reopen = json.dumps([{"node_id": wells, "resolved": False}])
+    assert run("work", "update", "--updates", reopen, "--db", "demo.db").code == 0
+    before = run("work", "query", "--project", "clean-water", "--limit", "100", "--db", "demo.db", "--json").out
+
+    run("demo", "--db", "demo.db")
+
+    assert run("work", "query", "--project", "clean-water", "--limit", "100", "--db", "demo.db", "--json").out == before
+
+
+@pytest.mark.parametrize("calls", range(1, 8))
+def test_a_demo_that_was_killed_anywhere_in_its_work_is_completed(
+    run: Run, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("demo", "--db", "whole.db")
+    whole = run("work", "onboard", "--project", "clean-water", "--db", "whole.db", "--json").answer
+    left = [calls]
+
+    def call(session: Session, operation: str, /, **arguments: Any) -> Any:
+        if OPERATIONS[operation].effect is not Effect.READ or "policies" in arguments:
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            left[0] -= 1
+        return session.run(OPERATIONS[operation], arguments)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Session, "call", call)
+        left[0] += 3  # the project and its two members
+        assert run("demo", "--db", "demo.db").code in (0, 130)
+
+    run("demo", "--db", "demo.db")
+
+    completed = run("work", "onboard", "--project", "clean-water", "--db", "demo.db", "--json").answer
+    assert completed["counts"] == whole["counts"]
+    assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
+
+
 def test_a_demo_that_was_cut_short_is_completed(run: Run) -> None:
     run("project", "create", "clean-water", "--db", "demo.db")
 
@@ -70,7 +138,8 @@ def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(*shlex.split(export)[1].split("="))
     codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 
-    assert codes == [0, 0, 0, 4]
+    assert codes == [0, 0, 0, 0, 4]
+    assert "work onboard" in tried[0]
 
 
 def test_the_demo_fits_into_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

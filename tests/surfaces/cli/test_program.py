@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def process(*arguments: str, stdin: str = "", **environment: str) -> subprocess.
     return python("-m", "groundplan", *arguments, input=stdin, capture_output=True, text=True, env=environment)
 
 
-def call(tool: str, **arguments: str) -> dict[str, Any]:
+def call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
@@ -141,7 +142,7 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
 def test_mcp_offers_only_the_groups_that_are_switched_on() -> None:
     _, tools = served("--tools", "work,knowledge", messages=[INITIALIZE, LIST])
 
-    assert tools["tools"] == []
+    assert {tool["name"].partition("_")[0] for tool in tools["tools"]} == {"graph"}
 
 
 def test_mcp_holds_an_agent_to_its_stored_role(run: Run) -> None:
@@ -163,6 +164,47 @@ def test_mcp_caps_its_answers(run: Run) -> None:
     _, uncapped = served("--max-answer-tokens=0", messages=[INITIALIZE, members])
 
     assert (capped["isError"], uncapped["isError"]) == (True, False)
+
+
+def told(result: dict[str, Any]) -> Any:
+    """What a tool answered."""
+    assert result["isError"] is False, result
+    return json.loads(result["content"][0]["text"])
+
+
+def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run) -> None:
+    run("work", "open", "atlas")
+    run(
+        "work",
+        "plan",
+        "--project",
+        "atlas",
+        "--nodes",
+        json.dumps([{"ref": str(n), "summary": "x"} for n in range(50)]),
+    )
+    query = call("graph_query", project="atlas", limit=50)
+
+    _, capped = served("--max-answer-tokens", "500", messages=[INITIALIZE, query])
+    _, by_default = served(messages=[INITIALIZE, query])
+
+    assert len(told(capped)["nodes"]) < 50
+    assert told(capped)["next_cursor"]
+    assert len(told(by_default)["nodes"]) == 50
+
+
+def test_mcp_works_by_the_preferences_of_its_configuration(run: Run) -> None:
+    Path("groundplan.yaml").write_text("lean: true\nclaim_ttl_minutes: 5\n")
+    run("work", "open", "atlas")
+    run("work", "plan", "--project", "atlas", "--nodes", '[{"ref": "a", "summary": "Walk the coast"}]')
+
+    _, claimed = served(messages=[INITIALIZE, call("graph_next", project="atlas", claim=True)])
+
+    node = told(claimed)["nodes"][0]["node"]
+    assert "rev" not in node
+    event = run("work", "history", node["id"], "--json").answer["events"][0]
+    after = {change["field"]: change["after"] for change in event["changes"]}
+    held = datetime.fromisoformat(after["claimed_until"]) - datetime.fromisoformat(event["timestamp"])
+    assert held == timedelta(minutes=5)
 
 
 @pytest.mark.parametrize(

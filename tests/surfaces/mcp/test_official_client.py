@@ -70,7 +70,7 @@ def test_it_lists_the_tools_with_their_hints(mode: tuple[str, str]) -> None:
     keep = listed.tools[0]
     assert keep.input_schema["required"] == ["text"]
     assert keep.annotations is not None
-    assert (keep.annotations.destructive_hint, keep.annotations.open_world_hint) == (False, False)
+    assert (keep.annotations.destructive_hint, keep.annotations.read_only_hint) == (False, None)
 
 
 def test_it_calls_a_tool_and_reads_the_answer(mode: tuple[str, str]) -> None:

@@ -42,6 +42,7 @@ def operation(
     effect: Effect = Effect.WRITE,
     takes: type[msgspec.Struct] = Draft,
     idempotent: bool = False,
+    becomes: tuple[Operation[Any, Any], ...] = (),
 ) -> Operation[Any, Any]:
     return Operation(
         name=name,
@@ -52,6 +53,7 @@ def operation(
         output=dict,
         handler=lambda _tx, _request: {},
         idempotent=idempotent,
+        becomes=becomes,
         tool=tool,
     )
 
@@ -91,9 +93,8 @@ def test_a_tool_of_one_operation_is_described_by_its_summary_and_schema() -> Non
                 "type": "object",
                 "properties": {"scope": {"type": "string"}},
                 "required": ["scope"],
-                "additionalProperties": False,
             },
-            "annotations": {"openWorldHint": False, "destructiveHint": False},
+            "annotations": {"destructiveHint": False},
         }
     ]
 
@@ -102,7 +103,7 @@ def test_a_tool_of_several_operations_has_one_schema_and_says_what_each_does() -
     [tool] = served(*RUN).listing()
 
     assert tool["description"] == "draft: Does run.draft; commit: Does run.commit."
-    assert tool["inputSchema"]["properties"]["operation"] == {"type": "string", "enum": ["draft", "commit"]}
+    assert tool["inputSchema"]["properties"]["operation"] == {"enum": ["draft", "commit"]}
     assert tool["inputSchema"]["required"] == ["operation", "scope"]
 
 
@@ -140,20 +141,27 @@ def test_a_missing_or_unknown_operation_is_refused_with_the_allowed_ones(
         ([Effect.WRITE], False, {"destructiveHint": False}),
         ([Effect.WRITE], True, {"destructiveHint": False, "idempotentHint": True}),
         ([Effect.READ, Effect.WRITE], True, {"destructiveHint": False, "idempotentHint": True}),
-        ([Effect.DESTROY], False, {}),
+        ([Effect.DESTROY], False, None),
         ([Effect.DESTROY], True, {"idempotentHint": True}),
-        ([Effect.READ, Effect.WRITE, Effect.DESTROY], False, {}),
+        ([Effect.READ, Effect.WRITE, Effect.DESTROY], False, None),
     ],
 )
 def test_hints_say_only_what_differs_from_the_protocols_defaults(
-    effects: list[Effect], idempotent: bool, hints: dict[str, bool]
+    effects: list[Effect], idempotent: bool, hints: dict[str, bool] | None
 ) -> None:
     operations = [
         operation(f"a.{n}", Tool("a", Group.WORK, f"op{n}"), effect=effect, idempotent=idempotent)
         for n, effect in enumerate(effects)
     ]
 
-    assert served(*operations).listing()[0]["annotations"] == {"openWorldHint": False, **hints}
+    assert served(*operations).listing()[0].get("annotations") == hints
+
+
+def test_a_tool_that_reads_is_no_reader_if_its_operation_may_become_one_that_writes() -> None:
+    writes = operation("a.claim", None)
+    reads = operation("a.next", Tool("a", Group.WORK), effect=Effect.READ, becomes=(writes,))
+
+    assert served(reads).listing()[0]["annotations"] == {"destructiveHint": False}
 
 
 def test_tools_stand_in_the_order_of_their_registration() -> None:

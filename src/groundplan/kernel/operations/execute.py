@@ -7,35 +7,70 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.output_gate import encode, refuse_oversized
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.once import Once, once
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 
+NO_PREFERENCES = Preferences()
 
-def execute(store: Store, actor: Actor | None, operation: Operation[Any, Any], arguments: Any) -> Any:
+
+def execute(
+    store: Store,
+    actor: Actor | None,
+    operation: Operation[Any, Any],
+    arguments: Any,
+    preferences: Preferences = NO_PREFERENCES,
+) -> Any:
     """Run one operation for one actor.
 
     Raises:
         GroundplanError: whatever the gate, the access table, the store or the use case refuses.
     """
     request = admit(arguments, operation.input)
+    meant = (operation.route and operation.route(request)) or operation
+    if meant.otherwise is None:
+        return _run(store, actor, meant, request, preferences)
+    try:
+        return _run(store, actor, meant, request, preferences)
+    except NotFound as error:
+        if error.details["thing"] != "project":
+            raise
+    return _run(store, actor, meant.otherwise, request, preferences)
+
+
+def _run(
+    store: Store, actor: Actor | None, operation: Operation[Any, Any], request: Any, preferences: Preferences
+) -> Any:
     locate = operation.project
     if operation.effect is Effect.READ:
-        return store.read(actor, lambda tx: _read(tx, operation, request))
+        return store.read(actor, lambda tx: _read(tx, operation, request, preferences))
+
+    def handle(tx: Transaction) -> Any:
+        tx.preferences = preferences
+        answer = operation.handler(tx, request)
+        if preferences.answer_tokens_max:
+            # Before anything is committed: a change that was made must not be answered by a refusal.
+            refuse_oversized(encode(answer), preferences.answer_tokens_max)
+        return answer
+
     return store.write(
         actor,
         None if locate is None else lambda tx: locate(tx, request),
-        lambda tx: operation.handler(tx, request),
+        handle,
         needs=operation.permission,
         op_id=_op_id(operation, request),
         on_archived=operation.on_archived,
     )
 
 
-def _read(tx: Transaction, operation: Operation[Any, Any], request: Any) -> Any:
+def _read(tx: Transaction, operation: Operation[Any, Any], request: Any, preferences: Preferences) -> Any:
+    tx.preferences = preferences
     if operation.project is None:
         authorize_organization(tx, operation.permission)
     else:

@@ -74,6 +74,11 @@ class Operation(Generic[In, Out]):
     project: Callable[[Transaction, In], str] | None = None
     on_archived: bool = False  # whether it may change a project that is archived
     idempotent: bool = False  # the same call again changes nothing more
+    # Some requests are really for another operation that takes the same input: `becomes` are all there are, `route`
+    # picks one of them, or None for this operation itself.
+    becomes: tuple[Operation[In, Any], ...] = ()
+    route: Callable[[In], Operation[In, Any] | None] | None = None
+    otherwise: Operation[In, Any] | None = None  # serves the request where there is no such project
     tool: Tool | None = None
     command: Command | None = None
 

@@ -1,7 +1,8 @@
 """JSON Schema of an input type as it stands on the wire.
 
-Every client reads these in every session, so they are small: nothing is said twice, referenced or titled, and
-null is neither a type nor a default. They show the plain spelling; the input gate is the one that decides.
+Every client reads these in every session, so they are small: names, types and what is required. Nothing is said twice,
+referenced or titled, and null is no type. Defaults stand in the reference; limits and the ban on unknown names are left
+to the refusals that name them. They show the plain spelling; the input gate is the one that decides.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
-from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate.shapes import is_union, peeled
-from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
 
 Schema = dict[str, Any]
 
@@ -26,19 +26,14 @@ _TYPES: Mapping[Any, str] = {
     type(None): "null",
 }
 
-# Meta's names for bounds, as JSON Schema calls them. A smallest length is left out: empty text is rare.
-_NUMBER_BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
-_BOUNDS: Mapping[str, Mapping[str, str]] = {
-    "string": {"max_length": "maxLength", "pattern": "pattern"},
-    "integer": {**_NUMBER_BOUNDS, "multiple_of": "multipleOf"},
-    "number": {**_NUMBER_BOUNDS, "multiple_of": "multipleOf"},
-    "array": {"min_length": "minItems", "max_length": "maxItems"},
-}
+
+class Brief:
+    """Marks a field whose inside is told by the reference and by refusals, not in every session."""
 
 
 def json_schema(shape: type[Struct]) -> Schema:
     """The JSON Schema (2020-12) of a Struct, all in one piece."""
-    return {**_struct(shape, ()), "additionalProperties": False}
+    return _struct(shape, ())
 
 
 def merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> Schema:
@@ -47,20 +42,19 @@ def merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operati
     Raises:
         ValueError: an argument means one thing to one operation and another thing to the next.
     """
-    properties: Schema = {selector: {"type": "string", "enum": list(variants)}}
     schemas = [_struct(shape, ()) for shape in variants.values()]
+    return _merged(selector, list(variants), schemas)
+
+
+def _merged(selector: str, variants: Sequence[Any], schemas: Sequence[Schema]) -> Schema:
+    properties: Schema = {selector: {"enum": list(variants)}}
     for variant, schema in zip(variants, schemas, strict=True):
         for name, argument in schema["properties"].items():
             if properties.setdefault(name, argument) != argument:
                 raise ValueError(f"argument {name!r} of {variant!r} differs from the one of the same name before it")
     required = [schema.get("required", ()) for schema in schemas]
     always = [name for name in properties if name != selector and all(name in names for names in required)]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [selector, *always],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": [selector, *always]}
 
 
 def _struct(shape: type[Struct], within: tuple[type[Struct], ...]) -> Schema:
@@ -73,10 +67,7 @@ def _struct(shape: type[Struct], within: tuple[type[Struct], ...]) -> Schema:
         properties[config.tag_field] = {"const": config.tag}
         required.append(config.tag_field)
     for field in msgspec.structs.fields(shape):
-        schema = _type(field.type, (), (*within, shape))
-        if isinstance(default := _plain(field.default), str | int | float):
-            schema = {**schema, "default": default}
-        properties[field.encode_name] = schema
+        properties[field.encode_name] = _type(field.type, (), (*within, shape))
         if field.required:
             required.append(field.encode_name)
     found: Schema = {"type": "object", "properties": properties}
@@ -85,7 +76,9 @@ def _struct(shape: type[Struct], within: tuple[type[Struct], ...]) -> Schema:
 
 def _type(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) -> Schema:
     hint, extras = peeled(hint, extras)
-    schema = _bounded(_bare(hint, within), extras)
+    if any(isinstance(extra, Brief) for extra in extras):
+        return {"type": "object"}
+    schema = _bare(hint, within)
     for meta in extras:
         if isinstance(meta, Meta):
             if meta.description is not None:
@@ -97,7 +90,10 @@ def _type(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) 
 def _bare(hint: Any, within: tuple[type[Struct], ...]) -> Schema:
     origin = get_origin(hint) or hint
     if is_union(hint):
-        return _union([_type(arg, (), within) for arg in get_args(hint) if arg not in (UnsetType, type(None))])
+        options = [arg for arg in get_args(hint) if arg not in (UnsetType, type(None))]
+        if len(options) > 1 and all(_tag(option) for option in options):
+            return _variants(options, within)
+        return _union([_type(option, (), within) for option in options])
     if origin is Literal:
         return _enum([value for value in get_args(hint) if value is not None])
     if origin in _TYPES:
@@ -115,19 +111,6 @@ def _bare(hint: Any, within: tuple[type[Struct], ...]) -> Schema:
     return {} if origin is Any else {"type": "string"}  # dates and the like are strings on the wire
 
 
-def _bounded(schema: Schema, extras: Sequence[Any]) -> Schema:
-    names = _BOUNDS.get(schema["type"], {}) if isinstance(schema.get("type"), str) else {}
-    for extra in extras:
-        if isinstance(extra, Meta):
-            bounds = {wire: getattr(extra, name) for name, wire in names.items()}
-            schema.update({wire: bound for wire, bound in bounds.items() if bound is not None})
-        elif isinstance(extra, NormalizedName):
-            schema["maxLength"] = extra.chars_max
-        elif isinstance(extra, MaxBytes):
-            schema["maxLength"] = extra.limit_bytes  # there are never more characters than bytes
-    return schema
-
-
 def _union(options: list[Schema]) -> Schema:
     if len(options) == 1:
         return options[0]
@@ -136,12 +119,19 @@ def _union(options: list[Schema]) -> Schema:
     return {"anyOf": options}
 
 
+def _variants(options: Sequence[type[Struct]], within: tuple[type[Struct], ...]) -> Schema:
+    """Structs told apart by a tag, as one object: what each needs beside the tag, its refusal says."""
+    schemas = [_struct(option, within) for option in options]
+    field = str(options[0].__struct_config__.tag_field)
+    for schema in schemas:
+        del schema["properties"][field]
+    return _merged(field, [_tag(option) for option in options], schemas)
+
+
+def _tag(option: Any) -> Any:
+    is_struct = isinstance(option, type) and issubclass(option, Struct)
+    return option.__struct_config__.tag if is_struct else None
+
+
 def _enum(values: Sequence[Any]) -> Schema:
-    kinds = {_TYPES[type(value)] for value in values}
-    return {"type": kinds.pop(), "enum": list(values)} if len(kinds) == 1 else {"enum": list(values)}
-
-
-def _plain(default: Any) -> Any:
-    if default is NODEFAULT or default is UNSET:
-        return None
-    return default.value if isinstance(default, Enum) else default
+    return {"enum": list(values)}

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from groundplan.kernel import ports
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.errors import Conflict
@@ -66,6 +67,7 @@ def found(tx: Transaction, name: str, *, goal: str | None) -> str | None:
     tx.record(Op.PROJECT_CREATED, project_id, *changes)
     tx.record(Op.PROJECT_CREATED, project_id, *changes, project_id=project_id)
     join(tx, project_id, tx.actor.id, role=Role.OWNER, kind=tx.actor.kind)
+    ports.on_project_created(tx, project_id, goal or name)
     return project_id
 
 

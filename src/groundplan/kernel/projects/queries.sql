@@ -35,3 +35,10 @@ UPDATE projects
    SET archived_at = :archived_at
  WHERE tenant_id = :tenant_id
    AND id = :id;
+
+-- name: set_policies
+-- Say how the project wants to be worked in.
+UPDATE projects
+   SET policies = :policies
+ WHERE tenant_id = :tenant_id
+   AND id = :id;

@@ -5,6 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
 from groundplan.kernel.actors import Access
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
+from groundplan.kernel.policies import stored_policies
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
 
@@ -25,15 +26,21 @@ class AmbiguousProject(Invalid):
         )
 
 
+class ProjectId(str):
+    """The id of a project that was looked up, and not what a caller wrote: no name can be meant by it."""
+
+    __slots__ = ()
+
+
 def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_id: bool = False) -> Project:
-    """The project with this id or name, if the actor may do this to it; `by_id` leaves names out of it.
+    """The project with this id or name, if the actor may do this to it; `by_id`, or a ProjectId, leaves names out.
 
     Raises:
         AmbiguousProject: it is the id of one and the name of another, and the actor sees both.
         NotFound: there is none, or the actor is not a member of it; one answer for both.
         Forbidden: the actor is a member, but the role does not carry the permission.
     """
-    found = _visible(tx, ref, by_id=by_id)
+    found = _visible(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
         raise NotFound("project", ref, near=_near_names(tx, ref))
     if not allows(found.role, permission):
@@ -52,19 +59,26 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
         raise NotFound("organization", tx.actor.organization, hint="ask somebody in it to add you to a project")
 
 
+def projects_seen(tx: Transaction) -> frozenset[str] | None:
+    """The ids of the projects that the actor may know of; None where that is all of them."""
+    if tx.actor.access is Access.OPEN:
+        return None
+    return frozenset(project_id for (project_id,) in tx.all(sql.projects_of_member))
+
+
 def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
     found: list[Project] = []
-    for project_id, name, rev, archived_at, stored in tx.all(sql.projects_for_actor, ref=ref):
+    for project_id, name, rev, archived_at, policies, stored in tx.all(sql.projects_for_actor, ref=ref):
         role = _role(tx, stored)
         if role is not None and (project_id == ref or not by_id):
-            found.append(Project(project_id, name, rev, role, archived_at))
-    match sorted(found, key=lambda one: one.id != ref):
-        case [first, second] if first.id != second.id:
-            raise AmbiguousProject(ref, first, second)
-        case [first, *_]:
-            return first
-    return None
+            found.append(Project(project_id, name, rev, role, archived_at, stored_policies(policies)))
+    if len(found) < 2:
+        return found[0] if found else None
+    first, second = sorted(found, key=lambda one: one.id != ref)
+    if first.id != second.id:
+        raise AmbiguousProject(ref, first, second)
+    return first
 
 
 def _role(tx: Transaction, stored: str | None) -> Role | None:

@@ -39,11 +39,21 @@ class RevisionSkipped(Conflict):
         super().__init__("a revision moves on by exactly one", table=table)
 
 
+class ClaimNumberReused(Conflict):
+    """The number of a claim never goes back, else a late writer could pass for the present one."""
+
+    code = "claim_number_reused"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the number of a claim only grows", table=table)
+
+
 REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "frozen": Frozen,
     "append_only": Frozen,
     "last_owner": LastOwner,
     "rev_step": RevisionSkipped,
+    "claim_step": ClaimNumberReused,
 }
 
 

@@ -7,10 +7,11 @@ a time (`set_config(…, is_local => true)`), so a pooled connection can never c
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, LiteralString, cast
+from typing import Any, LiteralString, TypeVar, cast
 
+import msgspec
 import psycopg
 from psycopg import Connection, errors
 from psycopg_pool import ConnectionPool, PoolTimeout
@@ -27,11 +28,14 @@ from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA
 from groundplan.kernel.store.transaction import Row, Transaction
 
+T = TypeVar("T")
+
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 STATEMENT_MS_MAX = 30_000
 # A refused login has no SQLSTATE here, only words. Where they are in another language, it reads as no answer at all.
 REFUSED_LOGIN = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
+ROWS = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # what our own triggers raise
 
 _IDENTIFY = """
@@ -64,10 +68,9 @@ class PostgresStore(Store):
             url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
         )
 
-    @contextmanager
-    def _reading(self, actor: Actor) -> Iterator[Transaction]:
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
         with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
-            yield tx
+            return run(tx)
 
     @contextmanager
     def _writing(self, actor: Actor) -> Iterator[Transaction]:
@@ -125,6 +128,9 @@ class PostgresTransaction(Transaction):
         return self._execute(query, parameters).rowcount
 
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        if ROWS in query.parameters:
+            self._execute(query, {ROWS: msgspec.json.encode(list(rows)).decode()})
+            return
         with self.connection.cursor() as cursor:
             cursor.executemany(_trusted(query), [{**row, **self._ambient} for row in rows])
 

@@ -153,10 +153,13 @@ def _generate(connection: Connection, schema: Schema, app_role: str) -> None:
     for kind, name, table in connection.execute(_GENERATED, {"schema": SCHEMA}).fetchall():
         target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
         connection.execute(_q(target, *filter(None, (name, table))))
-    there = {name for (name,) in connection.execute(_TABLES, {"schema": SCHEMA}).fetchall()}
+    # Between two steps, what a later one adds is declared but not there yet.
+    there: dict[str, set[str]] = {}
+    for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA}).fetchall():
+        there.setdefault(table, set()).add(column)
     declared = Schema(
-        tuple(table for table in schema.tables if table.name in there),
-        tuple(frozen for frozen in schema.frozen if {frozen.parent, *frozen.children} <= there),
+        tuple(table.with_columns(there[table.name]) for table in schema.tables if table.name in there),
+        tuple(frozen for frozen in schema.frozen if {frozen.parent, *frozen.children} <= there.keys()),
     )
     role = sql.Identifier(app_role).as_string(connection)
     for statement in (*postgres_guards(declared), *postgres_policies(declared, role)):
@@ -184,6 +187,11 @@ SELECT 'FUNCTION', p.proname, NULL
   JOIN pg_namespace AS n ON n.oid = p.pronamespace
  WHERE n.nspname = %(schema)s
    AND p.proname LIKE 'guard\\_%%'
+"""
+_COLUMNS: LiteralString = """
+SELECT table_name, column_name
+  FROM information_schema.columns
+ WHERE table_schema = %(schema)s
 """
 _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
 

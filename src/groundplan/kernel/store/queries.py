@@ -5,6 +5,10 @@
     UPDATE … WHERE id = :id;
 
 A parameter is written `:name` for both engines; here it becomes what each driver wants. Values never become SQL text.
+`each(:list)` stands for the elements of a JSON array, and `{name}` for a part that several statements share:
+
+    -- part: filters
+    AND …
 """
 
 from __future__ import annotations
@@ -20,7 +24,11 @@ _TOKEN = re.compile(
       | :(?P<parameter>[a-z_][a-z0-9_]*)""",
     re.VERBOSE,
 )
-_NAME = re.compile(r"^-- name: *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
+_NAME = re.compile(r"^-- (name|part): *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
+_PART = re.compile(r"\{([a-z_]+)\}")
+_EACH = re.compile(r"\beach\(")
+# PostgreSQL joins with a subselect and reads the whole table for it; an array, made once, is looked up in the index.
+_IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
 # Filled in by the transaction; a caller can neither forget nor choose them.
 AMBIENT = frozenset({"tenant_id", "actor_id", "now"})
@@ -33,8 +41,8 @@ class Query:
 
     def __init__(self, name: str, sqlite: str, postgres: str | None = None) -> None:
         self.name = name
-        self.sqlite = sqlite
-        self.postgres = _for_psycopg(postgres or sqlite)
+        self.sqlite = _EACH.sub("json_each(", sqlite)
+        self.postgres = _for_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", postgres or sqlite)))
         self.parameters = _parameters(sqlite) | (_parameters(postgres) if postgres else frozenset())
         self.ambient = tuple(sorted(self.parameters & AMBIENT))
 
@@ -62,21 +70,35 @@ class Queries:
 def load_queries(module_file: str) -> Queries:
     """The queries that lie beside a module: `sql = load_queries(__file__)`."""
     folder = Path(module_file).parent
-    shared = _parse(folder / "queries.sql")
+    shared, parts = _parse(folder / "queries.sql")
     special = folder / "queries.postgres.sql"
-    overrides = _parse(special) if special.exists() else {}
+    overrides, other_parts = _parse(special) if special.exists() else ({}, {})
     strangers = overrides.keys() - shared.keys()
     if strangers:
         raise ValueError(f"{special} overrides what queries.sql does not have: {sorted(strangers)}")
-    return Queries({name: Query(name, text, overrides.get(name)) for name, text in shared.items()})
+    return Queries(
+        {
+            name: Query(name, _whole(text, parts), _whole(overrides.get(name, text), parts | other_parts))
+            for name, text in shared.items()
+        }
+    )
 
 
-def _parse(path: Path) -> dict[str, str]:
-    parts = _NAME.split(path.read_text(encoding="utf-8"))[1:]
-    names, texts = parts[::2], parts[1::2]
-    if len(set(names)) != len(names):
-        raise ValueError(f"{path} names a query twice")
-    return dict(zip(names, map(_statement, texts), strict=True))
+def _parse(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The statements of a file and the parts they share, by name."""
+    found: dict[str, dict[str, str]] = {"name": {}, "part": {}}
+    pieces = _NAME.split(path.read_text(encoding="utf-8"))[1:]
+    for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        if name in found[kind]:
+            raise ValueError(f"{path} has two of the {kind} {name}")
+        found[kind][name] = _statement(text)
+    return found["name"], found["part"]
+
+
+def _whole(text: str, parts: dict[str, str]) -> str:
+    while _PART.search(text):
+        text = _PART.sub(lambda match: parts[match[1]], text)
+    return text
 
 
 def _statement(text: str) -> str:

@@ -3,7 +3,7 @@
 -- name: projects_for_actor
 -- The project with this id and the one with this name, each with the actor's role in it. Two seeks: with OR, SQLite
 -- would read every project of the organization.
-SELECT p.id, p.name, p.rev, p.archived_at, m.role
+SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
     ON m.tenant_id = p.tenant_id
@@ -12,7 +12,7 @@ SELECT p.id, p.name, p.rev, p.archived_at, m.role
  WHERE p.tenant_id = :tenant_id
    AND p.id = :ref
 UNION ALL
-SELECT p.id, p.name, p.rev, p.archived_at, m.role
+SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
     ON m.tenant_id = p.tenant_id
@@ -39,6 +39,13 @@ SELECT p.name
  WHERE m.tenant_id = :tenant_id
    AND m.user_id = :actor_id
  LIMIT 1000;
+
+-- name: projects_of_member
+-- Every project that the actor is a member of.
+SELECT project_id
+  FROM project_members
+ WHERE tenant_id = :tenant_id
+   AND user_id = :actor_id;
 
 -- name: organization_membership
 -- A row when the actor belongs to the organization.

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from types import TracebackType
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.attempts import TryAgain
 from groundplan.kernel.store.guards import refusal
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class translated:  # noqa: N801 - reads as a word: `with translated():`
     """Turn what SQLite says into what Groundplan says."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise translation(error) from error
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise translation(error) from error
 
 
 def translation(error: sqlite3.Error) -> Exception:

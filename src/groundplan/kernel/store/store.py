@@ -52,12 +52,7 @@ class Store(ABC):
             Unauthenticated: nobody said who is asking.
         """
         known = _known(actor)
-
-        def attempt() -> T:
-            with self._reading(known) as tx:
-                return run(tx)
-
-        return repeated(attempt)
+        return repeated(lambda: self._read_once(known, run))
 
     def write(
         self,
@@ -147,8 +142,8 @@ class Store(ABC):
     others_write_meanwhile: bool  # whether another writer can commit between our first statement and our lock
 
     @abstractmethod
-    def _reading(self, actor: Actor) -> AbstractContextManager[Transaction]:
-        """A transaction on one snapshot."""
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+        """Run against one snapshot. A function and no context: reads are the most frequent thing there is."""
 
     @abstractmethod
     def _writing(self, actor: Actor) -> AbstractContextManager[Transaction]:

@@ -7,8 +7,8 @@ that are put in place anew after every migration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from groundplan.kernel.access import GRANTS, Permission
 
@@ -50,6 +50,21 @@ class Table:
     # Columns of which a change needs more than the right to update the row.
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # which column holds the project, for reserved_columns
+
+    def with_columns(self, there: Collection[str]) -> Table:
+        """The declaration as far as it is about columns that are there."""
+        reserved = {
+            permission: tuple(column for column in columns if column in there)
+            for permission, columns in (self.reserved_columns or {}).items()
+        }
+        changing = tuple(column for column in self.update_columns if column in there)
+        return replace(
+            self,
+            # None left is not the same as none declared, which means that all of them may change.
+            update=NOBODY if self.update_columns and not changing else self.update,
+            update_columns=changing,
+            reserved_columns={permission: columns for permission, columns in reserved.items() if columns},
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ import msgspec
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
+from groundplan.kernel.policies import Policies
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
 
 Row = tuple[Any, ...]
@@ -33,6 +35,7 @@ class Project:
     rev: int
     role: Role
     archived_at: str | None
+    policies: Policies
 
 
 class Transaction(ABC):
@@ -42,6 +45,7 @@ class Transaction(ABC):
         self.actor = actor
         self.clock = clock  # what a given clock says; None where the database itself tells the time
         self.rev = 0  # the revision that this write gives its project, or its organization
+        self.preferences = Preferences()  # of whoever asks, where their request does not say
         self.discarded = False  # the write came to nothing, so its revision is taken back
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
@@ -140,4 +144,4 @@ class Transaction(ABC):
 
     @abstractmethod
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
-        """The same change with many sets of values."""
+        """The same change with many sets of values, all with the same names."""

@@ -28,15 +28,24 @@ def demo(invocation: Invocation) -> Outcome:
         made = example.fill(session)
         projects = session.call("project.list", archived=True).projects
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
-    data = {"db": _without_password(db), "made": made, "projects": projects, "members": members.members}
+        work = session.call("work.open", project=example.PROJECTS[0].name)
+    data = {
+        "db": _without_password(db),
+        "made": made,
+        "projects": projects,
+        "members": members.members,
+        "work": work.summary,
+    }
 
     def draw() -> None:
         from groundplan.surfaces.cli.drawing import draw_answer, draw_table, say
+        from groundplan.surfaces.cli.work_drawing import counted
 
         say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
         draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
         say("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"], OPERATIONS)
+        say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
         say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
 
     return Outcome(data, draw)
@@ -53,7 +62,8 @@ def _suggestions(db: str) -> list[str]:
     # Each in a line of 80 characters. A URL holds a password, which is not for the screen.
     return [
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
-        f"{program} project list",
+        f"{program} work onboard --project {name}",
+        f"{program} work next --project {name}",
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",
         "# cleo is a viewer, so this is refused:",

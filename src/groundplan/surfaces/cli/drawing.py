@@ -77,7 +77,7 @@ def draw_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     for title in titles:
         table.add_column(Text(title), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_shown(value)) for value in row))
+        table.add_row(*(Text(shown(value)) for value in row))
     console().print(table)
 
 
@@ -87,7 +87,7 @@ def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(Text(name), Text(value))
+        table.add_row(Text(printable(name)), Text(printable(value)))
     console().print(table)
 
 
@@ -123,13 +123,16 @@ def _title(name: str, command: Command) -> str:
 
 def _cell(row: msgspec.Struct, column: str) -> str:
     value = getattr(row, column)
-    if column.endswith("_at") and isinstance(value, str):
-        # Up to the minute, in UTC as stored: the rest is for programs, which read JSON.
-        return printable(value[:16].replace("T", " "))
-    return _shown(value)
+    return moment(value) if column.endswith("_at") and isinstance(value, str) else shown(value)
 
 
-def _shown(value: Any) -> str:
+def moment(stamp: str) -> str:
+    """Up to the minute, in UTC as stored: the rest is for programs, which read JSON."""
+    return printable(stamp[:16].replace("T", " "))
+
+
+def shown(value: Any) -> str:
+    """A value of any kind on one line."""
     match value:
         case None | msgspec.UNSET:
             return NOTHING
@@ -140,7 +143,7 @@ def _shown(value: Any) -> str:
         case str():
             return printable(value)
         case list() if all(isinstance(item, str | int | float) for item in value):
-            return ", ".join(map(_shown, value)) or NOTHING
+            return ", ".join(map(shown, value)) or NOTHING
         case int() | float():
             return str(value)
     return printable(encode(value).decode("utf-8"))

@@ -79,7 +79,8 @@ class Invocation:
         is_new = _is_missing(settings.db)
         if is_new and reads_only:
             raise FileMissing(settings.db)
-        with Session(open_store(settings.db, schema), settings.actor(user_name, Kind.PERSON)) as session:
+        actor = settings.actor(user_name, Kind.PERSON)
+        with Session(open_store(settings.db, schema), actor, preferences=settings.preferences()) as session:
             if is_new and not self.as_json:
                 with suppress(OSError):  # nobody reads stderr any more
                     write(sys.stderr, f"made {printable(settings.db)}")

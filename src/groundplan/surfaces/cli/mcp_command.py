@@ -80,9 +80,9 @@ def _serve(given: dict[str, str]) -> int:
     sessions: list[Session] = []
 
     def build() -> Tools:
-        session = _open(settings, kind)
+        session = _open(settings, kind, tokens_max)
         sessions.append(session)
-        return _tools(session, settings, tokens_max)
+        return _tools(session, settings)
 
     tools = DeferredTools(build)
     if not _opens_for_sure(settings.db):
@@ -102,21 +102,27 @@ def _opens_for_sure(db: str) -> bool:
     return is_ready(db)
 
 
-def _open(settings: Settings, kind: str) -> Session:
+def _open(settings: Settings, kind: str, tokens_max: int | None) -> Session:
     from groundplan.catalog import schema
     from groundplan.kernel.actors import Kind
+    from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.opening import open_store
     from groundplan.session import Session
 
-    return Session(open_store(settings.db, schema), settings.actor(lambda: AGENT_DEFAULT, Kind(kind)))
+    return Session(
+        open_store(settings.db, schema),
+        settings.actor(lambda: AGENT_DEFAULT, Kind(kind)),
+        preferences=settings.preferences(answer_tokens_max=ANSWER_TOKENS_MAX if tokens_max is None else tokens_max),
+    )
 
 
-def _tools(session: Session, settings: Settings, tokens_max: int | None) -> Tools:
+def _tools(session: Session, settings: Settings) -> Tools:
     from groundplan.kernel.operations.registry import Group
     from groundplan.surfaces.mcp.tools import RegistryTools
 
-    cap: dict[str, Any] = {} if tokens_max is None else {"answer_tokens_max": tokens_max}
-    return RegistryTools(session.operations, [Group(name) for name in settings.tools], session.run, **cap)
+    groups = [Group(name) for name in settings.tools]
+    cap = session.preferences.answer_tokens_max
+    return RegistryTools(session.operations, groups, session.run, answer_tokens_max=cap)
 
 
 # --- The flags ------------------------------------------------------------------------------------------------------

@@ -6,25 +6,31 @@ import inspect
 from collections.abc import Mapping
 from enum import Enum
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 import msgspec
 import typer
-from msgspec import Meta, UnsetType
+from msgspec import Meta, Struct, UnsetType
 
+from groundplan.kernel.input_gate import strict_json
+from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.shapes import is_union, peeled
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
+from groundplan.surfaces.cli.json_arguments import METAVAR, with_json
 
 # What a sub-app is about, for its own help and for the list of commands.
 DESCRIPTIONS: Mapping[str, str] = {
     "project": "Make, list and put away projects.",
     "member": "Say who is in a project, and as what.",
+    "work": "Plan work, see what is next, take it, finish it.",
 }
 
-# What an option means where the operation's own type does not say.
+# What an option means where the operation's own type does not say; behind its words where one command differs.
 MEANINGS: Mapping[str, str] = {
     "project": "The project, by name or id.",
+    "work open project": "The project, by name or id; one that is not there is made. Without it: all there are.",
+    "work onboard project": "The project, by name or id. Without it: the only one, or a list.",
     "name": "The name.",
     "goal": "What it is for, in a sentence.",
     "role": "What they may do.",
@@ -33,7 +39,30 @@ MEANINGS: Mapping[str, str] = {
     "limit": "At most this many.",
     "cursor": "Go on behind this one: the next cursor of the list before.",
     "op_id": "Your own id for this request: sent again, it has no second effect.",
+    "node_id": "The node: its id, or a beginning that only one has.",
+    "nodes": "The nodes to make: [{ref, summary, parent_ref, depends_on, …}].",
+    "updates": "What to change: [{node_id, resolved, add_evidence, …}].",
+    "edges": "What to connect: [{from, to, type, remove}].",
+    "operations": "What to do: [{op: move|merge|drop, …}].",
+    "policies": "How the project wants to be worked in; an owner may say.",
+    "filter": "Only nodes with these properties.",
+    "work query filter": "Which nodes: {text, resolved, properties, is_actionable, …}.",
+    "scope": "Only below this node.",
+    "count": "At most this many.",
+    "claim": "Take them, so that nobody else is offered them.",
+    "lean": "Leave empty and bookkeeping fields out of the answer.",
+    "decision": "Why, for the history.",
+    "depth": "How many levels below the node.",
+    "sort": "In which order.",
 }
+
+
+class Form(NamedTuple):
+    """How a field is given on a command line, and what its annotation says about it."""
+
+    kind: Any
+    description: str | None = None
+    is_json: bool = False
 
 
 def operation_apps(operations: Registry) -> dict[str, typer.Typer]:
@@ -55,28 +84,50 @@ def operation_apps(operations: Registry) -> dict[str, typer.Typer]:
 def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
     assert operation.command is not None  # noqa: S101 - the caller looked
     wire_names: dict[str, str] = {}
+    as_json = set()
     parameters = []
     for field in msgspec.structs.fields(operation.input):
-        parameter = _parameter(field, operation.command)
+        form = _form(field.type)
+        parameter = _parameter(field, form, operation.command)
         wire_names[parameter.name] = field.encode_name
+        as_json |= {parameter.name} if form.is_json else set()
         parameters.append(parameter)
 
     def call(invocation: Invocation, **values: Any) -> Outcome:
-        from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
-
-        arguments = {wire_names[name]: value for name, value in values.items() if value is not None and value != []}
-        with invocation.session(reads_only=operation.effect is Effect.READ) as session:
+        given = {name: value for name, value in values.items() if value is not None and value != []}
+        arguments = {wire_names[name]: value for name, value in with_json(given, as_json).items()}
+        with invocation.session(reads_only=_only_reads(operation, arguments)) as session:
             answer = session.call(operation.name, **arguments)
-        return Outcome(answer, lambda: draw_answer(answer, operation, operations))
+
+        def draw() -> None:
+            from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
+            from groundplan.surfaces.cli.work_drawing import DRAWINGS
+
+            if own := DRAWINGS.get(operation.name):
+                own(answer)
+            else:
+                draw_answer(answer, operation, operations)
+
+        return Outcome(answer, draw)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
 
 
-def _parameter(field: msgspec.structs.FieldInfo, command: Command) -> inspect.Parameter:
+def _only_reads(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:
+    """Whether such a request changes nothing, so that there must be something to read."""
+    meant = operation
+    if operation.route is not None:
+        strict_json.inspect(arguments)
+        meant = operation.route(admit(arguments, operation.input)) or operation
+    return all(one.effect is Effect.READ for one in (meant, meant.otherwise) if one is not None)
+
+
+def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -> inspect.Parameter:
     name = command.names.get(field.name, field.name).replace("-", "_")
-    kind, description = _kind(field.type)
-    text = _markup_free(description or MEANINGS.get(name, ""))
+    kind = form.kind
+    meaning = MEANINGS.get(" ".join((*command.words, name))) or MEANINGS.get(name, "")
+    text = _markup_free(form.description or meaning)
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
@@ -84,37 +135,35 @@ def _parameter(field: msgspec.structs.FieldInfo, command: Command) -> inspect.Pa
         kind = kind if isinstance(default, bool) else kind | None
     option = f"--{name.replace('_', '-')}"
     if field.name in command.arguments:
-        shape = typer.Argument(metavar=name.upper(), help=text, show_default=False)
+        shape = typer.Argument(metavar=option[2:].upper(), help=text, show_default=False)
     elif default is False:
         shape = typer.Option(option, metavar="", help=text, show_default=False)
     elif bool in (kind, *get_args(kind)):
         shape = typer.Option(f"{option}/--no-{option[2:]}", metavar="", help=text, show_default=False)
     else:
-        shape = typer.Option(option, metavar=_metavar(kind), help=text, show_default=False)
+        shape = typer.Option(option, metavar=METAVAR if form.is_json else _metavar(kind), help=text, show_default=False)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape])
 
 
-def _kind(hint: Any) -> tuple[Any, str | None]:
-    """How a field is typed on a command line, and what its annotation says about it.
-
-    What a shell has no form for (objects, arrays of objects) is typed as JSON; the input gate unwraps it.
-    """
+def _form(hint: Any) -> Form:
     hint, extras = peeled(hint, ())
     description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
     if is_union(hint):
-        options = [option for option in get_args(hint) if option not in (NoneType, UnsetType)]
-        if len(options) != 1:
-            return str, description
-        kind, inner = _kind(options[0])
-        return kind, description or inner
+        forms = [_form(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
+        if len(forms) != 1:
+            return Form(str, description, is_json=all(form.is_json for form in forms))
+        return forms[0]._replace(description=description or forms[0].description)
     if get_origin(hint) is Literal:
-        return _choice([value for value in get_args(hint) if value is not None]), description
+        return Form(_choice([value for value in get_args(hint) if value is not None]), description)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return _choice([member.value for member in hint]), description
+        return Form(_choice([member.value for member in hint]), description)
     if get_origin(hint) is list:
-        item, _ = _kind((get_args(hint) or (str,))[0])
-        return (list[item] if item in (str, int, float) else str), description  # type: ignore[valid-type] # a value
-    return (hint if hint in (int, float, bool) else str), description
+        item = _form((get_args(hint) or (str,))[0])
+        is_plain = item.kind in (str, int, float) and not item.is_json
+        return Form(list[item.kind], description) if is_plain else Form(str, description, is_json=True)  # type: ignore[name-defined] # a value
+    if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
+        return Form(str, description, is_json=True)
+    return Form(hint if hint in (int, float, bool) else str, description)
 
 
 def _choice(values: list[Any]) -> Any:

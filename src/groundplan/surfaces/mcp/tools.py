@@ -131,20 +131,18 @@ class _Tool:
             told_apart = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
             description = "; ".join(told_apart) + "."
             schema = merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
-        return {
-            "name": self.name,
-            "description": description,
-            "inputSchema": schema,
-            "annotations": _annotations(operations),
-        }
+        described = {"name": self.name, "description": description, "inputSchema": schema}
+        hints = _annotations(operations)
+        return {**described, "annotations": hints} if hints else described
 
 
 def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
-    """Only what differs from the defaults: a tool writes, destroys, is not idempotent, meets the world."""
-    hints = {"openWorldHint": False}
+    """Only what differs from the defaults: a tool writes, destroys, is not idempotent."""
+    hints: dict[str, bool] = {}
+    operations = [*operations, *(other for operation in operations for other in operation.becomes)]
     effects = {operation.effect for operation in operations}
     if effects == {Effect.READ}:
-        return {"readOnlyHint": True, **hints}  # the other two mean nothing for a tool that only reads
+        return {"readOnlyHint": True}  # the other two mean nothing for a tool that only reads
     if Effect.DESTROY not in effects:
         hints["destructiveHint"] = False
     if all(operation.idempotent or operation.effect is Effect.READ for operation in operations):

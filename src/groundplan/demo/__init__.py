@@ -1,10 +1,11 @@
-"""A small example: the projects of an organization that brings clean water to a valley."""
+"""A small example: the projects of an organization that brings clean water to a valley, and the work in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from groundplan.demo.work import fill_work
 from groundplan.kernel.access import Role
 from groundplan.session import Session
 
@@ -13,11 +14,12 @@ OWNER = "ada"
 
 @dataclass(frozen=True, slots=True)
 class ExampleProject:
-    """A project, who is in it beside its owner, and whether it is over."""
+    """A project, who is in it beside its owner, whether it has work in it, and whether it is over."""
 
     name: str
     goal: str
     members: Mapping[str, Role]
+    has_work: bool = False
     is_over: bool = False
 
 
@@ -26,6 +28,7 @@ PROJECTS = (
         "clean-water",
         "By 2028 every household in the Lenta valley has safe drinking water within a ten-minute walk.",
         {"ben": Role.EDITOR, "cleo": Role.VIEWER},
+        has_work=True,
     ),
     ExampleProject(
         "pump-monitor",
@@ -42,26 +45,29 @@ PROJECTS = (
 
 
 def fill(session: Session) -> list[str]:
-    """Put the example into a store and return the projects that were not there before.
+    """Put the example into a store and return the projects that were made or completed.
 
     What is there already stays as it is, so filling twice changes nothing and a fill that was cut short is completed.
     """
     there = {project.name: project for project in session.call("project.list", archived=True).projects}
     made = []
     for project in PROJECTS:
-        if project.name not in there:
+        is_new = project.name not in there
+        if is_new:
             session.call("project.create", name=project.name, goal=project.goal)
-            made.append(project.name)
         elif there[project.name].archived_at:
             continue
-        _complete(session, project)
+        if _complete(session, project) or is_new:
+            made.append(project.name)
     return made
 
 
-def _complete(session: Session, project: ExampleProject) -> None:
+def _complete(session: Session, project: ExampleProject) -> bool:
     inside = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
-    for name, role in project.members.items():
-        if name not in inside:
-            session.call("member.add", scopeId=project.name, userId=name, role=role)
+    missing = {name: role for name, role in project.members.items() if name not in inside}
+    for name, role in missing.items():
+        session.call("member.add", scopeId=project.name, userId=name, role=role)
+    has_worked = project.has_work and fill_work(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
+    return bool(missing) or has_worked

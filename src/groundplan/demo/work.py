@@ -1,0 +1,166 @@
+"""The work of the example: what it takes to bring clean water to a valley, halfway through the first part of it.
+
+Some of it is finished and shows what for, an agent has one node in hand, and one idea was given up for a reason. Every
+step is taken only if nothing has happened to its node since it was planned: so filling twice changes nothing, a fill
+that was cut short is completed, and what somebody did in the meantime stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.session import Session
+
+AGENT = "claude"
+POLICIES = {"claim_ttl_minutes": 480}  # a working day, so that the example's claim is still there after lunch
+MOST_URGENT = {"priority": 3}
+TAKEN = ("ranking", MOST_URGENT)
+RELATED = ("handbook", "pump")
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleNode:
+    """A node under another one, or on the top level."""
+
+    ref: str
+    summary: str
+    parent: str | None = None
+    after: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    def planned(self) -> dict[str, Any]:
+        """The node as work.plan takes it."""
+        parent = {} if self.parent is None else {"parent_ref": self.parent}
+        return {
+            "ref": self.ref,
+            "summary": self.summary,
+            **parent,
+            "depends_on": list(self.after),
+            "context_links": list(self.links),
+            "properties": dict(self.properties),
+        }
+
+
+NODES = (
+    ExampleNode("needs", "Find out where water is needed most", links=("docs/lenta-valley.md",)),
+    ExampleNode("households", "Count the households of all 23 villages", "needs"),
+    ExampleNode("old-wells", "Test the water of the existing wells", "needs"),
+    ExampleNode("springs", "Map the springs and when they run dry", "needs"),
+    ExampleNode(
+        "ranking",
+        "Rank the candidate sites by need and cost",
+        "needs",
+        after=("households", "old-wells", "springs"),
+        links=("data/households.csv", "data/wells.csv"),
+        properties=MOST_URGENT,
+    ),
+    ExampleNode("sites", "Agree on twelve sites with the village councils", "needs", after=("ranking",)),
+    ExampleNode("permits", "Get permission to drill"),
+    ExampleNode("land", "Sign agreements with the owners of the land", "permits", after=("sites",)),
+    ExampleNode("drilling-permit", "Apply for the drilling permits of the district", "permits", after=("land",)),
+    ExampleNode("design", "Decide how to build"),
+    ExampleNode("pump", "Choose one hand pump for the whole valley", "design"),
+    ExampleNode("well-head", "Draw the standard well head, apron and drain", "design", properties={"priority": 2}),
+    ExampleNode("pipeline", "Design a gravity-fed line from the upper spring", "design", after=("springs",)),
+    ExampleNode("flow", "Measure the flow of the upper spring for a year", "pipeline"),
+    ExampleNode("costs", "Estimate what one site costs", "design", after=("ranking", "well-head")),
+    ExampleNode("build", "Build the first four wells"),
+    ExampleNode("boreholes", "Drill four boreholes", "build", after=("drilling-permit", "costs")),
+    ExampleNode("pumping-test", "Test yield and water quality of each borehole", "build", after=("boreholes",)),
+    ExampleNode("install", "Install the pumps", "build", after=("pumping-test", "pump")),
+    ExampleNode("aprons", "Build aprons and drains", "build", after=("boreholes", "well-head")),
+    ExampleNode("upkeep", "Find people who keep the wells running"),
+    ExampleNode("caretakers", "Recruit two caretakers in each village", "upkeep", properties={"priority": 1}),
+    ExampleNode("handbook", "Write a repair handbook with pictures", "upkeep"),
+    ExampleNode("depot", "Set up a depot for spare parts in Lenta town", "upkeep", after=("pump",)),
+    ExampleNode("fee", "Agree on a water fee that pays for repairs", "upkeep", after=("sites",)),
+    ExampleNode("training", "Train the caretakers", "upkeep", after=("caretakers", "handbook", "install")),
+    ExampleNode("learn", "Learn before building the other eight"),
+    ExampleNode("walking", "Measure the way to water again after three months", "learn", after=("install",)),
+    ExampleNode("rain", "Test the water again after the rainy season", "learn", after=("install",)),
+    ExampleNode("go-on", "Decide about the other eight sites", "learn", after=("walking", "rain")),
+)
+
+# What is finished, and what shows it.
+EVIDENCE: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "households": (
+        ("file", "data/households.csv"),
+        ("note", "2,140 households; 860 of them walk more than half an hour"),
+    ),
+    "old-wells": (
+        ("file", "data/wells.csv"),
+        ("test", "14 of 22 wells are above the limit for E. coli"),
+        ("hint", "Test kits keep for six months only; order them late"),
+    ),
+    "springs": (("file", "maps/springs.geojson"),),
+    "pump": (("note", "Afridev: two people repair it without a crane, and Lenta town sells the parts"),),
+}
+
+GIVEN_UP = ("pipeline", "The upper spring fell dry in two of the last five summers")
+WHY_GIVEN_UP = "Wells only: a line that is dry when it is needed costs more trust than it brings water"
+
+
+def fill_work(session: Session, project: str) -> bool:
+    """Give a project the work of the example. Whether there was anything to do."""
+    is_new = session.call("work.open", project=project).summary.total == 1
+    if is_new:
+        session.call("work.open", project=project, policies=POLICIES)
+        session.call("work.plan", project=project, nodes=[node.planned() for node in NODES])
+    ids = _ids(session, project)
+    steps = (_finish, _give_up, _relate, _take)
+    return any([is_new, *(step(session, project, ids) for step in steps)])
+
+
+def _ids(session: Session, project: str) -> dict[str, str]:
+    refs = {node.summary: node.ref for node in NODES}
+    found = session.call("work.query", project=project, limit=100, sort="created").nodes
+    return {refs[one.summary]: one.id for one in found if one.summary in refs}
+
+
+def _is_untouched(session: Session, ids: Mapping[str, str], ref: str) -> bool:
+    """Whether nothing has happened to a node since it was planned: a revision counts what has."""
+    return ref in ids and session.call("work.context", node_id=ids[ref], depth=0, lean=False).node.rev == 1
+
+
+def _finish(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+    updates = [
+        {
+            "node_id": ids[ref],
+            "resolved": True,
+            "add_evidence": [{"type": type_, "ref": shown} for type_, shown in evidence],
+        }
+        for ref, evidence in EVIDENCE.items()
+        if _is_untouched(session, ids, ref)
+    ]
+    if updates:
+        session.call("work.update", updates=updates)
+    return bool(updates)
+
+
+def _give_up(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+    ref, reason = GIVEN_UP
+    if not _is_untouched(session, ids, ref):
+        return False
+    drop = {"op": "drop", "node_id": ids[ref], "reason": reason}
+    session.call("work.restructure", operations=[drop], decision=WHY_GIVEN_UP)
+    return True
+
+
+def _relate(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+    source, target = RELATED
+    if target not in ids or not _is_untouched(session, ids, source):
+        return False
+    session.call("work.connect", edges=[{"from": ids[source], "to": ids[target], "type": "relates_to"}])
+    return True
+
+
+def _take(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+    ref, properties = TAKEN
+    if not _is_untouched(session, ids, ref):
+        return False
+    agent = Session(session.store, local_actor(AGENT, kind=Kind.AGENT), session.operations)
+    return bool(agent.call("work.claim", project=project, filter=properties).nodes)

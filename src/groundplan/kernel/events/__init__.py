@@ -1,0 +1,1 @@
+"""What happened, read back."""

@@ -1,0 +1,32 @@
+-- part: by_subject
+-- Left alone, SQLite takes the primary key, which has the right order, and walks through all that ever happened.
+INDEXED BY events_by_subject
+
+-- part: of_writes
+AND e.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
+
+-- name: events_about
+-- What happened to one subject before a certain place, newest first, of one slice.
+SELECT rev, n, at, actor_id, op, changes, decision
+  FROM events {by_subject}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND subject = :subject
+   AND (rev, n) < (:rev, :n)
+   AND op >= :first_op
+   AND op < :behind_ops
+ ORDER BY rev DESC, n DESC
+ LIMIT :at_most;
+
+-- name: headlines
+-- The first events of some writes that are of certain kinds or say why, newest write first.
+SELECT e.rev, e.at, e.actor_id, e.op, e.subject, e.decision
+  FROM events AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   {of_writes}
+   AND e.n < :of_each
+   AND e.op >= :first_op
+   AND e.op < :behind_ops
+   AND (e.decision IS NOT NULL OR e.op IN (SELECT value FROM each(:told)))
+ ORDER BY e.rev DESC, e.n;

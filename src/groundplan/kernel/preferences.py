@@ -1,0 +1,16 @@
+"""What whoever asks prefers where a request does not say: set once, by the configuration or by the surface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groundplan.kernel.policies import CLAIM_TTL_MINUTES
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Defaults of one session."""
+
+    lean: bool = False  # leave null, empty and bookkeeping fields out of answers
+    claim_ttl_minutes: float = CLAIM_TTL_MINUTES
+    answer_tokens_max: int = 0  # how long an answer may be; 0: as long as it is

@@ -1,0 +1,25 @@
+"""Say how a project wants to be worked in. Each policy is acted on by the slice that it belongs to."""
+
+from __future__ import annotations
+
+import msgspec
+
+from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.policies import Policies, PolicyChanges
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+def configure(
+    tx: Transaction, project_id: str, policies: Policies, wanted: PolicyChanges, *, decision: str | None
+) -> Policies:
+    """Set policies of a project; all of them as they are now. Setting what is set already changes nothing."""
+    after = wanted.applied(policies)
+    if after != policies:
+        tx.run(sql.set_policies, id=project_id, policies=msgspec.json.encode(after).decode())
+        moved = [name for name in wanted.given() if getattr(after, name) != getattr(policies, name)]
+        changes = [changed(f"policies.{name}", getattr(policies, name), getattr(after, name)) for name in moved]
+        tx.record(Op.PROJECT_CONFIGURED, project_id, *changes, decision=decision, project_id=project_id)
+    return after

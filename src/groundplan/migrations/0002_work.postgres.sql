@@ -1,0 +1,192 @@
+-- The work graph: what there is to do, what waits for what, and what is ready now.
+-- Inside a project a node is known by its number `n`, counted in the order of creation. Keys of numbers lie together on
+-- disk, and a reference that carries the project cannot lead out of it. `id` is the name that callers use.
+
+ALTER TABLE projects ADD COLUMN policies text COLLATE "C" NOT NULL DEFAULT '{}';
+
+-- The elements of a JSON array, under the name that SQLite's json_each gives them.
+CREATE FUNCTION gp_each(elements text) RETURNS TABLE (value text)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT json_array_elements_text(elements::json) AS value
+$$;
+
+-- History is asked for by subject.
+CREATE INDEX events_by_subject ON events (tenant_id, project_id, subject, rev, n);
+
+-- What is known of a project's work as a whole, kept in the transaction of each change.
+CREATE TABLE work_projects (
+    tenant_id     text COLLATE "C" NOT NULL,
+    project_id    text COLLATE "C" NOT NULL,
+    number        bigint NOT NULL,
+    last_n        bigint NOT NULL,
+    total         bigint NOT NULL,
+    resolved      bigint NOT NULL,
+    blocked       bigint NOT NULL,
+    actionable    bigint NOT NULL,
+    CONSTRAINT work_projects_pkey PRIMARY KEY (tenant_id, project_id),
+    CONSTRAINT work_projects_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
+    CONSTRAINT work_projects_counts_add_up CHECK (
+        total >= 1 AND resolved >= 0 AND blocked >= 0 AND actionable >= 0
+        AND resolved + blocked + actionable <= total AND total <= last_n
+    )
+);
+
+-- SQLite's text index has one key for the whole file, of which this number is a part.
+CREATE UNIQUE INDEX work_projects_number_is_unique ON work_projects (tenant_id, number);
+
+CREATE TABLE work_nodes (
+    tenant_id     text COLLATE "C" NOT NULL,
+    project_id    text COLLATE "C" NOT NULL,
+    n             bigint NOT NULL,
+    id            text COLLATE "C" NOT NULL,
+    parent_n      bigint,
+    kind          text COLLATE "C",
+    rev           bigint NOT NULL,
+    summary       text COLLATE "C" NOT NULL,
+    resolved      boolean NOT NULL,
+    outcome       text COLLATE "C",
+    state         text COLLATE "C",
+    properties    text COLLATE "C" NOT NULL,
+    context_links text COLLATE "C" NOT NULL,
+    created_at    instant NOT NULL,
+    created_by    text COLLATE "C" NOT NULL,
+    updated_at    instant NOT NULL,
+    priority      double precision NOT NULL,
+    depth         bigint NOT NULL,
+    open_children bigint NOT NULL,
+    open_deps     bigint NOT NULL,
+    blocked_above bigint NOT NULL,
+    claimed_by    text COLLATE "C",
+    claimed_at    instant,
+    claimed_until instant,
+    claim_number  bigint NOT NULL,
+    is_ready      boolean NOT NULL GENERATED ALWAYS AS (
+        NOT resolved AND open_children = 0 AND open_deps = 0 AND blocked_above = 0 AND parent_n IS NOT NULL
+    ) STORED,
+    is_blocked    boolean NOT NULL GENERATED ALWAYS AS (
+        NOT resolved AND (open_deps > 0 OR blocked_above > 0)
+    ) STORED,
+    CONSTRAINT work_nodes_pkey PRIMARY KEY (tenant_id, project_id, n),
+    CONSTRAINT work_nodes_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT work_nodes_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES work_projects (tenant_id, project_id),
+    CONSTRAINT work_nodes_have_a_parent_in_the_project FOREIGN KEY (tenant_id, project_id, parent_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_nodes_root_is_the_first CHECK (
+        (parent_n IS NULL) = (n = 1) AND (n = 1) = (kind IS NOT DISTINCT FROM 'project')
+    ),
+    CONSTRAINT work_nodes_kind_is_known CHECK (kind IN ('project', 'feature', 'task')),
+    CONSTRAINT work_nodes_are_not_their_own_parent CHECK (parent_n <> n),
+    CONSTRAINT work_nodes_resolved_is_a_fact CHECK (resolved IN (false, true)),
+    CONSTRAINT work_nodes_resolved_leaves_nothing_open CHECK (NOT resolved OR open_children = 0),
+    CONSTRAINT work_nodes_outcome_is_of_the_resolved CHECK (outcome IS NULL OR (resolved AND outcome = 'dropped')),
+    CONSTRAINT work_nodes_counters_count CHECK (
+        depth >= 0 AND open_children >= 0 AND open_deps >= 0 AND blocked_above >= 0 AND rev >= 1
+    ),
+    CONSTRAINT work_nodes_claim_is_whole CHECK (
+        (claimed_by IS NULL) = (claimed_at IS NULL)
+        AND (claimed_by IS NOT NULL OR claimed_until IS NULL)
+        AND (claimed_by IS NULL OR NOT resolved)
+    ),
+    CONSTRAINT work_nodes_summary_fits CHECK (octet_length(summary) BETWEEN 1 AND 4096),
+    CONSTRAINT work_nodes_properties_fit CHECK (octet_length(properties) <= 32768)
+);
+
+CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
+CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n);
+
+-- What may be started, best first: `next` is the first entry. Claims that still hold are looked at apart.
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+ WHERE is_ready AND claimed_by IS NULL;
+CREATE INDEX work_nodes_ready_but_claimed
+    ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+ WHERE is_ready AND claimed_by IS NOT NULL;
+CREATE INDEX work_nodes_by_claimant ON work_nodes (tenant_id, project_id, claimed_by, n)
+ WHERE claimed_by IS NOT NULL;
+
+-- A fence that could come back would let a late writer through.
+CREATE FUNCTION gp_refuse_claim_step() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    RAISE EXCEPTION 'claim_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+END
+$$;
+
+CREATE TRIGGER work_nodes_claim_number_only_grows
+    BEFORE UPDATE OF claim_number ON work_nodes
+    FOR EACH ROW WHEN (NEW.claim_number < OLD.claim_number) EXECUTE FUNCTION gp_refuse_claim_step();
+
+CREATE TRIGGER work_nodes_rev_moves_by_one
+    BEFORE UPDATE OF rev ON work_nodes
+    FOR EACH ROW WHEN (NEW.rev NOT IN (OLD.rev, OLD.rev + 1)) EXECUTE FUNCTION gp_refuse_rev_step();
+
+CREATE TABLE work_edges (
+    tenant_id     text COLLATE "C" NOT NULL,
+    project_id    text COLLATE "C" NOT NULL,
+    from_n        bigint NOT NULL,
+    type          text COLLATE "C" NOT NULL,
+    to_n          bigint NOT NULL,
+    CONSTRAINT work_edges_pkey PRIMARY KEY (tenant_id, project_id, from_n, type, to_n),
+    CONSTRAINT work_edges_begin_in_the_project FOREIGN KEY (tenant_id, project_id, from_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_edges_end_in_the_project FOREIGN KEY (tenant_id, project_id, to_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_edges_do_not_end_where_they_begin CHECK (from_n <> to_n),
+    CONSTRAINT work_edges_type_fits CHECK (length(type) BETWEEN 1 AND 255)
+);
+
+CREATE INDEX work_edges_by_end ON work_edges (tenant_id, project_id, to_n, type, from_n);
+
+CREATE TABLE work_evidence (
+    tenant_id     text COLLATE "C" NOT NULL,
+    project_id    text COLLATE "C" NOT NULL,
+    node_n        bigint NOT NULL,
+    k             bigint NOT NULL,
+    type          text COLLATE "C" NOT NULL,
+    ref           text COLLATE "C" NOT NULL,
+    agent         text COLLATE "C" NOT NULL,
+    at            instant NOT NULL,
+    CONSTRAINT work_evidence_pkey PRIMARY KEY (tenant_id, project_id, node_n, k),
+    CONSTRAINT work_evidence_is_of_a_node FOREIGN KEY (tenant_id, project_id, node_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_evidence_type_fits CHECK (length(type) BETWEEN 1 AND 255),
+    CONSTRAINT work_evidence_ref_fits CHECK (octet_length(ref) <= 4096)
+);
+
+-- Nodes that were merged away: their ids stay taken, and lead to where the work went.
+CREATE TABLE work_merged (
+    tenant_id     text COLLATE "C" NOT NULL,
+    id            text COLLATE "C" NOT NULL,
+    project_id    text COLLATE "C" NOT NULL,
+    into_id       text COLLATE "C" NOT NULL,
+    CONSTRAINT work_merged_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT work_merged_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES work_projects (tenant_id, project_id)
+);
+
+-- Projects that were made before there was work get their root now.
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
+SELECT tenant_id, id, row_number() OVER (ORDER BY tenant_id, id), 1, 1, 0, 0, 0
+  FROM projects;
+
+INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolved, properties, context_links,
+                        created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above,
+                        claim_number)
+SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
+       created_at, created_by, created_at, '-infinity', 0, 0, 0, 0, 0
+  FROM projects;
+
+INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes)
+SELECT p.tenant_id, p.id, p.rev,
+       (SELECT coalesce(max(e.n) + 1, 0)
+          FROM events AS e
+         WHERE e.tenant_id = p.tenant_id
+           AND e.project_id = p.id
+           AND e.rev = p.rev),
+       1, p.updated_at, p.created_by, 'work.created', p.id,
+       json_build_array(
+           json_build_object('field', 'summary', 'before', NULL, 'after', coalesce(nullif(p.goal, ''), p.name))
+       )::text
+  FROM projects AS p;

@@ -1,0 +1,223 @@
+-- The work graph: what there is to do, what waits for what, and what is ready now.
+-- Inside a project a node is known by its number `n`, counted in the order of creation. Keys of numbers lie together on
+-- disk, and a reference that carries the project cannot lead out of it. `id` is the name that callers use.
+
+ALTER TABLE projects ADD COLUMN policies TEXT NOT NULL DEFAULT '{}';
+
+-- History is asked for by subject.
+CREATE INDEX events_by_subject ON events (tenant_id, project_id, subject, rev, n);
+
+-- What is known of a project's work as a whole, kept in the transaction of each change.
+CREATE TABLE work_projects (
+    tenant_id  TEXT    NOT NULL,
+    project_id TEXT    NOT NULL,
+    number     INTEGER NOT NULL,
+    last_n     INTEGER NOT NULL,
+    total      INTEGER NOT NULL,
+    resolved   INTEGER NOT NULL,
+    blocked    INTEGER NOT NULL,
+    actionable INTEGER NOT NULL,
+    CONSTRAINT work_projects_pkey PRIMARY KEY (tenant_id, project_id),
+    CONSTRAINT work_projects_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
+    CONSTRAINT work_projects_counts_add_up CHECK (
+        total >= 1 AND resolved >= 0 AND blocked >= 0 AND actionable >= 0
+        AND resolved + blocked + actionable <= total AND total <= last_n
+    )
+) STRICT, WITHOUT ROWID;
+
+-- Not by tenant: it is the upper half of the key of a summary in the text index, which has one key for the whole file.
+CREATE UNIQUE INDEX work_projects_number_is_unique ON work_projects (number);
+
+CREATE TABLE work_nodes (
+    tenant_id     TEXT    NOT NULL,
+    project_id    TEXT    NOT NULL,
+    n             INTEGER NOT NULL,
+    id            TEXT    NOT NULL,
+    parent_n      INTEGER,
+    kind          TEXT,
+    rev           INTEGER NOT NULL,
+    summary       TEXT    NOT NULL,
+    resolved      INTEGER NOT NULL,
+    outcome       TEXT,
+    state         TEXT,
+    properties    TEXT    NOT NULL,
+    context_links TEXT    NOT NULL,
+    created_at    TEXT    NOT NULL,
+    created_by    TEXT    NOT NULL,
+    updated_at    TEXT    NOT NULL,
+    priority      REAL    NOT NULL,
+    depth         INTEGER NOT NULL,
+    open_children INTEGER NOT NULL,
+    open_deps     INTEGER NOT NULL,
+    blocked_above INTEGER NOT NULL,
+    claimed_by    TEXT,
+    claimed_at    TEXT,
+    claimed_until TEXT,
+    claim_number  INTEGER NOT NULL,
+    is_ready      INTEGER NOT NULL GENERATED ALWAYS AS (
+        NOT resolved AND open_children = 0 AND open_deps = 0 AND blocked_above = 0 AND parent_n IS NOT NULL
+    ) VIRTUAL,
+    is_blocked    INTEGER NOT NULL GENERATED ALWAYS AS (
+        NOT resolved AND (open_deps > 0 OR blocked_above > 0)
+    ) VIRTUAL,
+    CONSTRAINT work_nodes_pkey PRIMARY KEY (tenant_id, project_id, n),
+    CONSTRAINT work_nodes_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT work_nodes_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES work_projects (tenant_id, project_id),
+    CONSTRAINT work_nodes_have_a_parent_in_the_project FOREIGN KEY (tenant_id, project_id, parent_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_nodes_root_is_the_first CHECK (
+        (parent_n IS NULL) = (n = 1) AND (n = 1) = (kind IS 'project')
+    ),
+    CONSTRAINT work_nodes_kind_is_known CHECK (kind IN ('project', 'feature', 'task')),
+    CONSTRAINT work_nodes_are_not_their_own_parent CHECK (parent_n <> n),
+    CONSTRAINT work_nodes_resolved_is_a_fact CHECK (resolved IN (0, 1)),
+    CONSTRAINT work_nodes_resolved_leaves_nothing_open CHECK (NOT resolved OR open_children = 0),
+    CONSTRAINT work_nodes_outcome_is_of_the_resolved CHECK (outcome IS NULL OR (resolved AND outcome = 'dropped')),
+    CONSTRAINT work_nodes_counters_count CHECK (
+        depth >= 0 AND open_children >= 0 AND open_deps >= 0 AND blocked_above >= 0 AND rev >= 1
+    ),
+    CONSTRAINT work_nodes_claim_is_whole CHECK (
+        (claimed_by IS NULL) = (claimed_at IS NULL)
+        AND (claimed_by IS NOT NULL OR claimed_until IS NULL)
+        AND (claimed_by IS NULL OR NOT resolved)
+    ),
+    CONSTRAINT work_nodes_summary_fits CHECK (length(CAST(summary AS BLOB)) BETWEEN 1 AND 4096),
+    CONSTRAINT work_nodes_properties_fit CHECK (length(CAST(properties AS BLOB)) <= 32768)
+) STRICT;
+
+CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
+CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n);
+
+-- What may be started, best first: `next` is the first entry. Claims that still hold are looked at apart.
+CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+ WHERE is_ready AND claimed_by IS NULL;
+CREATE INDEX work_nodes_ready_but_claimed
+    ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
+ WHERE is_ready AND claimed_by IS NOT NULL;
+CREATE INDEX work_nodes_by_claimant ON work_nodes (tenant_id, project_id, claimed_by, n)
+ WHERE claimed_by IS NOT NULL;
+
+-- A fence that could come back would let a late writer through.
+CREATE TRIGGER work_nodes_claim_number_only_grows
+BEFORE UPDATE OF claim_number ON work_nodes
+WHEN NEW.claim_number < OLD.claim_number
+BEGIN
+    SELECT RAISE(ABORT, 'claim_step: work_nodes');
+END;
+
+CREATE TRIGGER work_nodes_rev_moves_by_one
+BEFORE UPDATE OF rev ON work_nodes
+WHEN NEW.rev NOT IN (OLD.rev, OLD.rev + 1)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: work_nodes');
+END;
+
+CREATE TABLE work_edges (
+    tenant_id  TEXT    NOT NULL,
+    project_id TEXT    NOT NULL,
+    from_n     INTEGER NOT NULL,
+    type       TEXT    NOT NULL,
+    to_n       INTEGER NOT NULL,
+    CONSTRAINT work_edges_pkey PRIMARY KEY (tenant_id, project_id, from_n, type, to_n),
+    CONSTRAINT work_edges_begin_in_the_project FOREIGN KEY (tenant_id, project_id, from_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_edges_end_in_the_project FOREIGN KEY (tenant_id, project_id, to_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_edges_do_not_end_where_they_begin CHECK (from_n <> to_n),
+    CONSTRAINT work_edges_type_fits CHECK (length(type) BETWEEN 1 AND 255)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX work_edges_by_end ON work_edges (tenant_id, project_id, to_n, type, from_n);
+
+CREATE TABLE work_evidence (
+    tenant_id  TEXT    NOT NULL,
+    project_id TEXT    NOT NULL,
+    node_n     INTEGER NOT NULL,
+    k          INTEGER NOT NULL,
+    type       TEXT    NOT NULL,
+    ref        TEXT    NOT NULL,
+    agent      TEXT    NOT NULL,
+    at         TEXT    NOT NULL,
+    CONSTRAINT work_evidence_pkey PRIMARY KEY (tenant_id, project_id, node_n, k),
+    CONSTRAINT work_evidence_is_of_a_node FOREIGN KEY (tenant_id, project_id, node_n)
+        REFERENCES work_nodes (tenant_id, project_id, n),
+    CONSTRAINT work_evidence_type_fits CHECK (length(type) BETWEEN 1 AND 255),
+    CONSTRAINT work_evidence_ref_fits CHECK (length(CAST(ref AS BLOB)) <= 4096)
+) STRICT, WITHOUT ROWID;
+
+-- Nodes that were merged away: their ids stay taken, and lead to where the work went.
+CREATE TABLE work_merged (
+    tenant_id  TEXT    NOT NULL,
+    id         TEXT    NOT NULL,
+    project_id TEXT    NOT NULL,
+    into_id    TEXT    NOT NULL,
+    CONSTRAINT work_merged_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT work_merged_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES work_projects (tenant_id, project_id)
+) STRICT, WITHOUT ROWID;
+
+-- Summaries by their trigrams. Only where each trigram occurs is kept, not the text: who is found is looked at again.
+-- PostgreSQL has none: under row level security it would go unused.
+CREATE VIRTUAL TABLE work_text USING fts5 (
+    summary, content = '', columnsize = 0, detail = none, tokenize = 'trigram'
+);
+
+CREATE TRIGGER work_text_learns
+AFTER INSERT ON work_nodes
+BEGIN
+    INSERT INTO work_text (rowid, summary)
+    SELECT number * 4294967296 + NEW.n, NEW.summary
+      FROM work_projects
+     WHERE tenant_id = NEW.tenant_id
+       AND project_id = NEW.project_id;
+END;
+
+CREATE TRIGGER work_text_relearns
+AFTER UPDATE OF summary ON work_nodes
+WHEN NEW.summary <> OLD.summary
+BEGIN
+    INSERT INTO work_text (work_text, rowid, summary)
+    SELECT 'delete', number * 4294967296 + OLD.n, OLD.summary
+      FROM work_projects
+     WHERE tenant_id = OLD.tenant_id
+       AND project_id = OLD.project_id;
+    INSERT INTO work_text (rowid, summary)
+    SELECT number * 4294967296 + NEW.n, NEW.summary
+      FROM work_projects
+     WHERE tenant_id = NEW.tenant_id
+       AND project_id = NEW.project_id;
+END;
+
+CREATE TRIGGER work_text_forgets
+AFTER DELETE ON work_nodes
+BEGIN
+    INSERT INTO work_text (work_text, rowid, summary)
+    SELECT 'delete', number * 4294967296 + OLD.n, OLD.summary
+      FROM work_projects
+     WHERE tenant_id = OLD.tenant_id
+       AND project_id = OLD.project_id;
+END;
+
+-- Projects that were made before there was work get their root now.
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
+SELECT tenant_id, id, row_number() OVER (ORDER BY tenant_id, id), 1, 1, 0, 0, 0
+  FROM projects;
+
+INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolved, properties, context_links,
+                        created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above,
+                        claim_number)
+SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
+       created_at, created_by, created_at, -9e999, 0, 0, 0, 0, 0
+  FROM projects;
+
+INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes)
+SELECT p.tenant_id, p.id, p.rev,
+       (SELECT coalesce(max(e.n) + 1, 0)
+          FROM events AS e
+         WHERE e.tenant_id = p.tenant_id
+           AND e.project_id = p.id
+           AND e.rev = p.rev),
+       1, p.updated_at, p.created_by, 'work.created', p.id,
+       json_array(json_object('field', 'summary', 'before', NULL, 'after', coalesce(nullif(p.goal, ''), p.name)))
+  FROM projects AS p;

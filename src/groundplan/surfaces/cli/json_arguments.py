@@ -1,0 +1,82 @@
+"""What a shell has no form for is given as JSON: on the line, in a file (`@plan.json`) or on standard input (`-`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
+from groundplan.kernel.wording import quoted
+from groundplan.surfaces.cli.failures import Usage, write
+
+METAVAR = "JSON|@FILE|-"
+STANDARD_INPUT = "-"
+FILE = "@"
+
+
+def with_json(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The values of some options, those of the names given read as JSON.
+
+    Raises:
+        Usage: a file cannot be read, or standard input was asked for twice.
+        Invalid: it is no JSON.
+    """
+    piped = [name for name in names if values.get(name) == STANDARD_INPUT]
+    if len(piped) > 1:
+        raise Usage(f"{_option(piped[0])} and {_option(piped[1])} cannot both be read from standard input; use a file")
+    return {
+        name: _read(_option(name), value) if name in names and isinstance(value, str) else value
+        for name, value in values.items()
+    }
+
+
+def _read(option: str, given: str) -> Any:
+    if given == STANDARD_INPUT:
+        return _decoded(_piped(option), "standard input", option)
+    if given.startswith(FILE):
+        return _decoded(_content(option, given[1:]), given[1:], option)
+    try:
+        return _decoded(given.encode("utf-8", "surrogateescape"), option, option)
+    except Invalid as error:
+        if error.code == "invalid_json" and _is_file(given):
+            raise Usage(f"{option} {quoted(given)} is the name of a file; write {FILE}{given}", option=option) from None
+        raise
+
+
+def _decoded(raw: bytes, source: str, option: str) -> Any:
+    try:
+        return decode(raw.removeprefix(b"\xef\xbb\xbf"))
+    except Invalid as error:
+        sentence = error.message.replace("the request", source, 1)
+        raise Invalid(sentence, code=error.code, **{**error.details, "option": option}) from None
+
+
+def _piped(option: str) -> bytes:
+    if sys.stdin is None:
+        raise Usage(f"{option} is to be read from standard input, which is closed", option=option)
+    if sys.stdin.isatty():
+        write(sys.stderr, f"groundplan: type the JSON for {option}; Ctrl-D ends it")
+    return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
+
+
+def _content(option: str, path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(BODY_BYTES_MAX + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no such file"
+        raise Usage(f"{option}: cannot read {quoted(path)}: {why}", option=option) from None
+
+
+def _is_file(given: str) -> bool:
+    try:
+        return Path(given).is_file()
+    except (OSError, ValueError):  # too long for a name, or holding what none may hold
+        return False
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,169 @@
+"""Connect nodes, and take connections away: what waits for what, and whatever else belongs together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.cycles import is_ancestor, shortened, way_round
+from groundplan.work.events import Op
+from groundplan.work.outcome import Outcome, outcome
+from groundplan.work.readiness import Readiness
+from groundplan.work.refs import AmbiguousNode, Found, MixedProjects, find, in_project, missing
+from groundplan.work.requests import Decision, NodeRef, TypeName
+from groundplan.work.row import fetch
+
+EDGES_MAX = 1_000
+EXPLAINED_MAX = 20  # rejected edges with a path or near ids; a call with more of them is wrong in some other way
+DEPENDS_ON = "depends_on"
+PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the tree is no edge
+
+sql = load_queries(__file__)
+
+
+class Edge(Struct, forbid_unknown_fields=True):
+    """A connection to make, or to take away."""
+
+    from_: NodeRef = field(name="from")
+    to: NodeRef
+    type: TypeName
+    remove: bool = False
+
+
+class Connect(Struct, forbid_unknown_fields=True):
+    """Connections between nodes of one project, made in order."""
+
+    edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class Rejected(Struct, rename={"from_": "from"}):
+    """A connection that was not made, and why."""
+
+    from_: str
+    to: str
+    reason: str
+    path: list[str] | UnsetType = UNSET  # the way round, for a cycle
+    near: list[str] | UnsetType = UNSET  # what was probably meant, for an unknown node
+
+
+class Connected(Outcome, kw_only=True):
+    """How many connections were made or taken away; those that could not be."""
+
+    applied: int
+    rejected: list[Rejected] | UnsetType = UNSET
+
+
+class _Refused(Exception):
+    def __init__(self, reason: str, *, path: list[str] | None = None, near: list[str] | None = None) -> None:
+        self.reason = reason
+        self.path = path or UNSET
+        self.near = near or UNSET
+
+
+def connect(tx: Transaction, request: Connect) -> Connected:
+    """Make and take away connections. One that cannot be made is listed with its reason; the others are made."""
+    readiness = Readiness(tx, decision=request.decision)
+    answer = Connected(applied=0)
+    rejected: list[Rejected] = []
+    for edge in request.edges:
+        try:
+            source, target = _end(tx, edge.from_), _end(tx, edge.to)
+            (_remove if edge.remove else _add)(tx, readiness, source, target, edge.type, request.decision)
+            answer.applied += 1
+        except _Refused as refused:
+            one = Rejected(edge.from_, edge.to, refused.reason, refused.path, refused.near)
+            if len(rejected) >= EXPLAINED_MAX:
+                one.path = one.near = UNSET
+            rejected.append(one)
+    answer.rejected = rejected or UNSET
+    return outcome(answer, tx, readiness, [])
+
+
+def _end(tx: Transaction, ref: str) -> Found:
+    try:
+        return in_project(tx, ref)
+    except NotFound as error:
+        raise _Refused("node_not_found", near=error.details.get("near")) from None
+    except AmbiguousNode as error:
+        raise _Refused(error.code, near=error.details["near"]) from None
+    except MixedProjects as error:
+        raise _Refused(error.code) from None
+
+
+def _add(tx: Transaction, readiness: Readiness, source: Found, target: Found, type_: str, decision: str | None) -> None:
+    if type_ in PARENT_TYPES:
+        raise _Refused("use_graph_restructure")
+    if source.n == target.n:
+        raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
+    is_dependency = type_ == DEPENDS_ON
+    if is_dependency:
+        _refuse_cycle(tx, source, target)
+    edge = {"from_n": source.n, "type": type_, "to_n": target.n}
+    if not tx.run(sql.add_edge, project_id=tx.project.id, **edge):
+        raise _Refused("already_connected")
+    readiness.look_at([source.n])
+    tx.run(sql.touch_node, project_id=tx.project.id, n=source.n)
+    tx.record(Op.CONNECTED, source.id, changed(type_, None, target.id), decision=decision)
+    if is_dependency and not fetch(tx, target.n).resolved:
+        readiness.waits_for([source.n], by=1)
+
+
+def _refuse_cycle(tx: Transaction, source: Found, target: Found) -> None:
+    above, below = fetch(tx, target.n), fetch(tx, source.n)
+    if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
+        raise _Refused("cycle_detected", path=[source.id, target.id, source.id])
+    path = way_round(tx, source.n, target.n)
+    if path is not None:
+        raise _Refused("cycle_detected", path=shortened(path))
+
+
+def _remove(
+    tx: Transaction, readiness: Readiness, source: Found, target: Found, type_: str, decision: str | None
+) -> None:
+    edge = {"from_n": source.n, "type": type_, "to_n": target.n}
+    if not tx.run(sql.remove_edge, project_id=tx.project.id, **edge):
+        raise _Refused("not_connected")
+    readiness.look_at([source.n])
+    tx.run(sql.touch_node, project_id=tx.project.id, n=source.n)
+    tx.record(Op.DISCONNECTED, source.id, changed(type_, target.id, None), decision=decision)
+    if type_ == DEPENDS_ON and not fetch(tx, target.n).resolved:
+        readiness.waits_for([source.n], by=-1)
+
+
+def locate(tx: Transaction, request: Connect) -> str:
+    """The project of the first node that there is.
+
+    Raises:
+        NotFound: there is none of them.
+    """
+    refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
+    for ref in refs:
+        try:
+            return find(tx, ref).project_id
+        except (NotFound, AmbiguousNode):
+            continue
+    raise missing(tx, refs[0])
+
+
+OPERATION = Operation(
+    name="work.connect",
+    summary="Add or remove edges; depends_on edges never form a cycle.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=Connect,
+    output=Connected,
+    handler=connect,
+    project=locate,
+    tool=Tool("graph_connect", Group.WORK),
+    command=Command(("work", "connect")),
+)

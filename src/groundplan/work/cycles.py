@@ -1,0 +1,162 @@
+"""Nothing may wait for itself: the dependencies of a project have no loop, and every refusal shows the way round.
+
+By default a node waits for what it depends on, and a dependency on an own ancestor is refused as well, since the
+ancestor is finished last. Under the policy `inherit_dependencies` a node also waits for what its ancestors wait for,
+so loops can run through the tree. There, each node is two moments: its start (twice its number) and its finish (one
+more). A finish waits for the start and for the finishes of the children; a start waits for the finishes of the
+dependencies and for the start of the parent.
+
+One statement fetches what can be reached, each node once; the way round is found in what came back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
+
+import msgspec
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+PATH_SHOWN_MAX = 50
+
+Waits = Mapping[int, Sequence[int]]
+
+
+class CycleDetected(RuleViolated):
+    """A node would have to wait for itself."""
+
+    code = "cycle_detected"
+
+    def __init__(self, path: Sequence[str], *, hint: str = "") -> None:
+        shown = shortened(path)
+        super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown)
+
+
+def depends_on_ancestor(node: str, ancestor: str) -> CycleDetected:
+    """The refusal of a dependency that could never be met."""
+    return CycleDetected([node, ancestor, node], hint=f"; {ancestor} lies above {node} and is finished after it")
+
+
+def shortened(path: Sequence[str]) -> list[str]:
+    """A way round, its middle left out where it is very long."""
+    if len(path) <= PATH_SHOWN_MAX:
+        return list(path)
+    half = PATH_SHOWN_MAX // 2
+    return [*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]]
+
+
+def start(n: int) -> int:
+    """The moment at which a node may begin."""
+    return n * 2
+
+
+def finish(n: int) -> int:
+    """The moment at which a node is done."""
+    return n * 2 + 1
+
+
+def way_round(tx: Transaction, source: int, target: int) -> list[str] | None:
+    """The loop that `source` depending on `target` would close, as ids from source back to source."""
+    if tx.project.policies.inherit_dependencies:
+        found = _way(_moments_from(tx, [finish(target)]), [finish(target)], start(source))
+        path = None if found is None else [moment // 2 for moment in found]
+    else:
+        path = _way(_waits_from(tx, [target]), [target], source)
+    return None if path is None else ids(tx, [source, *path])
+
+
+def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
+    """Whether the node `n`, which lies at this depth, is the node `of` or above it."""
+    return (n,) in tx.all(sql.chain_up, project_id=tx.project.id, n=of, depth=depth)
+
+
+def loop_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
+    """A loop through one of these nodes as the rows are now, or None."""
+    if tx.project.policies.inherit_dependencies:
+        moments = [moment for n in ns for moment in (finish(n), start(n))]
+        found = loop(_moments_from(tx, moments))
+        path = None if found is None else [moment // 2 for moment in found]
+    else:
+        path = loop(_waits_from(tx, ns))
+    return None if path is None else ids(tx, path)
+
+
+def ids(tx: Transaction, path: Iterable[int]) -> list[str]:
+    """A way as ids, with each node once where it stands twice in a row."""
+    steps = [n for n, _ in groupby(path)]
+    named: dict[int, str] = dict(tx.all(sql.ids_of, project_id=tx.project.id, ns=_json(set(steps))))
+    return [named[n] for n in steps]
+
+
+def loop(waits: Waits) -> list[int] | None:
+    """Any loop in who waits for whom, the first node again at the end; each edge is looked at once."""
+    done: set[int] = set()
+    for first in waits:
+        on_way: dict[int, None] = {}  # in the order of the way
+        todo: list[tuple[int, bool]] = [(first, False)]
+        while todo:
+            node, is_left = todo.pop()
+            if is_left:
+                del on_way[node]
+                done.add(node)
+            elif node in on_way:
+                way = list(on_way)
+                return [*way[way.index(node) :], node]
+            elif node not in done:
+                on_way[node] = None
+                todo.append((node, True))
+                todo += [(after, False) for after in waits.get(node, ())]
+    return None
+
+
+def _way(waits: Waits, sources: Collection[int], goal: int) -> list[int] | None:
+    """The shortest way from one of the sources to the goal."""
+    came_from: dict[int, int | None] = dict.fromkeys(sources)
+    ahead = deque(sources)
+    while ahead:
+        node = ahead.popleft()
+        if node == goal:
+            way = [node]
+            while (before := came_from[way[-1]]) is not None:
+                way.append(before)
+            return way[::-1]
+        for after in waits.get(node, ()):
+            if after not in came_from:
+                came_from[after] = node
+                ahead.append(after)
+    return None
+
+
+def _waits_from(tx: Transaction, ns: Collection[int]) -> Waits:
+    waits: dict[int, list[int]] = {}
+    for source, target in tx.all(sql.waits_from, project_id=tx.project.id, ns=_json(ns)):
+        waits.setdefault(source, []).append(target)
+    return waits
+
+
+def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
+    rows = tx.all(sql.waits_from_inherited, project_id=tx.project.id, moments=_json(moments))
+    waits: dict[int, list[int]] = {moment: [] for (moment,) in rows}
+    ns = _json({moment // 2 for moment in waits})
+    for moment, after in waits.items():
+        if moment % 2:
+            after.append(moment - 1)
+    for n, parent in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
+        if start(n) in waits:
+            waits[start(n)].append(start(parent))
+        if finish(parent) in waits:
+            waits[finish(parent)].append(finish(n))
+    for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):
+        if start(source) in waits:
+            waits[start(source)].append(finish(target))
+    return waits
+
+
+def _json(numbers: Iterable[int]) -> str:
+    return msgspec.json.encode(list(numbers)).decode()

@@ -1,0 +1,165 @@
+"""Merge two nodes: the target takes over everything the source had, and the source is gone, but not its history."""
+
+from __future__ import annotations
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.connect import DEPENDS_ON
+from groundplan.work.cycles import CycleDetected, is_ancestor, loop_through
+from groundplan.work.events import Op
+from groundplan.work.move import RootStays, refuse_waiting_for_above, reparent
+from groundplan.work.readiness import Readiness
+from groundplan.work.requests import stored_links
+from groundplan.work.root import ROOT_N
+from groundplan.work.row import NodeRow, fetch
+
+sql = load_queries(__file__)
+
+
+class CannotMerge(RuleViolated):
+    """The two are the same, or one lies above the other."""
+
+    code = "cannot_merge"
+
+    def __init__(self, source: NodeRow, target: NodeRow, why: str) -> None:
+        super().__init__(
+            f"node {source.id} cannot be merged into {target.id}: {why}", source=source.id, target=target.id
+        )
+
+
+def merge(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, *, decision: str | None) -> str:
+    """Let the target absorb the source; what was done, in words.
+
+    Raises:
+        RootStays: one of them is the root.
+        CannotMerge: they are one node, or one lies above the other.
+        CycleDetected: with the dependencies of both, a node would wait for itself.
+    """
+    _refuse_kin(tx, source, target)
+    readiness.look_at([source.n, target.n])
+    changes = [changed("merged_from", None, source.id)]
+    children = _move_children(tx, readiness, source, target, decision)
+    changes += _move_edges(tx, readiness, source, target, decision)
+    changes += _append_evidence(tx, source, target)
+    links = target.links_value + [link for link in source.links_value if link not in target.links_value]
+    if links != target.links_value:
+        changes.append(changed("context_links", target.links_value, links))
+        target.context_links = stored_links(links, ("operations",))
+    _remove_source(tx, readiness, fetch(tx, source.n), target, decision)
+    _write_target(tx, readiness, source, target, changes, decision)
+    refuse_waiting_for_above(tx, target.n, target)
+    if looped := loop_through(tx, [target.n]):
+        raise CycleDetected(looped)
+    return f"merged into {target.id}" + (f" with {children} children" if children else "")
+
+
+def _refuse_kin(tx: Transaction, source: NodeRow, target: NodeRow) -> None:
+    if ROOT_N in (source.n, target.n):
+        raise RootStays("merged")
+    if source.n == target.n:
+        raise CannotMerge(source, target, "they are the same node")
+    upper, lower = (source, target) if source.depth < target.depth else (target, source)
+    if is_ancestor(tx, upper.n, depth=upper.depth, of=lower.n):
+        raise CannotMerge(source, target, f"{upper.id} lies above {lower.id}; move or drop one of them instead")
+
+
+def _move_children(
+    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+) -> int:
+    children = tx.all(sql.children, project_id=tx.project.id, n=source.n)
+    if children:
+        ns = [n for n, _ in children]
+        own = set(ns)
+        below = [n for (n,) in tx.all(sql.below, project_id=tx.project.id, n=source.n) if n not in own]
+        reparent(tx, readiness, ns, below, source, target)
+    for _, child_id in children:
+        tx.record(Op.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
+    return len(children)
+
+
+def _move_edges(
+    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+) -> list[Change]:
+    """Let every edge of the source begin or end at the target, unless it would join the two, or is there already."""
+    changes = []
+    for from_n, type_, to_n, other_id, other_is_open in tx.all(sql.edges_of, project_id=tx.project.id, n=source.n):
+        tx.run(sql.remove_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n)
+        leaves = from_n == source.n
+        waits = type_ == DEPENDS_ON
+        if leaves and waits and other_is_open:
+            readiness.waits_for([source.n], by=-1)
+        if not leaves and waits and not source.resolved:
+            readiness.waits_for([from_n], by=-1)
+        joins = target.n in (from_n, to_n)
+        new = {"from_n": target.n if leaves else from_n, "type": type_, "to_n": to_n if leaves else target.n}
+        is_added = not joins and tx.run(sql.add_edge, project_id=tx.project.id, **new) > 0
+        if leaves and is_added:
+            changes.append(changed(type_, None, other_id))
+            if waits and other_is_open:
+                readiness.waits_for([target.n], by=1)
+        elif not leaves:
+            readiness.look_at([from_n])
+            if joins:  # of the target to the source: it is the target's own event that tells
+                changes.append(changed(type_, source.id, None))
+                continue
+            tx.run(sql.touch_node, project_id=tx.project.id, n=from_n)
+            op = Op.CONNECTED if is_added else Op.DISCONNECTED
+            after = target.id if is_added else None
+            tx.record(op, other_id, changed(type_, source.id, after), decision=decision)
+            if waits and is_added and not fetch(tx, target.n).resolved:
+                readiness.waits_for([from_n], by=1)
+    return changes
+
+
+def _append_evidence(tx: Transaction, source: NodeRow, target: NodeRow) -> list[Change]:
+    rows = tx.all(sql.evidence_of_node, project_id=tx.project.id, n=source.n)
+    if not rows:
+        return []
+    tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
+    tx.many(
+        sql.add_evidence,
+        [
+            {
+                "project_id": tx.project.id,
+                "node_n": target.n,
+                "k": k,
+                "type": type_,
+                "ref": ref,
+                "agent": agent,
+                "at": at,
+            }
+            for k, (type_, ref, agent, at) in enumerate(rows, target.evidence_total + 1)
+        ],
+    )
+    added = [{"type": type_, "ref": ref, "agent": agent, "timestamp": at} for type_, ref, agent, at in rows]
+    return [changed("evidence", None, added)]
+
+
+def _remove_source(
+    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+) -> None:
+    assert source.parent_n is not None  # noqa: S101 - it is not the root
+    if not source.resolved:
+        readiness.children_lost(source.parent_n)
+    tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
+    tx.run(sql.add_merged, project_id=tx.project.id, id=source.id, into_id=target.id)
+    tx.record(Op.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
+
+
+def _write_target(
+    tx: Transaction,
+    readiness: Readiness,
+    source: NodeRow,
+    target: NodeRow,
+    changes: list[Change],
+    decision: str | None,
+) -> None:
+    links = target.context_links
+    now = fetch(tx, target.n)  # what was moved to it may have reopened it
+    now.context_links = links
+    tx.run(sql.change_node, project_id=tx.project.id, **now.stored())
+    tx.record(Op.MERGED, target.id, *changes, decision=decision)
+    if now.resolved and not source.resolved:  # the source was not done, so neither is what became of it
+        readiness.reopen(target.n)

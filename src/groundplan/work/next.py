@@ -1,0 +1,265 @@
+"""What to do next: the best actionable nodes, with the way to them and what was done for them. Taking one claims it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.work.claiming import lease_end
+from groundplan.work.events import Op
+from groundplan.work.node import Evidence, Mention, Node, ShownRow, evidence_of, shorten, show
+from groundplan.work.refs import in_project
+from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.root import ROOT_N
+
+COUNT_MAX = 50
+ANCESTORS_MAX = 50  # the root and the nearest; graph_context on one of them goes further up
+DEPENDENCIES_MAX = 20
+SHORTEST_OFFER_CHARS = 600  # ids, moments, names and punctuation, without any text of the node
+
+sql = load_queries(__file__)
+
+
+class Next(Struct, forbid_unknown_fields=True):
+    """Where to look for work, and whether to take it."""
+
+    project: Name
+    scope: NodeRef | None = None
+    filter: dict[str, Any] = {}
+    count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
+    claim: bool = False
+    lean: bool | None = None
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class Inherited(Struct):
+    """Links of an ancestor."""
+
+    node_id: str
+    links: list[str]
+
+
+class LinksBySource(Struct, rename={"own": "self"}):
+    """The links of a node, and those it inherits."""
+
+    own: list[str] | UnsetType = UNSET
+    inherited: list[Inherited] | UnsetType = UNSET
+
+
+class DoneDependency(Struct):
+    """What was completed for a node, and what shows it."""
+
+    id: str
+    summary: str
+    evidence: list[Evidence] | UnsetType = UNSET
+
+
+class Offer(Struct, kw_only=True):
+    """A node to work on."""
+
+    node: Node
+    claim: int | UnsetType = UNSET
+    ancestors: list[Mention]
+    context_links: LinksBySource | UnsetType = UNSET
+    resolved_deps: list[DoneDependency] | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # what did not fit; graph_context and graph_query have it
+
+
+class Offers(Struct):
+    """The best nodes, best first. Where there are none, why."""
+
+    nodes: list[Offer]
+    reason: str | UnsetType = UNSET
+
+
+def offer(tx: Transaction, request: Next) -> Offers:
+    """The best actionable nodes.
+
+    Raises:
+        NotFound: the scope is no node here.
+    """
+    return _answer(tx, request, _pick(tx, request), is_claimed=False)
+
+
+def claim(tx: Transaction, request: Next) -> Offers:
+    """The best actionable nodes, which nobody else will be offered while the claim holds.
+
+    Raises:
+        NotFound: the scope is no node here.
+    """
+    picked = _pick(tx, request)
+    until = lease_end(tx)
+    for node in picked:
+        before = node.claimed_by, node.claimed_until
+        node.rev, node.claim_number = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
+        node.claimed_by, node.claimed_at, node.claimed_until, node.updated_at = tx.actor.id, tx.now, until, tx.now
+        # When it was taken, and that its number grew by one, the event says by itself.
+        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], until)
+        tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
+    return _answer(tx, request, picked, is_claimed=True)
+
+
+def _pick(tx: Transaction, request: Next) -> list[ShownRow]:
+    place = {"project_id": tx.project.id, "at_most": request.count}
+    if request.scope is None and not request.filter:
+        rows = tx.all(sql.next_nodes, **place)
+    elif request.scope is None:
+        rows = tx.all(sql.next_matching, **place, wanted=wanted(request.filter))
+    else:
+        scope = in_project(tx, request.scope)
+        rows = tx.all(sql.next_below, **place, scope=scope.n, wanted=wanted(request.filter))
+    return _tellable(tx, [ShownRow(*row) for row in rows])
+
+
+def _tellable(tx: Transaction, picked: list[ShownRow]) -> list[ShownRow]:
+    """The first of these nodes, as many as fit into the answer at their shortest: what is taken must be told."""
+    if not tx.preferences.answer_tokens_max:
+        return picked
+    room = _room(tx) * CHARS_PER_TOKEN
+    for place, row in enumerate(picked):
+        room -= len(encode(row.summary).decode()) + SHORTEST_OFFER_CHARS
+        if room < 0 and place:
+            return picked[:place]
+    return picked
+
+
+def _room(tx: Transaction) -> int:
+    # Half of the answer for what each node needs, half for an equal share of the rest.
+    return tx.preferences.answer_tokens_max * 9 // 20
+
+
+def wanted(properties: dict[str, Any]) -> str:
+    """Properties to look for, as the queries take them: name, kind and value of each."""
+    return msgspec.json.encode([[name, *_kind(value)] for name, value in properties.items()]).decode()
+
+
+def _kind(value: Any) -> tuple[str, Any]:
+    match value:
+        case None:
+            return "null", None
+        case bool():
+            return ("true" if value else "false"), None
+        case int() | float():
+            return "number", value
+        case str():
+            return "string", value
+    return "json", msgspec.json.encode(value).decode()
+
+
+def _answer(tx: Transaction, request: Next, picked: list[ShownRow], *, is_claimed: bool) -> Offers:
+    if not picked:
+        return Offers([], reason=_reason(tx))
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    share = _room(tx) // len(picked)
+    return Offers([fitting(_offer(tx, row, lean=lean, is_claimed=is_claimed), share) for row in picked])
+
+
+def _offer(tx: Transaction, row: ShownRow, *, lean: bool, is_claimed: bool) -> Offer:
+    node = show(tx, row, lean=lean)
+    above = _above(tx, row.n)
+    done = tx.all(sql.resolved_dependencies, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
+    left_out = [] if len(above) > above[-1][-1] else ["ancestors"]  # there is one at each depth
+    if len(done) > DEPENDENCIES_MAX:
+        del done[DEPENDENCIES_MAX:]
+        left_out.append("resolved_deps")
+    offered = Offer(node=node, ancestors=[Mention(id_, summary) for _, id_, summary, *_ in above])
+    offered.left_out = left_out or UNSET
+    if is_claimed:
+        offered.claim = row.claim_number
+    inherited = [Inherited(id_, msgspec.json.decode(links)) for _, id_, _, links, _ in above if links != "[]"]
+    if not lean or node.context_links or inherited:
+        offered.context_links = LinksBySource(node.context_links or [], inherited)
+    if not lean or done:
+        evidence = evidence_of(tx, _json(one[0] for one in done)) if any(one[3] for one in done) else {}
+        offered.resolved_deps = [
+            DoneDependency(id_, summary, _shown(evidence.get(n, []), lean=lean)) for n, id_, summary, _ in done
+        ]
+    return offered
+
+
+def _above(tx: Transaction, n: int) -> list[Row]:
+    """The ancestors, root first; of very many the root and the nearest."""
+    rows = tx.all(sql.ancestors, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
+    rows.sort(key=itemgetter(-1))
+    if rows[0][0] != ROOT_N:
+        rows.insert(0, tx.one(sql.root_with_links, project_id=tx.project.id))
+    return rows
+
+
+def fitting(offered: Offer, room: int) -> Offer:
+    """An offer within so many tokens (0: any number): what is least needed goes first, and the answer says so."""
+    if room == 0 or tokens(encode(offered)) <= room:
+        return offered
+    left_out = list(offered.left_out or ())
+    offered.resolved_deps = offered.context_links = UNSET
+    left_out += [part for part in ("resolved_deps", "context_links") if part not in left_out]
+    if tokens(encode(offered)) > room and offered.ancestors:
+        offered.ancestors = []
+        left_out += [part for part in ("ancestors",) if part not in left_out]
+    around = tokens(encode(offered)) - tokens(encode(offered.node))
+    left_out += [f"node.{part}" for part in shorten(offered.node, tokens_max=max(1, room - around))]
+    offered.left_out = left_out
+    return offered
+
+
+def _shown(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
+    if not lean:
+        return evidence
+    return [Evidence(one.type, one.ref) for one in evidence] or UNSET
+
+
+def _reason(tx: Transaction) -> str:
+    """Why there is nothing to offer, from the counts that are kept anyway."""
+    _, total, resolved, blocked, actionable = tx.one(sql.counts, project_id=tx.project.id)
+    if total == 1:
+        return "no work is planned yet; graph_plan adds some"
+    if total - resolved <= 1 and not actionable:
+        return "everything is resolved"
+    return (
+        f"of {total - resolved} open nodes {actionable} are actionable and {blocked} blocked; none here is free for you"
+    )
+
+
+def _json(numbers: Iterable[int]) -> str:
+    return msgspec.json.encode(list(numbers)).decode()
+
+
+CLAIM = Operation(
+    name="work.claim",
+    summary="Take the best actionable nodes, so that nobody else is offered them.",
+    permission=Permission.WORK_CLAIM,
+    effect=Effect.WRITE,
+    input=Next,
+    output=Offers,
+    handler=claim,
+    project=lambda _tx, request: request.project,
+    command=Command(("work", "claim")),
+)
+
+OPERATION = Operation(
+    name="work.next",
+    summary="Best actionable nodes with context; claim: true takes them.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Next,
+    output=Offers,
+    handler=offer,
+    project=lambda _tx, request: request.project,
+    becomes=(CLAIM,),
+    route=lambda request: CLAIM if request.claim else None,
+    tool=Tool("graph_next", Group.WORK),
+    command=Command(("work", "next")),
+)

@@ -1,0 +1,134 @@
+"""A work node as callers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
+
+sql = load_queries(__file__)
+
+
+class Evidence(Struct):
+    """Something that shows what was done, or helps whoever comes next."""
+
+    type: str
+    ref: str
+    agent: str | UnsetType = UNSET
+    timestamp: str | UnsetType = UNSET
+
+
+class Node(Struct, kw_only=True):
+    """All of a node. A lean one has no empty and no bookkeeping fields."""
+
+    id: str
+    rev: int | UnsetType = UNSET
+    parent: str | UnsetType = UNSET
+    summary: str
+    resolved: bool
+    state: Any = UNSET
+    properties: dict[str, Any] | UnsetType = UNSET
+    context_links: list[str] | UnsetType = UNSET
+    evidence: list[Evidence] | UnsetType = UNSET
+    evidence_total: int | UnsetType = UNSET  # when there are more than are shown
+    created_at: str | UnsetType = UNSET
+    updated_at: str | UnsetType = UNSET
+    created_by: str | UnsetType = UNSET
+
+
+class Mention(Struct):
+    """A node by name."""
+
+    id: str
+    summary: str
+
+
+@dataclass(slots=True)
+class ShownRow:
+    """A node from the columns of the part `node` in queries.sql."""
+
+    n: int
+    id: str
+    rev: int
+    parent: str | None
+    summary: str
+    resolved: bool
+    state: str | None
+    properties: str
+    context_links: str
+    created_at: str
+    updated_at: str
+    created_by: str
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+    claim_number: int
+    evidence_total: int
+
+
+def nodes_shown(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, Node]:
+    """Nodes by their numbers, of the project entered, or of one that is just being made."""
+    numbers = msgspec.json.encode(list(ns)).decode()
+    rows = [ShownRow(*row) for row in tx.all(sql.nodes, project_id=project_id or tx.project.id, ns=numbers)]
+    evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
+    return {row.n: _node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
+
+
+def show(tx: Transaction, row: ShownRow, *, lean: bool) -> Node:
+    """A node of the project entered."""
+    evidence = evidence_of(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
+    return _node(row, evidence, now=tx.now, lean=lean)
+
+
+def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
+    properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
+    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
+        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
+        if row.claimed_until is None:
+            properties["_held"] = True
+    links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
+    node = Node(id=row.id, summary=row.summary, resolved=bool(row.resolved))
+    if row.parent is not None:
+        node.parent = row.parent
+    if row.state is not None:
+        node.state = msgspec.json.decode(row.state)
+    if row.evidence_total > len(evidence):
+        node.evidence_total = row.evidence_total
+    if lean:
+        node.properties = properties or UNSET
+        node.context_links = links or UNSET
+        node.evidence = [Evidence(one.type, one.ref) for one in evidence] or UNSET
+        return node
+    node.rev, node.properties, node.context_links, node.evidence = row.rev, properties, links, evidence
+    node.created_at, node.updated_at, node.created_by = row.created_at, row.updated_at, row.created_by
+    return node
+
+
+def shorten(node: Node, *, tokens_max: int) -> list[str]:
+    """Take from a node what makes it longer than so many tokens (0: any number), and say what."""
+    gone: list[str] = []
+    for part in ("evidence", "context_links", "properties", "state"):
+        if tokens_max == 0 or tokens(encode(node)) <= tokens_max:
+            break
+        if getattr(node, part) not in (UNSET, [], {}):
+            setattr(node, part, UNSET)
+            gone.append(part)
+    return gone
+
+
+def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
+    """The newest evidence of some nodes (a JSON array of their numbers), oldest first."""
+    found: dict[int, list[Evidence]] = {}
+    rows = tx.all(sql.newest_evidence, project_id=tx.project.id, ns=numbers, at_most=EVIDENCE_SHOWN_MAX)
+    for node_n, type_, ref, agent, at in rows:
+        found.setdefault(node_n, []).append(Evidence(type_, ref, agent, at))
+    return found

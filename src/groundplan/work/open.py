@@ -1,0 +1,215 @@
+"""Open a project: the projects there are, one that exists, or a new one; and how it wants to be worked in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.policies import Policies, PolicyChanges
+from groundplan.kernel.projects.configure import configure
+from groundplan.kernel.projects.create import Goal, ProjectExists, found
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.cycles import CycleDetected, loop_through
+from groundplan.work.node import Node, nodes_shown, shorten
+from groundplan.work.requests import Decision
+from groundplan.work.root import ROOT_N
+
+sql = load_queries(__file__)
+
+DEFAULTS = Policies()
+
+
+class OpenProject(Struct, forbid_unknown_fields=True):
+    """A project by id or name; none lists them all. Goal: for a new one. Policies: for a new one, or to change some."""
+
+    project: Name | None = None
+    goal: Goal | None = None
+    policies: Annotated[PolicyChanges, Brief()] | None = None
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class Counts(Struct):
+    """How much there is to do. `total` counts the root."""
+
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+class Opened(Struct):
+    """The root of a project, and how much there is to do."""
+
+    root: Node
+    summary: Counts
+    policies: Policies | UnsetType = UNSET  # where they differ from the defaults
+    left_out: list[str] | UnsetType = UNSET  # parts of the root that did not fit
+
+
+class ProjectLine(Struct):
+    """A project in the list."""
+
+    id: str
+    name: str
+    summary: str
+    total: int
+    resolved: int
+    unresolved: int
+    updated_at: str
+
+
+class ProjectLines(Struct):
+    """The projects, most recently changed first."""
+
+    projects: list[ProjectLine]
+    left_out: int | UnsetType = UNSET  # those that did not fit; `groundplan project list` has them all
+
+
+def open_project(tx: Transaction, request: OpenProject) -> Opened:
+    """The root of an existing project and its counts."""
+    return _opened(tx, tx.project.id, tx.project.policies)
+
+
+def list_work(tx: Transaction, request: OpenProject) -> ProjectLines:
+    """Every project that the caller sees, with its counts."""
+    views = list_projects(tx, ListProjects()).projects
+    encoded = msgspec.json.encode([view.id for view in views]).decode()
+    counted = {row[0]: row[1:] for row in tx.all(sql.counts_of_projects, project_ids=encoded)}
+    lines = []
+    for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):
+        summary, total, resolved = counted[view.id]
+        lines.append(ProjectLine(view.id, view.name, summary, total, resolved, total - resolved, view.updated_at))
+    kept = leading(lines, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    return ProjectLines(kept, left_out=len(lines) - len(kept) or UNSET)
+
+
+def begin(tx: Transaction, request: OpenProject) -> Opened:
+    """Make a project; whoever makes it owns it.
+
+    Raises:
+        ProjectExists: there is one of that name which the caller may not see.
+    """
+    assert request.project is not None  # noqa: S101 - the route to here has looked
+    project_id = found(tx, request.project, goal=request.goal)
+    if project_id is None:
+        return _made_meanwhile(tx, request.project, request.policies)
+    policies = DEFAULTS
+    if request.policies is not None:
+        policies = configure(tx, project_id, DEFAULTS, request.policies, decision=request.decision)
+    return _opened(tx, project_id, policies)
+
+
+def _made_meanwhile(tx: Transaction, name: str, policies: PolicyChanges | None) -> Opened:
+    """The project that somebody else made since this request looked for it, as if it had been there all along."""
+    try:
+        project = authorize_project(tx, name, Permission.WORK_READ)
+    except NotFound:
+        raise ProjectExists(name) from None
+    if policies is not None:
+        raise ProjectExists(name)  # how it shall be worked in is now for its owner to say
+    return _opened(tx, project.id, project.policies)
+
+
+def change_policies(tx: Transaction, request: OpenProject) -> Opened:
+    """Change how a project wants to be worked in.
+
+    Raises:
+        CycleDetected: dependencies shall be inherited, and then a node would wait for itself.
+    """
+    assert request.policies is not None  # noqa: S101 - the route to here has looked
+    before = tx.project.policies
+    after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
+    tx.enter(replace(tx.project, policies=after))
+    if after.inherit_dependencies and not before.inherit_dependencies:
+        _inherit(tx)
+    elif before.inherit_dependencies and not after.inherit_dependencies:
+        tx.run(sql.release_all, project_id=tx.project.id)
+        tx.run(sql.recount, project_id=tx.project.id)
+    return _opened(tx, tx.project.id, after)
+
+
+def _inherit(tx: Transaction) -> None:
+    waiting = [n for (n,) in tx.all(sql.waiting_nodes, project_id=tx.project.id)]
+    if looped := loop_through(tx, waiting):
+        raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
+    tx.run(sql.hold_back_all, project_id=tx.project.id)
+    tx.run(sql.recount, project_id=tx.project.id)
+
+
+def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:
+    root = nodes_shown(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
+    _, total, resolved, blocked, actionable = tx.one(sql.counts, project_id=project_id)
+    counts = Counts(total, resolved, total - resolved, blocked, actionable)
+    left_out = shorten(root, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    return Opened(root, counts, UNSET if policies == DEFAULTS else policies, left_out or UNSET)
+
+
+def _meant(request: OpenProject) -> Operation[OpenProject, Opened] | Operation[OpenProject, ProjectLines] | None:
+    if request.project is None:
+        return LIST
+    return None if request.policies is None else CONFIGURE
+
+
+LIST: Operation[OpenProject, ProjectLines] = Operation(
+    name="work.projects",
+    summary="List your projects with how much there is to do in each.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=OpenProject,
+    output=ProjectLines,
+    handler=list_work,
+)
+
+BEGIN = Operation(
+    name="work.begin",
+    summary="Make a project with its root node.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    input=OpenProject,
+    output=Opened,
+    handler=begin,
+)
+
+CONFIGURE = Operation(
+    name="work.configure",
+    summary="Change the policies of a project.",
+    permission=Permission.PROJECT_CONFIGURE,
+    effect=Effect.WRITE,
+    input=OpenProject,
+    output=Opened,
+    handler=change_policies,
+    project=lambda _tx, request: request.project or "",
+    otherwise=BEGIN,
+)
+
+OPERATION = Operation(
+    name="work.open",
+    summary="Open or create a project; without project: list all.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=OpenProject,
+    output=Opened,
+    handler=open_project,
+    project=lambda _tx, request: request.project or "",
+    idempotent=True,
+    becomes=(LIST, BEGIN, CONFIGURE),
+    route=_meant,
+    otherwise=BEGIN,
+    tool=Tool("graph_open", Group.WORK),
+    command=Command(("work", "open"), arguments=("project",)),
+)

@@ -1,0 +1,118 @@
+-- part: children
+-- Differs from SQLite, which seeks. Here the planner guesses how many children a node has, and where the guess is wrong
+-- each node that is reached reads the whole project. So it gets a subquery that cannot be merged; a range instead of an
+-- equality, which is always taken for few rows; and an order that only the right index has, for as long as the table was
+-- never analyzed.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.parent_n BETWEEN walk.n AND walk.n
+         ORDER BY node.parent_n, node.n
+        OFFSET 0
+     ) AS c
+
+-- part: its_parent
+-- Differs from SQLite for the same reason.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.n BETWEEN walk.parent_n AND walk.parent_n
+         ORDER BY node.n
+        OFFSET 0
+     ) AS c
+
+-- part: itself
+-- Differs from SQLite for the same reason.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.n BETWEEN walk.n AND walk.n
+         ORDER BY node.n
+        OFFSET 0
+     ) AS c
+
+-- name: waits_from_inherited
+-- Differs from SQLite, which has no LATERAL: here a recursive statement may name itself only once.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT further.moment
+      FROM reached
+     CROSS JOIN LATERAL (
+        SELECT reached.moment - 1
+         WHERE reached.moment % 2 = 1
+        UNION ALL
+        SELECT c.n * 2 + 1
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.parent_n = reached.moment / 2
+           AND reached.moment % 2 = 1
+        UNION ALL
+        SELECT d.to_n * 2 + 1
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = reached.moment / 2
+           AND d.type = 'depends_on'
+           AND reached.moment % 2 = 0
+        UNION ALL
+        SELECT c.parent_n * 2
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.n = reached.moment / 2
+           AND c.parent_n IS NOT NULL
+           AND reached.moment % 2 = 0
+     ) AS further (moment)
+)
+SELECT moment
+  FROM reached;
+
+-- part: matching
+-- Differs from SQLite, whose json_each has columns of its own.
+NOT EXISTS (
+        SELECT 1
+          FROM json_array_elements(:wanted::json) AS w (value)
+         WHERE EXISTS (
+            SELECT 1
+              FROM json_each(c.properties::json) AS has
+             WHERE has.key = w.value ->> 0
+               AND CASE w.value ->> 1
+                   WHEN 'null' THEN true
+                   WHEN 'number' THEN json_typeof(has.value) = 'number'
+                        AND has.value::text::numeric = (w.value ->> 2)::numeric
+                   WHEN 'string' THEN json_typeof(has.value) = 'string' AND has.value #>> '{}' = w.value ->> 2
+                   WHEN 'json' THEN json_typeof(has.value) IN ('array', 'object') AND has.value::text = w.value ->> 2
+                   ELSE has.value::text = w.value ->> 1
+                   END
+         ) = (w.value ->> 1 = 'null')
+     )
+
+-- name: add_nodes
+-- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
+-- once for all of them. A priority that is absent is infinite, which JSON cannot say.
+INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
+                        context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps,
+                        blocked_above, claim_number)
+SELECT :tenant_id, r.project_id, r.n, r.id, r.parent_n, r.kind, 1, r.summary, false, r.properties,
+       r.context_links, :now, :actor_id, :now, coalesce(r.priority, '-infinity'), r.depth, r.open_children, r.open_deps,
+       r.blocked_above, 0
+  FROM json_to_recordset(:rows::json)
+    AS r (project_id text, n bigint, id text, parent_n bigint, kind text, summary text, properties text,
+          context_links text, priority double precision, depth bigint, open_children bigint, open_deps bigint,
+          blocked_above bigint);
+
+-- name: add_edges
+-- Differs from SQLite for the same reason.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+SELECT :tenant_id, r.project_id, r.from_n, r.type, r.to_n
+  FROM json_to_recordset(:rows::json)
+    AS r (project_id text, from_n bigint, type text, to_n bigint);

@@ -1,0 +1,826 @@
+-- What every use case of the work graph asks and writes.
+
+-- part: node
+-- The columns from which a node is shown, of `c` with its parent `p`.
+c.n, c.id, c.rev, p.id, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at, c.updated_at,
+       c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number,
+       (SELECT coalesce(max(e.k), 0)
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n)
+
+-- part: parent
+LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+
+-- name: nodes
+-- Nodes by their numbers, with all that is shown of them but the evidence.
+SELECT {node}
+  FROM work_nodes AS c
+  {parent}
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: newest_evidence
+-- The newest evidence of some nodes, a few of each, in the order in which it was added.
+SELECT e.node_n, e.type, e.ref, e.agent, e.at
+  FROM work_evidence AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND e.k > (SELECT max(m.k)
+                FROM work_evidence AS m
+               WHERE m.tenant_id = :tenant_id
+                 AND m.project_id = :project_id
+                 AND m.node_n = e.node_n) - CAST(:at_most AS bigint)
+ ORDER BY e.node_n, e.k;
+
+-- name: node_by_id
+-- Where a node is.
+SELECT project_id, n, id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
+
+-- name: nodes_by_prefix
+-- Nodes whose id lies between two texts: those that begin alike.
+SELECT project_id, n, id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND id >= :first
+   AND id < :behind
+ ORDER BY id
+ LIMIT :at_most;
+
+-- name: merged_node
+-- Where a node went that was merged away.
+SELECT project_id, into_id
+  FROM work_merged
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
+
+-- name: nodes_called
+-- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
+SELECT c.project_id, c.id, c.n, c.depth, c.resolved, c.open_deps, c.blocked_above
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
+-- name: root
+-- The root of the project, with what a plan must know of it.
+SELECT id, n, depth, resolved, open_deps, blocked_above
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1;
+
+-- name: ids_taken
+-- Which of these ids somebody in the organization has, or had before a merge.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids))
+UNION ALL
+SELECT m.id
+  FROM work_merged AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id IN (SELECT value FROM each(:ids));
+
+-- name: add_work_project
+-- Begin to count a project's work. No row means that the number is taken.
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
+VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_nodes
+-- New nodes, each behind its parent.
+INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
+                        context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps,
+                        blocked_above, claim_number)
+VALUES (:tenant_id, :project_id, :n, :id, :parent_n, :kind, 1, :summary, false, :properties,
+        :context_links, :now, :actor_id, :now, :priority, :depth, :open_children, :open_deps,
+        :blocked_above, 0);
+
+-- name: add_edges
+-- What new nodes wait for.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
+
+-- name: add_edge
+-- Connect two nodes. No row means that they are connected like this already.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+VALUES (:tenant_id, :project_id, :from_n, :type, :to_n)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_edge
+-- Take a connection away.
+DELETE FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n = :from_n
+   AND type = :type
+   AND to_n = :to_n;
+
+-- name: add_evidence
+-- Append evidence to a node.
+INSERT INTO work_evidence (tenant_id, project_id, node_n, k, type, ref, agent, at)
+VALUES (:tenant_id, :project_id, :node_n, :k, :type, :ref, :agent, :at);
+
+-- name: counts
+-- How much there is to do, and the number of the newest node.
+SELECT last_n, total, resolved, blocked, actionable
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: counts_of_projects
+-- What each project is for, and how much there is to do in it.
+SELECT c.project_id, c.summary, w.total, w.resolved
+  FROM work_projects AS w
+  JOIN work_nodes AS c
+    ON c.tenant_id = w.tenant_id
+   AND c.project_id = w.project_id
+   AND c.n = 1
+ WHERE w.tenant_id = :tenant_id
+   AND w.project_id IN (SELECT value FROM each(:project_ids));
+
+-- name: move_counts
+-- Keep the counts of a project with what a write changed.
+UPDATE work_projects
+   SET last_n = last_n + :made,
+       total = total + :total,
+       resolved = resolved + :resolved,
+       blocked = blocked + :blocked,
+       actionable = actionable + :actionable
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: recount
+-- Count the blocked and the actionable anew.
+UPDATE work_projects
+   SET blocked = (SELECT count(*)
+                    FROM work_nodes AS c
+                   WHERE c.tenant_id = :tenant_id
+                     AND c.project_id = :project_id
+                     AND c.is_blocked),
+       actionable = (SELECT count(*)
+                       FROM work_nodes AS c
+                      WHERE c.tenant_id = :tenant_id
+                        AND c.project_id = :project_id
+                        AND c.is_ready)
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: standings
+-- How some nodes stand, and where they rank.
+SELECT c.n, c.id, c.summary, c.parent_n, c.resolved, c.is_ready, c.is_blocked, c.priority, c.depth, c.updated_at
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: node_in_full
+-- Everything about a node that a change must know.
+SELECT c.n, c.id, c.parent_n, c.rev, c.summary, c.resolved, c.outcome, c.state, c.properties, c.context_links,
+       c.depth, c.open_children, c.open_deps, c.blocked_above, c.claimed_by, c.claimed_at, c.claimed_until,
+       c.claim_number, c.priority,
+       (SELECT coalesce(max(e.k), 0)
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = :n;
+
+-- name: change_node
+-- Give a node its next revision.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       summary = :summary,
+       resolved = :resolved,
+       outcome = :outcome,
+       state = :state,
+       properties = :properties,
+       priority = :priority,
+       context_links = :context_links,
+       claimed_by = :claimed_by,
+       claimed_at = :claimed_at,
+       claimed_until = :claimed_until
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+RETURNING rev;
+
+-- name: touch_node
+-- Give a node its next revision for a change beside its row, such as a new edge.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: count_children
+-- Some children of these nodes were opened or closed.
+UPDATE work_nodes
+   SET open_children = open_children + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: count_dependencies
+-- Some of what these nodes wait for was opened or closed.
+UPDATE work_nodes
+   SET open_deps = open_deps + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+RETURNING n, open_deps;
+
+-- name: count_blocked_above
+-- Something that these nodes' ancestor waits for was opened or closed.
+UPDATE work_nodes
+   SET blocked_above = blocked_above + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: dependents
+-- Who waits for these nodes, as often as they do. Counted by the caller: grouped here, SQLite would read every edge.
+SELECT d.from_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: below
+-- Every node below another.
+WITH RECURSIVE below (n) AS (
+    SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = :n
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+)
+SELECT n
+  FROM below;
+
+-- name: open_among
+-- Which of these nodes are open.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND NOT c.resolved;
+
+-- name: resolved_among
+-- Which of these nodes are resolved.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.resolved;
+
+-- name: resolved_chain
+-- A node and the ancestors above it, as far up as they are resolved.
+WITH RECURSIVE chain (n, parent_n) AS (
+    SELECT c.n, c.parent_n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+       AND c.resolved
+    UNION ALL
+    SELECT c.n, c.parent_n
+      FROM chain AS walk
+      {its_parent}
+     WHERE c.resolved
+)
+SELECT n, parent_n
+  FROM chain;
+
+-- name: outcomes
+-- How those of these nodes ended that were not simply done.
+SELECT c.n, c.outcome
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.outcome IS NOT NULL;
+
+-- name: reopen_nodes
+-- Resolved nodes that are not finished after all.
+UPDATE work_nodes
+   SET resolved = false,
+       outcome = NULL,
+       rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: resolve_nodes
+-- Nodes that are finished, with everything below them.
+UPDATE work_nodes
+   SET resolved = true,
+       outcome = :outcome,
+       open_children = 0,
+       claimed_by = NULL,
+       claimed_at = NULL,
+       claimed_until = NULL,
+       rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: finished_parents
+-- Which of these nodes have nothing left to wait for, neither below nor beside nor above them.
+SELECT c.n, c.parent_n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.is_ready;
+
+-- name: open_children_of
+-- A few open children of a node.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+   AND NOT c.resolved
+ ORDER BY c.n
+ LIMIT :at_most;
+
+-- name: chain_up
+-- A node and its ancestors, up to a depth.
+WITH RECURSIVE chain (n, parent_n, depth) AS (
+    SELECT c.n, c.parent_n, c.depth
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, c.depth
+      FROM chain AS walk
+      {its_parent}
+     WHERE walk.depth > :depth
+)
+SELECT n
+  FROM chain;
+
+-- name: waits_from
+-- Every dependency that can be reached from some nodes along dependencies.
+WITH RECURSIVE reached (n) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:ns) AS start
+    UNION
+    SELECT d.to_n
+      FROM reached
+      JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = reached.n
+       AND d.type = 'depends_on'
+)
+SELECT d.from_n, d.to_n
+  FROM reached
+  JOIN work_edges AS d
+    ON d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = reached.n
+   AND d.type = 'depends_on';
+
+-- name: waits_from_inherited
+-- The same where a node also waits for what its ancestors wait for: each node has a start, written as twice its
+-- number, and a finish, one more. A finish waits for the start and for the finishes of the children; a start waits for
+-- the finishes of the dependencies and for the start of the parent.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT reached.moment - 1
+      FROM reached
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT c.n * 2 + 1
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = reached.moment / 2
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT d.to_n * 2 + 1
+      FROM reached
+      JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = reached.moment / 2
+       AND d.type = 'depends_on'
+     WHERE reached.moment % 2 = 0
+    UNION
+    SELECT c.parent_n * 2
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = reached.moment / 2
+     WHERE reached.moment % 2 = 0
+       AND c.parent_n IS NOT NULL
+)
+SELECT moment
+  FROM reached;
+
+-- name: parents_among
+-- The parents of some nodes.
+SELECT c.n, c.parent_n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.parent_n IS NOT NULL;
+
+-- name: dependencies_among
+-- The dependencies of some nodes.
+SELECT d.from_n, d.to_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: waiting_nodes
+-- Every node that depends on another.
+SELECT DISTINCT d.from_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.type = 'depends_on';
+
+-- name: ids_of
+-- The ids of some nodes.
+SELECT c.n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: hold_back_all
+-- Let every node be held back by what its ancestors wait for.
+WITH RECURSIVE held (n, blocked_above, open_deps) AS (
+    SELECT c.n, CAST(0 AS bigint), c.open_deps
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = 1
+    UNION ALL
+    SELECT c.n, walk.blocked_above + CASE WHEN walk.open_deps > 0 THEN 1 ELSE 0 END, c.open_deps
+      FROM held AS walk
+      {children}
+)
+UPDATE work_nodes
+   SET blocked_above = held.blocked_above
+  FROM held
+ WHERE work_nodes.tenant_id = :tenant_id
+   AND work_nodes.project_id = :project_id
+   AND work_nodes.n = held.n
+   AND held.blocked_above > 0;
+
+-- name: release_all
+-- Let no node be held back by what its ancestors wait for.
+UPDATE work_nodes
+   SET blocked_above = 0
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND blocked_above > 0;
+
+-- name: set_parent
+-- Hang nodes under another parent.
+UPDATE work_nodes
+   SET parent_n = :parent_n,
+       rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: deepen
+-- Nodes lie deeper, or less deep, than before.
+UPDATE work_nodes
+   SET depth = depth + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: waits_for_above
+-- A dependency of a node, or of one below it, on another node or one above that.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+), above (n) AS (
+    SELECT CAST(:parent_n AS bigint)
+    UNION ALL
+    SELECT c.parent_n
+      FROM above AS walk
+      {itself}
+     WHERE c.parent_n IS NOT NULL
+)
+SELECT d.from_n, d.to_n
+  FROM below
+  JOIN work_edges AS d
+    ON d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = below.n
+   AND d.type = 'depends_on'
+ WHERE d.to_n IN (SELECT n FROM above)
+ LIMIT 1;
+
+-- name: open_below
+-- A node and every open node below it, with the number of its last evidence. Below a resolved node nothing is open.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+     WHERE NOT c.resolved
+)
+SELECT c.n, c.id, c.parent_n,
+       (SELECT coalesce(max(e.k), 0)
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n)
+  FROM below AS walk
+  {itself};
+
+-- name: children
+-- The children of a node.
+SELECT c.n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+ ORDER BY c.n;
+
+-- name: edges_of
+-- Every edge of a node, with the id of the node at its other end and whether that is open.
+SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+UNION ALL
+SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.from_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n;
+
+-- name: evidence_of_node
+-- All evidence of a node, oldest first.
+SELECT type, ref, agent, at
+  FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY k;
+
+-- name: remove_evidence
+-- Take the evidence of a node away, for it goes elsewhere.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: remove_node
+-- Take a node away that was merged into another.
+DELETE FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: add_merged
+-- Remember where a node went.
+INSERT INTO work_merged (tenant_id, id, project_id, into_id)
+VALUES (:tenant_id, :id, :project_id, :into_id);
+
+-- part: children
+-- The children of each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = walk.n
+
+-- part: its_parent
+-- The parent of each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = walk.parent_n
+
+-- part: itself
+-- Each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = walk.n
+
+-- part: offered
+-- Whether a node whose claim is looked at may be offered to the actor.
+(c.claimed_by = :actor_id OR c.claimed_until <= :now)
+
+-- part: ready
+c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+
+-- part: rank
+ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+
+-- name: next_nodes
+-- What to do next, best first: what nobody has claimed, and what the actor has or nobody has any more. Two seeks.
+SELECT {node}
+  FROM (SELECT *
+          FROM (SELECT c.n
+                  FROM work_nodes AS c
+                 WHERE {ready}
+                   AND c.claimed_by IS NULL
+                 {rank}
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT c.n
+                  FROM work_nodes AS c
+                 WHERE {ready}
+                   AND c.claimed_by IS NOT NULL
+                   AND {offered}
+                 {rank}
+                 LIMIT :at_most) AS claimed) AS best
+  JOIN work_nodes AS c
+    ON c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = best.n
+  {parent}
+ {rank}
+ LIMIT :at_most;
+
+-- name: next_matching
+-- The same among those with certain properties.
+SELECT {node}
+  FROM (SELECT *
+          FROM (SELECT c.n
+                  FROM work_nodes AS c
+                 WHERE {ready}
+                   AND c.claimed_by IS NULL
+                   AND {matching}
+                 {rank}
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT c.n
+                  FROM work_nodes AS c
+                 WHERE {ready}
+                   AND c.claimed_by IS NOT NULL
+                   AND {offered}
+                   AND {matching}
+                 {rank}
+                 LIMIT :at_most) AS claimed) AS best
+  JOIN work_nodes AS c
+    ON c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = best.n
+  {parent}
+ {rank}
+ LIMIT :at_most;
+
+-- name: next_below
+-- The same among the nodes below another. Below a resolved node nothing is open, so the walk stops there.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:scope AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+     WHERE NOT c.resolved
+)
+SELECT {node}
+  FROM below AS walk
+  {itself}
+  {parent}
+ WHERE c.is_ready
+   AND c.n <> :scope
+   AND (c.claimed_by IS NULL OR {offered})
+   AND {matching}
+ {rank}
+ LIMIT :at_most;
+
+-- part: matching
+-- Whether a node has all of the wanted properties: [name, kind, value] each, where null is for one that is not there.
+NOT EXISTS (
+        SELECT 1
+          FROM json_each(:wanted) AS w
+         WHERE NOT EXISTS (
+            SELECT 1
+              FROM json_each(c.properties) AS has
+             WHERE has.key = json_extract(w.value, '$[0]')
+               AND CASE json_extract(w.value, '$[1]')
+                   WHEN 'null' THEN true
+                   WHEN 'number' THEN has.type IN ('integer', 'real') AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'string' THEN has.type = 'text' AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'json' THEN has.type IN ('array', 'object') AND has.value = json_extract(w.value, '$[2]')
+                   ELSE has.type = json_extract(w.value, '$[1]')
+                   END
+         ) <> (json_extract(w.value, '$[1]') = 'null')
+     )
+
+-- name: claim_node
+-- Take a node that may be taken. No row means that somebody else has it.
+UPDATE work_nodes
+   SET claimed_by = :actor_id,
+       claimed_at = :now,
+       claimed_until = :until,
+       claim_number = claim_number + 1,
+       rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+   AND is_ready
+   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
+RETURNING rev, claim_number;
+
+-- name: ancestors
+-- The ancestors of a node, the nearest of very many, with their links.
+WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 0
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
+      FROM above AS walk
+      {its_parent}
+     WHERE walk.step < :at_most
+)
+SELECT n, id, summary, context_links, depth
+  FROM above
+ WHERE step > 0;
+
+-- name: root_with_links
+-- The root of the project as an ancestor.
+SELECT n, id, summary, context_links, depth
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1;
+
+-- name: resolved_dependencies
+-- What a node depended on and is done, the latest first, with the number of its evidence.
+SELECT t.n, t.id, t.summary,
+       (SELECT coalesce(max(e.k), 0)
+          FROM work_evidence AS e
+         WHERE e.tenant_id = t.tenant_id
+           AND e.project_id = t.project_id
+           AND e.node_n = t.n)
+  FROM work_edges AS d
+  JOIN work_nodes AS t
+    ON t.tenant_id = d.tenant_id
+   AND t.project_id = d.project_id
+   AND t.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND t.resolved
+ ORDER BY t.updated_at DESC, t.n
+ LIMIT :at_most;

@@ -1,0 +1,204 @@
+"""Readiness is stored, not searched: every write keeps who is ready exact, and knows whom it made ready.
+
+A node carries how many of its children are open, how many of the nodes it depends on are open, and how many of its
+ancestors wait for something (under the policy `inherit_dependencies` only). From these the database itself derives
+`is_ready` and `is_blocked`. A change to one node reaches its parent, whoever depends on it, and no further: only a
+reopened chain of ancestors, and holding back or releasing a subtree, take more steps, set by set.
+
+Before a neighbour is changed, how it stood is looked at once; when the write is done, all of them are looked at again.
+The difference moves the project's counts, and tells which nodes became ready.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import Op
+from groundplan.work.node import Mention
+
+sql = load_queries(__file__)
+
+
+class Standing(NamedTuple):
+    """How a node stands, and where it ranks."""
+
+    n: int
+    id: str
+    summary: str
+    parent_n: int | None
+    resolved: bool
+    is_ready: bool
+    is_blocked: bool
+    priority: float
+    depth: int
+    updated_at: str
+
+    @property
+    def rank(self) -> tuple[float, int, str, int]:
+        """The order in which work is offered: priority, depth, least recently updated, creation."""
+        return (-self.priority, -self.depth, self.updated_at, self.n)
+
+
+class Readiness:
+    """What one write does to the readiness of nodes."""
+
+    def __init__(self, tx: Transaction, *, decision: str | None) -> None:
+        self._tx = tx
+        self._project_id = tx.project.id
+        self._decision = decision
+        self._before: dict[int, Standing] = {}
+        self._added = Counter[str]()
+        self.reopened: dict[int, Mention] = {}
+        self.resolved_on_their_own: list[str] = []
+
+    @property
+    def _inherits(self) -> bool:
+        return self._tx.project.policies.inherit_dependencies
+
+    def look_at(self, ns: Iterable[int]) -> None:
+        """Remember how nodes stand before they change for the first time in this write."""
+        unseen = [n for n in ns if n not in self._before]
+        if unseen:
+            self._before.update(self._standings(unseen))
+
+    def was(self, n: int) -> Standing:
+        """How a node stood that was looked at."""
+        return self._before[n]
+
+    def added(self, *, total: int, blocked: int, actionable: int) -> None:
+        """Count nodes that this write made."""
+        self._added.update(made=total, total=total, blocked=blocked, actionable=actionable)
+
+    # --- What a change does to its neighbours ---
+
+    def closed(self, parents: Mapping[int, int | None]) -> None:
+        """Nodes (with their parents) were resolved: their dependents wait for less, their parents have less to do."""
+        self.dependencies_moved(parents, by=-1)
+        lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
+        self._children_moved(lost, sign=-1)
+        if self._tx.project.policies.auto_resolve_parents and lost:
+            self._resolve_finished(lost)
+
+    def opened(self, parents: Mapping[int, int | None]) -> None:
+        """Nodes (with their parents) are open that were not: their dependents wait, and nothing above is finished."""
+        self.dependencies_moved(parents, by=1)
+        self.children_added(Counter(parent for parent in parents.values() if parent is not None))
+
+    def children_added(self, counts: Mapping[int, int]) -> None:
+        """Nodes get so many open children more; those that were resolved are reopened, and all above them."""
+        self.look_at(counts)
+        for (parent,) in self._tx.all(sql.resolved_among, project_id=self._project_id, ns=self.json(counts)):
+            self._reopen_from(parent)
+        self._children_moved(counts, sign=1)
+
+    def reopen(self, n: int) -> None:
+        """Open a resolved node because of what it has taken over, and everything above it."""
+        self._reopen_from(n)
+
+    def children_lost(self, parent: int, count: int = 1) -> None:
+        """A node lost open children to another parent, or to a merge."""
+        self._children_moved({parent: count}, sign=-1)
+
+    def dependencies_moved(self, targets: Collection[int], *, by: int) -> None:
+        """Nodes were resolved (-1) or opened (+1): tell everybody who depends on them."""
+        waiting = Counter(self._tx.all(sql.dependents, project_id=self._project_id, ns=self.json(targets)))
+        by_count: dict[int, list[int]] = {}
+        for (n,), count in waiting.items():
+            by_count.setdefault(count * by, []).append(n)
+        for moved, ns in by_count.items():
+            self.waits_for(ns, by=moved)
+
+    def waits_for(self, ns: Collection[int], *, by: int) -> None:
+        """Nodes wait for so many open nodes more or less."""
+        self.look_at(ns)
+        rows = self._tx.all(sql.count_dependencies, project_id=self._project_id, ns=self.json(ns), by=by)
+        if self._inherits:
+            for n, open_deps in rows:
+                was_waiting, is_waiting = open_deps - by > 0, open_deps > 0
+                if was_waiting != is_waiting:
+                    self.hold_back_below(n, by=1 if is_waiting else -1)
+
+    def hold_back_below(self, n: int, *, by: int) -> None:
+        """Everything below a node is held back by so many nodes more or less."""
+        self.hold_back([below for (below,) in self._tx.all(sql.below, project_id=self._project_id, n=n)], by=by)
+
+    def hold_back(self, ns: Collection[int], *, by: int) -> None:
+        """Nodes are held back by so many ancestors more or less."""
+        if ns and by:
+            self.look_at(ns)
+            self._tx.run(sql.count_blocked_above, project_id=self._project_id, ns=self.json(ns), by=by)
+
+    @staticmethod
+    def json(numbers: Iterable[int]) -> str:
+        """Numbers as `each(:ns)` takes them."""
+        return msgspec.json.encode(list(numbers)).decode()
+
+    # --- What came of it ---
+
+    def settle(self) -> list[Mention]:
+        """Move the counts of the project, and give the nodes that became ready, best first."""
+        after = self._standings(self._before)
+        moved = Counter(self._added)
+        for n, was in self._before.items():
+            now = after.get(n)
+            moved["total"] += (now is not None) - 1
+            moved["resolved"] += (now is not None and now.resolved) - was.resolved
+            moved["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
+            moved["actionable"] += (now is not None and now.is_ready) - was.is_ready
+        if any(moved.values()):
+            deltas = {name: moved[name] for name in ("made", "total", "resolved", "blocked", "actionable")}
+            self._tx.run(sql.move_counts, project_id=self._project_id, **deltas)
+        newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
+        return [Mention(one.id, one.summary) for one in sorted(newly, key=lambda one: one.rank)]
+
+    def _standings(self, ns: Iterable[int]) -> dict[int, Standing]:
+        rows = self._tx.all(sql.standings, project_id=self._project_id, ns=self.json(ns))
+        return {row[0]: Standing(*row) for row in rows}
+
+    def _children_moved(self, counts: Mapping[int, int], *, sign: int) -> None:
+        self.look_at(counts)
+        by_count: dict[int, list[int]] = {}
+        for parent, count in counts.items():
+            by_count.setdefault(count, []).append(parent)
+        for count, ns in by_count.items():
+            self._tx.run(sql.count_children, project_id=self._project_id, ns=self.json(ns), by=sign * count)
+
+    def _reopen_from(self, n: int) -> None:
+        """Reopen a node and every ancestor that is resolved; above an open node all are open already."""
+        chain = self._tx.all(sql.resolved_chain, project_id=self._project_id, n=n)
+        if not chain:
+            return
+        ns = [one for one, _ in chain]
+        self.look_at(ns)
+        outcomes: dict[int, str] = dict(self._tx.all(sql.outcomes, project_id=self._project_id, ns=self.json(ns)))
+        self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=self.json(ns))
+        for one in ns:
+            self._mark_reopened(one, outcome=outcomes.get(one))
+        self.dependencies_moved(ns, by=1)
+        # Each of them is an open child of the next; the first gets its own from the caller.
+        self._children_moved(Counter(parent for _, parent in chain if parent is not None), sign=1)
+
+    def _mark_reopened(self, n: int, *, outcome: str | None) -> None:
+        was = self._before[n]
+        changes = [changed("resolved", True, False)]
+        if outcome is not None:
+            changes.append(changed("outcome", outcome, None))
+        self._tx.record(Op.REOPENED, was.id, *changes, decision=self._decision)
+        self.reopened[n] = Mention(was.id, was.summary)
+
+    def _resolve_finished(self, parents: Collection[int]) -> None:
+        rows = self._tx.all(sql.finished_parents, project_id=self._project_id, ns=self.json(parents))
+        if not rows:
+            return
+        self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=self.json(row[0] for row in rows), outcome=None)
+        for _, _, node_id in rows:
+            self._tx.record(Op.RESOLVED, node_id, changed("resolved", False, True), decision=self._decision)
+            self.resolved_on_their_own.append(node_id)
+        self.closed({row[0]: row[1] for row in rows})

@@ -1,0 +1,132 @@
+"""What there is to say about a project in a few words, found by seeks: it takes the same time at any size."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from groundplan.kernel.events.read import headlines
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import ACTIONS, Op
+from groundplan.work.next import Next, offer
+from groundplan.work.reading.history import OPS
+from groundplan.work.reading.orientation import (
+    LISTS_MAX,
+    BlockedBrief,
+    BranchBrief,
+    Brief,
+    ClaimBrief,
+    Counts,
+    Orientation,
+    ProjectBrief,
+    RecentBrief,
+)
+
+# What is looked through where no index leads straight to it.
+CLAIMS_LOOKED_THROUGH = 200
+TOP_LOOKED_THROUGH = 100  # from each end
+CHANGED_LOOKED_THROUGH = 500
+EDGES_LOOKED_THROUGH = 500
+LEVELS_LOOKED_THROUGH = 1_000
+WRITES_LOOKED_THROUGH = 200
+EVENTS_OF_A_WRITE = 10
+
+WAITS_MAX = 2  # shown of one blocked node
+OF_ONE_WRITE_MAX = 2  # one batch must not fill the list of what happened
+
+FIRST_STEP = "plan the first steps with graph_plan {project, nodes: [{ref, summary}]}"
+
+sql = load_queries(__file__)
+
+
+def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
+    """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
+    project = tx.project
+    _, goal, open_on_top, total, resolved, blocked, actionable = tx.one(
+        sql.glances, project_ids=msgspec.json.encode([project.id]).decode()
+    )
+    claims, tree = _claims(tx), _tree(tx)
+    whole = Orientation(
+        project=ProjectBrief(id=project.id, name=project.name, goal=goal, archived_at=project.archived_at or UNSET),
+        counts=Counts(total, resolved, total - resolved, blocked, actionable),
+        next=_next(tx),
+        my_claims=claims[: LISTS_MAX["my_claims"]],
+        blocked=_blocked(tx) if blocked else [],
+        tree=tree,
+        recent=_recent(tx),
+        hint=FIRST_STEP if total == 1 else UNSET,
+    )
+    open_in_tree = sum(not one.resolved for one in tree)
+    return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": open_on_top - open_in_tree}
+
+
+def _next(tx: Transaction) -> list[Brief]:
+    offers = offer(tx, Next(project=tx.project.id, count=LISTS_MAX["next"], lean=True)).nodes
+    return [Brief(id=one.node.id, summary=one.node.summary) for one in offers]
+
+
+def _claims(tx: Transaction) -> list[ClaimBrief]:
+    rows = tx.all(sql.claims_held, project_id=tx.project.id, looked_through=CLAIMS_LOOKED_THROUGH)
+    return [ClaimBrief(id=id_, summary=summary, claimed_at=claimed_at) for id_, summary, claimed_at in rows]
+
+
+def _tree(tx: Transaction) -> list[BranchBrief]:
+    rows = tx.all(sql.top_level, project_id=tx.project.id, looked_through=TOP_LOOKED_THROUGH, at_most=LISTS_MAX["tree"])
+    return [
+        BranchBrief(id=id_, summary=summary, resolved=bool(resolved) or UNSET, open_children=open_children or UNSET)
+        for id_, summary, resolved, open_children in rows
+    ]
+
+
+def _blocked(tx: Transaction) -> list[BlockedBrief]:
+    rows = tx.all(
+        sql.blocked_lately,
+        project_id=tx.project.id,
+        looked_through=CHANGED_LOOKED_THROUGH,
+        at_most=LISTS_MAX["blocked"],
+    )
+    found = []
+    for n, id_, summary, open_deps in rows:
+        waiting_n, through = (n, UNSET) if open_deps else _held_back_by(tx, n)
+        waited_for = tx.all(
+            sql.waited_for,
+            project_id=tx.project.id,
+            n=waiting_n,
+            looked_through=EDGES_LOOKED_THROUGH,
+            at_most=WAITS_MAX,
+        )
+        waits_for = [Brief(id=other, summary=called) for other, called in waited_for]
+        found.append(BlockedBrief(id=id_, summary=summary, through=through, waits_for=waits_for))
+    return found
+
+
+def _held_back_by(tx: Transaction, n: int) -> tuple[int, str | UnsetType]:
+    """The ancestor whose dependencies hold a node back."""
+    found = tx.one_or_none(sql.held_back_by, project_id=tx.project.id, n=n, looked_through=LEVELS_LOOKED_THROUGH)
+    return found or (n, UNSET)
+
+
+def _recent(tx: Transaction) -> list[RecentBrief]:
+    found = headlines(
+        tx,
+        ops=OPS,
+        told=[Op.RESOLVED, Op.DROPPED],
+        writes=WRITES_LOOKED_THROUGH,
+        of_each=EVENTS_OF_A_WRITE,
+        at_most_of_each=OF_ONE_WRITE_MAX,
+        at_most=LISTS_MAX["recent"],
+    )
+    ids = msgspec.json.encode([one.subject for one in found]).decode()
+    summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
+    return [
+        RecentBrief(
+            id=one.subject,
+            summary=summaries.get(one.subject, UNSET),  # a node that was merged away has none
+            action=ACTIONS[one.op],
+            agent=one.actor,
+            at=one.at,
+            decision=UNSET if one.decision is None else one.decision,
+        )
+        for one in found
+    ]

@@ -1,0 +1,92 @@
+"""One call for an agent that knows nothing: what the project is for, how it stands, and what to do next.
+
+The answer is never longer than 600 tokens. Without a project it is about the only one there is, or names those there
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import nlargest
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.reading.glance import whole_glance
+from groundplan.work.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
+
+NO_PROJECT = "there is no project yet; graph_open {project, goal} makes one"
+SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
+
+sql = load_queries(__file__)
+
+
+class Onboard(Struct, forbid_unknown_fields=True):
+    """The project to look at."""
+
+    project: Name | None = None
+    lean: bool | None = None
+
+
+def onboard(tx: Transaction, request: Onboard) -> Orientation:
+    """The only project there is at a glance, or the projects to choose from."""
+    projects = list_projects(tx, ListProjects()).projects
+    if not projects:
+        return Orientation(projects=[], hint=NO_PROJECT)
+    if len(projects) == 1:
+        tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
+        return onboard_project(tx, request)
+    latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
+    ids = msgspec.json.encode([one.id for one in latest]).decode()
+    known = {project_id: rest for project_id, *rest in tx.all(sql.glances, project_ids=ids)}
+    choices = []
+    for one in latest:
+        summary, _, total, resolved, _, actionable = known[one.id]
+        choices.append(
+            ProjectChoice(id=one.id, name=one.name, summary=summary, unresolved=total - resolved, actionable=actionable)
+        )
+    whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
+    return _brief(tx, request, whole, {"projects": len(projects) - len(choices)})
+
+
+def onboard_project(tx: Transaction, request: Onboard) -> Orientation:
+    """One project at a glance."""
+    return _brief(tx, request, *whole_glance(tx))
+
+
+def _brief(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    return brief(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
+
+
+IN_PROJECT = Operation(
+    name="work.onboard.project",
+    summary="See a project at a glance.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Onboard,
+    output=Orientation,
+    handler=onboard_project,
+    project=lambda _tx, request: request.project or "",
+)
+
+OPERATION = Operation(
+    name="work.onboard",
+    summary="Start here: goal, state, recent work, next steps.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=Onboard,
+    output=Orientation,
+    handler=onboard,
+    becomes=(IN_PROJECT,),
+    route=lambda request: IN_PROJECT if request.project is not None else None,
+    tool=Tool("graph_onboard", Group.WORK),
+    command=Command(("work", "onboard")),
+)

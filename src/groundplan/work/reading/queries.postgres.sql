@@ -1,0 +1,14 @@
+-- name: first_children
+-- Differs from SQLite, which has no LATERAL: there is no other way to tell PostgreSQL that it is a few of each.
+SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+  FROM each(:ns) AS wanted
+ CROSS JOIN LATERAL (
+    SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = CAST(wanted.value AS bigint)
+     ORDER BY c.n
+     LIMIT :of_each
+ ) AS c
+ ORDER BY c.n;

@@ -1,0 +1,294 @@
+-- What is read of the work graph beside the nodes themselves. Every answer is bounded: nothing here reads more than a
+-- few hundred rows, however large the project is; only counting the children of a node walks an index.
+
+-- name: ancestors
+-- A node and the nearest nodes above it, the farthest first, each with how deep it lies.
+WITH RECURSIVE above (id, summary, resolved, depth, parent_n, distance) AS (
+    SELECT c.id, c.summary, c.resolved, c.depth, c.parent_n, 0
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.id, c.summary, c.resolved, c.depth, c.parent_n, above.distance + 1
+      FROM above
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = above.parent_n
+     WHERE above.distance < :at_most
+)
+SELECT id, summary, resolved, depth
+  FROM above
+ ORDER BY distance DESC;
+
+-- name: root
+-- The root of the project.
+SELECT c.id, c.summary, c.resolved, c.depth
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = 1;
+
+-- name: child_counts
+-- How many children some nodes have. A count each: as a join it could be planned as a walk over the whole project.
+SELECT CAST(wanted.value AS bigint),
+       (SELECT count(*)
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.parent_n = CAST(wanted.value AS bigint))
+  FROM each(:ns) AS wanted;
+
+-- name: first_children
+-- The first children of some nodes, so many of each, in the order of their creation. Materialized, or SQLite would look
+-- at every node of the project.
+WITH wanted (parent_n, behind_n) AS MATERIALIZED (
+    SELECT CAST(one.value AS bigint),
+           (SELECT c.n
+              FROM work_nodes AS c
+             WHERE c.tenant_id = :tenant_id
+               AND c.project_id = :project_id
+               AND c.parent_n = CAST(one.value AS bigint)
+             ORDER BY c.n
+             LIMIT 1 OFFSET :of_each)
+      FROM each(:ns) AS one
+)
+SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+  FROM wanted
+  JOIN work_nodes AS c
+    ON c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = wanted.parent_n
+   AND c.n < coalesce(wanted.behind_n, 9223372036854775807)
+ ORDER BY c.n;
+
+-- name: dependencies
+-- What a node waits for, the open ones first; of very many, those among the oldest.
+SELECT t.n
+  FROM (SELECT d.to_n
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = :n
+           AND d.type = 'depends_on'
+         ORDER BY d.to_n
+         LIMIT :looked_through) AS waited
+  JOIN work_nodes AS t
+    ON t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.n = waited.to_n
+ ORDER BY t.resolved, t.n
+ LIMIT :at_most;
+
+-- name: dependents
+-- Who waits for a node, the open ones first; of very many, those among the oldest.
+SELECT f.n
+  FROM (SELECT d.from_n
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.to_n = :n
+           AND d.type = 'depends_on'
+         ORDER BY d.from_n
+         LIMIT :looked_through) AS waiting
+  JOIN work_nodes AS f
+    ON f.tenant_id = :tenant_id
+   AND f.project_id = :project_id
+   AND f.n = waiting.from_n
+ ORDER BY f.resolved, f.n
+ LIMIT :at_most;
+
+-- name: edge_counts
+-- How many nodes a node waits for and how many wait for it, and how many other edges it has.
+SELECT (SELECT count(*)
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = :n
+           AND d.type = 'depends_on'),
+       (SELECT count(*)
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.to_n = :n
+           AND d.type = 'depends_on'),
+       (SELECT count(*)
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = :n
+           AND d.type <> 'depends_on')
+     + (SELECT count(*)
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.to_n = :n
+           AND d.type <> 'depends_on');
+
+-- name: related_out
+-- Where the other edges of a node lead. Two ranges of types, so that dependencies are passed over at no cost.
+SELECT t.id, d.type, t.summary
+  FROM (SELECT a.type, a.to_n
+          FROM work_edges AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = :project_id
+           AND a.from_n = :n
+           AND a.type < 'depends_on'
+        UNION ALL
+        SELECT b.type, b.to_n
+          FROM work_edges AS b
+         WHERE b.tenant_id = :tenant_id
+           AND b.project_id = :project_id
+           AND b.from_n = :n
+           AND b.type > 'depends_on'
+         ORDER BY type, to_n
+         LIMIT :at_most) AS d
+  JOIN work_nodes AS t
+    ON t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.n = d.to_n
+ ORDER BY d.type, t.n;
+
+-- name: related_in
+-- Where the other edges come from that lead to a node.
+SELECT f.id, d.type, f.summary
+  FROM (SELECT a.type, a.from_n
+          FROM work_edges AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = :project_id
+           AND a.to_n = :n
+           AND a.type < 'depends_on'
+        UNION ALL
+        SELECT b.type, b.from_n
+          FROM work_edges AS b
+         WHERE b.tenant_id = :tenant_id
+           AND b.project_id = :project_id
+           AND b.to_n = :n
+           AND b.type > 'depends_on'
+         ORDER BY type, from_n
+         LIMIT :at_most) AS d
+  JOIN work_nodes AS f
+    ON f.tenant_id = :tenant_id
+   AND f.project_id = :project_id
+   AND f.n = d.from_n
+ ORDER BY d.type, f.n;
+
+-- name: merged_away
+-- The project of a node that was merged into another.
+SELECT project_id
+  FROM work_merged
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
+
+-- name: glances
+-- What some projects are for, how much there is to do in them, and how much of it lies open on their top level.
+SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.blocked, p.actionable
+  FROM work_projects AS p
+  JOIN work_nodes AS r
+    ON r.tenant_id = p.tenant_id
+   AND r.project_id = p.project_id
+   AND r.n = 1
+ WHERE p.tenant_id = :tenant_id
+   AND p.project_id IN (SELECT value FROM each(:project_ids));
+
+-- name: claims_held
+-- What the actor has claimed and not lost since, the latest first.
+SELECT held.id, held.summary, held.claimed_at
+  FROM (SELECT c.n, c.id, c.summary, c.claimed_at
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.claimed_by = :actor_id
+           AND (c.claimed_until IS NULL OR c.claimed_until > :now)
+         ORDER BY c.n DESC
+         LIMIT :looked_through) AS held
+ ORDER BY held.claimed_at DESC, held.n DESC;
+
+-- name: top_level
+-- Children of the root, the open ones first; of very many, those among the oldest and the newest.
+SELECT c.id, c.summary, c.resolved, c.open_children
+  FROM (SELECT oldest.n
+          FROM (SELECT a.n
+                  FROM work_nodes AS a
+                 WHERE a.tenant_id = :tenant_id
+                   AND a.project_id = :project_id
+                   AND a.parent_n = 1
+                 ORDER BY a.n
+                 LIMIT :looked_through) AS oldest
+        UNION
+        SELECT newest.n
+          FROM (SELECT b.n
+                  FROM work_nodes AS b
+                 WHERE b.tenant_id = :tenant_id
+                   AND b.project_id = :project_id
+                   AND b.parent_n = 1
+                 ORDER BY b.n DESC
+                 LIMIT :looked_through) AS newest) AS either
+  JOIN work_nodes AS c
+    ON c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = either.n
+ ORDER BY c.resolved, c.n
+ LIMIT :at_most;
+
+-- name: blocked_lately
+-- Blocked nodes among those that changed last, in the order in which they would be offered if they were not.
+SELECT late.n, late.id, late.summary, late.open_deps
+  FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.is_blocked, c.priority, c.depth, c.updated_at
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+         ORDER BY c.updated_at DESC, c.n DESC
+         LIMIT :looked_through) AS late
+ WHERE late.is_blocked
+ ORDER BY late.priority DESC, late.depth DESC, late.updated_at, late.n
+ LIMIT :at_most;
+
+-- name: held_back_by
+-- The nearest ancestor that waits for something.
+WITH RECURSIVE above (n, id, parent_n, open_deps, distance) AS (
+    SELECT c.n, c.id, c.parent_n, c.open_deps, 0
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.id, c.parent_n, c.open_deps, above.distance + 1
+      FROM above
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = above.parent_n
+     WHERE above.open_deps = 0
+       AND above.distance < :looked_through
+)
+SELECT n, id
+  FROM above
+ WHERE open_deps > 0;
+
+-- name: waited_for
+-- What a node still waits for; of very many dependencies, those among the oldest.
+SELECT t.id, t.summary
+  FROM (SELECT d.to_n
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = :n
+           AND d.type = 'depends_on'
+         ORDER BY d.to_n
+         LIMIT :looked_through) AS waited
+  JOIN work_nodes AS t
+    ON t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.n = waited.to_n
+ WHERE NOT t.resolved
+ ORDER BY t.n
+ LIMIT :at_most;
+
+-- name: summaries
+-- What some nodes are called. By their ids alone: with the project, SQLite would walk through all of its nodes.
+SELECT c.id, c.summary
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));

@@ -1,0 +1,134 @@
+"""From what callers write to the nodes they mean: whole ids, unique beginnings, and helpful refusals for the rest.
+
+Everything here considers only nodes that the actor may see: a node in a hidden project reads like one that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.ids import PREFIX_CHARS_MIN
+from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Row, Transaction
+
+NEAR_CHARS = 2  # how much of an unknown id must be right for the others to be looked through
+LOOKED_THROUGH_MAX = 2_000
+ID_CHARS_MAX = 32
+
+sql = load_queries(__file__)
+
+
+class AmbiguousNode(Invalid):
+    """Several nodes begin like this."""
+
+    code = "ambiguous_node"
+
+    def __init__(self, ref: str, found: list[str]) -> None:
+        super().__init__(
+            f"several nodes begin with {ref!r}: {', '.join(found)}; write more of the id", ref=ref, near=found
+        )
+
+
+class MixedProjects(Invalid):
+    """One call changes one project."""
+
+    code = "mixed_projects"
+
+    def __init__(self, first: Found, second: Found) -> None:
+        super().__init__(
+            f"node {first.id} is of project {first.project_id} and node {second.id} of project {second.project_id}; "
+            "send one call for each project",
+            projects=[first.project_id, second.project_id],
+        )
+
+
+class Found(NamedTuple):
+    """Where a node is, and how it is called."""
+
+    project_id: str
+    n: int
+    id: str
+
+
+def find(tx: Transaction, ref: str) -> Found:
+    """The node with this id, or the only one that begins like this.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        AmbiguousNode: there are several.
+    """
+    found = find_or_none(tx, ref)
+    if found is None:
+        raise missing(tx, ref)
+    return found
+
+
+def find_or_none(tx: Transaction, ref: str) -> Found | None:
+    """The same, or None where there is no such node."""
+    seen = projects_seen(tx)
+    row = tx.one_or_none(sql.node_by_id, id=ref)
+    if row is not None:
+        return _found(row) if seen is None or row[0] in seen else None
+    # An id that was merged away stays what it was, and is no beginning of another one.
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or tx.one_or_none(sql.merged_node, id=ref) is not None:
+        return None
+    alike = _alike(tx, ref, seen, at_most=LOOKED_THROUGH_MAX)
+    if len(alike) > 1:
+        raise AmbiguousNode(ref, [one.id for one in alike[:3]])
+    return alike[0] if alike else None
+
+
+def missing(tx: Transaction, ref: str) -> NotFound:
+    """The refusal of an id that leads nowhere, with what was probably meant."""
+    seen = projects_seen(tx)
+    gone = tx.one_or_none(sql.merged_node, id=ref)
+    if gone is not None and (seen is None or gone[0] in seen):
+        return NotFound("node", ref, hint=f"it was merged into {gone[1]!r}")
+    from difflib import get_close_matches  # only a mistake needs it
+
+    alike = _alike(tx, ref[:NEAR_CHARS], seen, at_most=LOOKED_THROUGH_MAX) if len(ref) >= NEAR_CHARS else []
+    near = get_close_matches(ref[:ID_CHARS_MAX], [one.id for one in alike], n=2)
+    return NotFound("node", ref, near=near, hint="graph_query finds nodes by text")
+
+
+def in_one_project(found: Iterable[Found]) -> str:
+    """The project that all of them are in.
+
+    Raises:
+        MixedProjects: they are of several.
+    """
+    first, *others = found
+    for other in others:
+        if other.project_id != first.project_id:
+            raise MixedProjects(first, other)
+    return first.project_id
+
+
+def in_project(tx: Transaction, ref: str) -> Found:
+    """The node that is meant, in the project that was entered.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        MixedProjects: it is of another project.
+    """
+    found = find(tx, ref)
+    if found.project_id != tx.project.id:
+        raise MixedProjects(Found(tx.project.id, 1, tx.project.id), found)
+    return found
+
+
+def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:
+    last = beginning[-1:]
+    behind = beginning[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
+    if behind is None:  # no id has such a character
+        return []
+    rows = tx.all(sql.nodes_by_prefix, first=beginning, behind=behind, at_most=at_most)
+    return [_found(row) for row in rows if seen is None or row[0] in seen]
+
+
+def _found(row: Row) -> Found:
+    project_id, n, node_id = row
+    return Found(ProjectId(project_id), n, node_id)

@@ -1,0 +1,50 @@
+"""Every project has a root from the start: the node under which all others hang. It is never work itself."""
+
+from __future__ import annotations
+
+import secrets
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.events import Op
+from groundplan.work.identify import fresh_ids, is_free
+from groundplan.work.priority import ABSENT
+
+ROOT_N = 1
+NUMBERS = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
+NUMBER_TRIES_MAX = 8
+
+sql = load_queries(__file__)
+
+
+def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
+    """Give a project that is just being made its root, under the project's own id where no node has it."""
+    _begin_to_count(tx, project_id)
+    root_id = project_id if is_free(tx, project_id) else fresh_ids(tx, 1, population=0)[0]
+    root = {
+        "project_id": project_id,
+        "n": ROOT_N,
+        "id": root_id,
+        "parent_n": None,
+        "kind": "project",
+        "summary": summary,
+        "properties": "{}",
+        "context_links": "[]",
+        "priority": ABSENT,
+        "depth": 0,
+        "open_children": 0,
+        "open_deps": 0,
+        "blocked_above": 0,
+    }
+    tx.many(sql.add_nodes, [root])
+    tx.record(Op.CREATED, root_id, changed("summary", None, summary), project_id=project_id)
+
+
+def _begin_to_count(tx: Transaction, project_id: str) -> None:
+    # A random number, because the next free one would be for somebody to know who sees every project.
+    for _ in range(NUMBER_TRIES_MAX):
+        if tx.run(sql.add_work_project, project_id=project_id, number=secrets.randbelow(NUMBERS - 1) + 1):
+            return
+    raise Unavailable("no free number was found for this project; try again")

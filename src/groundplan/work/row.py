@@ -1,0 +1,84 @@
+"""A work node as a change needs it: its stored fields, to be looked at, changed and put back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+@dataclass(slots=True)
+class NodeRow:
+    """The fields of one node. What is JSON is kept as text until somebody looks into it."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    rev: int
+    summary: str
+    resolved: bool
+    outcome: str | None
+    state: str | None
+    properties: str
+    context_links: str
+    depth: int
+    open_children: int
+    open_deps: int
+    blocked_above: int
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+    claim_number: int
+    priority: float
+    evidence_total: int
+
+    @property
+    def state_value(self) -> Any:
+        return None if self.state is None else msgspec.json.decode(self.state)
+
+    @property
+    def properties_value(self) -> dict[str, Any]:
+        value: dict[str, Any] = msgspec.json.decode(self.properties)
+        return value
+
+    @property
+    def links_value(self) -> list[str]:
+        value: list[str] = msgspec.json.decode(self.context_links)
+        return value
+
+    def is_claimed(self, now: str) -> bool:
+        """Whether somebody's claim holds at this moment."""
+        return self.claimed_by is not None and (self.claimed_until is None or self.claimed_until > now)
+
+    def unclaim(self) -> None:
+        """Take the claim away. Its number stays, so that a late holder is told."""
+        self.claimed_by = self.claimed_at = self.claimed_until = None
+
+    def stored(self) -> dict[str, Any]:
+        """What `change_node` writes."""
+        return {
+            "n": self.n,
+            "summary": self.summary,
+            "resolved": self.resolved,
+            "outcome": self.outcome,
+            "state": self.state,
+            "properties": self.properties,
+            "priority": self.priority,
+            "context_links": self.context_links,
+            "claimed_by": self.claimed_by,
+            "claimed_at": self.claimed_at,
+            "claimed_until": self.claimed_until,
+        }
+
+
+def fetch(tx: Transaction, n: int) -> NodeRow:
+    """A node of the project entered, as it is now."""
+    node = NodeRow(*tx.one(sql.node_in_full, project_id=tx.project.id, n=n))
+    node.resolved = bool(node.resolved)
+    return node

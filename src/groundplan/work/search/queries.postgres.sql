@@ -1,0 +1,66 @@
+-- What PostgreSQL calls by other names, and where it looks for text.
+
+-- part: says
+-- Differs from SQLite in the function's name. The collation "C" makes lower() one of ASCII letters alone.
+strpos(lower(c.summary COLLATE "C"), CAST(:text AS text)) > 0
+
+-- part: has_properties
+-- Differs from SQLite in how a JSON value is taken apart; arrays and objects are compared as the text they are kept as.
+strpos(c.properties, CAST(:fragment AS text)) > 0
+        AND (SELECT count(*)
+           FROM json_each(CAST(:properties AS json)) AS wanted
+           JOIN json_each(CAST(c.properties AS json)) AS had
+             ON had.key = wanted.key
+            AND CASE
+                WHEN json_typeof(had.value) <> json_typeof(wanted.value) THEN false
+                WHEN json_typeof(had.value) = 'number'
+                    THEN CAST(had.value #>> '{}' AS double precision)
+                       = CAST(wanted.value #>> '{}' AS double precision)
+                ELSE had.value #>> '{}' = wanted.value #>> '{}'
+                END
+        ) = (SELECT count(*) FROM json_each(CAST(:properties AS json)))
+
+-- part: lacks_properties
+-- Differs from SQLite in how a JSON value is taken apart.
+NOT EXISTS (SELECT 1
+                         FROM gp_each(:absent) AS unwanted
+                         JOIN json_each(CAST(c.properties AS json)) AS had
+                           ON had.key = unwanted.value)
+
+-- part: by_text
+-- Differs from SQLite, which has an index of trigrams: under row level security it would go unused, so every summary
+-- of the project is read.
+SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND {says}
+       AND CAST(:source AS text) = 'text'
+
+-- part: children_of_b
+-- Differs from SQLite, where CROSS JOIN is an order to begin at the left and to seek. Here the planner guesses how many
+-- children a node has, and where the guess is wrong each node that is reached reads the whole project. So it gets a
+-- subquery that cannot be merged; a range instead of an equality, which is always taken for few rows; and an order that
+-- only the right index has, for as long as the table was never analyzed.
+CROSS JOIN LATERAL (
+        SELECT child.n
+          FROM work_nodes AS child
+         WHERE child.tenant_id = :tenant_id
+           AND child.project_id = :project_id
+           AND child.parent_n BETWEEN b.n AND b.n
+         ORDER BY child.parent_n, child.n
+        OFFSET 0
+     ) AS c
+
+-- part: node_chosen
+-- Differs from SQLite in the same way and for the same reason as `children_of_b`.
+CROSS JOIN LATERAL (
+    SELECT node.*
+      FROM work_nodes AS node
+     WHERE node.tenant_id = :tenant_id
+       AND node.project_id = :project_id
+       AND node.n BETWEEN chosen.n AND chosen.n
+     ORDER BY node.n
+    OFFSET 0
+ ) AS c
+ WHERE true

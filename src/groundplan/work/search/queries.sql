@@ -1,0 +1,288 @@
+-- Which nodes a filter finds, in each order, and how many. A page is asked for by numbers alone; what is shown of the
+-- nodes is fetched for those that made it onto the page.
+
+-- part: filters
+-- Every condition on a node `c`, each of which holds by itself when it was not set.
+   AND (CAST(:is_below_root AS boolean) IS NULL OR c.parent_n IS NOT NULL)
+   AND (CAST(:resolved AS boolean) IS NULL OR c.resolved = CAST(:resolved AS boolean))
+   AND (CAST(:is_leaf AS boolean) IS NULL OR (c.open_children = 0) = CAST(:is_leaf AS boolean))
+   AND (CAST(:is_ready AS boolean) IS NULL OR c.is_ready = CAST(:is_ready AS boolean))
+   AND (CAST(:is_blocked AS boolean) IS NULL OR c.is_blocked = CAST(:is_blocked AS boolean))
+   AND (CAST(:parent_n AS bigint) IS NULL OR c.parent_n = CAST(:parent_n AS bigint))
+   AND (CAST(:is_unclaimed AS boolean) IS NULL OR c.claimed_by IS NULL OR c.claimed_until <= :now)
+   AND (CAST(:claimed_by AS text) IS NULL
+        OR (c.claimed_by = CAST(:claimed_by AS text) AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
+   AND (CAST(:text AS text) IS NULL OR {says})
+   AND (CAST(:properties AS text) IS NULL OR {has_properties})
+   AND (CAST(:absent AS text) IS NULL OR {lacks_properties})
+   AND (CAST(:evidence_type AS text) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_evidence AS e
+                    WHERE e.tenant_id = c.tenant_id
+                      AND e.project_id = c.project_id
+                      AND e.node_n = c.n
+                      AND e.type = CAST(:evidence_type AS text)))
+   AND (CAST(:depends_on_n AS bigint) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_edges AS d
+                    WHERE d.tenant_id = c.tenant_id
+                      AND d.project_id = c.project_id
+                      AND d.from_n = c.n
+                      AND d.type = 'depends_on'
+                      AND d.to_n = CAST(:depends_on_n AS bigint)))
+   AND (CAST(:depended_by_n AS bigint) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_edges AS d
+                    WHERE d.tenant_id = c.tenant_id
+                      AND d.project_id = c.project_id
+                      AND d.from_n = CAST(:depended_by_n AS bigint)
+                      AND d.type = 'depends_on'
+                      AND d.to_n = c.n))
+
+-- part: says
+-- The text as it was given, apart from the case of ASCII letters.
+instr(lower(c.summary), CAST(:text AS text)) > 0
+
+-- part: has_properties
+-- Every wanted property is there with an equal value: 1 is 1.0, but neither true nor "1". The fragment, which must be in
+-- the text, spares most nodes from being taken apart.
+instr(c.properties, CAST(:fragment AS text)) > 0
+        AND (SELECT count(*)
+           FROM json_each(:properties) AS wanted
+           JOIN json_each(c.properties) AS had
+             ON had.key = wanted.key
+            AND had.value = wanted.value
+            AND (had.type = wanted.type
+                 OR (had.type IN ('integer', 'real') AND wanted.type IN ('integer', 'real')))
+        ) = (SELECT count(*) FROM json_each(:properties))
+
+-- part: lacks_properties
+NOT EXISTS (SELECT 1
+                         FROM json_each(:absent) AS unwanted
+                         JOIN json_each(c.properties) AS had
+                           ON had.key = unwanted.value)
+
+-- part: by_text
+-- Nodes of which the summary has every trigram of the text.
+SELECT work_text.rowid - CAST(:first_key AS bigint)
+      FROM work_text
+     WHERE work_text MATCH :match
+       AND work_text.rowid BETWEEN CAST(:first_key AS bigint) AND CAST(:last_key AS bigint)
+       AND CAST(:source AS text) = 'text'
+
+-- part: chosen
+-- The nodes that the source finds; of the arms one is asked.
+WITH RECURSIVE below (n) AS (
+    SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = CAST(:ancestor_n AS bigint)
+     UNION ALL
+    SELECT c.n
+      FROM below AS b
+     {children_of_b}
+), chosen (n) AS MATERIALIZED (
+    SELECT below.n
+      FROM below
+     WHERE CAST(:source AS text) = 'below'
+     UNION ALL
+    SELECT d.from_n
+      FROM work_edges AS d
+     WHERE d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.to_n = CAST(:depends_on_n AS bigint)
+       AND d.type = 'depends_on'
+       AND CAST(:source AS text) = 'waiting'
+     UNION ALL
+    SELECT d.to_n
+      FROM work_edges AS d
+     WHERE d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = CAST(:depended_by_n AS bigint)
+       AND d.type = 'depends_on'
+       AND CAST(:source AS text) = 'waited_for'
+     UNION ALL
+    SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.claimed_by = CAST(:claimed_by AS text)
+       AND CAST(:source AS text) = 'claimed'
+     UNION ALL
+    {by_text}
+     UNION ALL
+    SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = CAST(:parent_n AS bigint)
+       AND CAST(:source AS text) = 'children'
+)
+
+-- part: children_of_b
+CROSS JOIN work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = b.n
+
+-- part: from_chosen
+  FROM chosen
+ {node_chosen}
+{filters}
+
+-- part: node_chosen
+CROSS JOIN work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = chosen.n
+
+-- part: from_whole_project
+-- For what reads every node anyway: the last condition always holds, and lets SQLite read them as they lie in the file.
+{from_project}
+   AND c.n > 0
+
+-- part: from_project
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+{filters}
+
+-- part: behind_in_rank
+-- Behind a node in the order of ranking. The first line is where the index begins; the others say the same exactly.
+   AND c.priority <= CAST(:after_priority AS double precision)
+   AND (c.priority < CAST(:after_priority AS double precision)
+        OR c.depth < CAST(:after_depth AS bigint)
+        OR (c.depth = CAST(:after_depth AS bigint)
+            AND (c.updated_at > CAST(:after_updated_at AS text)
+                 OR (c.updated_at = CAST(:after_updated_at AS text) AND c.n > CAST(:after_n AS bigint)))))
+
+-- name: counts
+-- The project's place in the text index, and how many nodes of each kind it has.
+SELECT number, total, resolved, blocked, actionable
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: ready
+-- What may be started, best first. Unclaimed and claimed nodes have an index each, of which the first few are merged.
+SELECT n, priority, depth, updated_at
+  FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+        {from_project}
+           AND c.is_ready
+           AND c.claimed_by IS NULL
+        {behind_in_rank}
+         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT n, priority, depth, updated_at
+  FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+        {from_project}
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+        {behind_in_rank}
+         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+         LIMIT :at_most) AS claimed
+ ORDER BY priority DESC, depth DESC, updated_at, n
+ LIMIT :at_most;
+
+-- name: rest
+-- What may not be started, in the same order.
+SELECT c.n
+{from_whole_project}
+   AND NOT c.is_ready
+{behind_in_rank}
+ ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+ LIMIT :at_most;
+
+-- name: by_depth
+-- The project from the top down.
+SELECT c.n
+{from_whole_project}
+   AND (c.depth, c.n) > (CAST(:after_depth AS bigint), CAST(:after_n AS bigint))
+ ORDER BY c.depth, c.n
+ LIMIT :at_most;
+
+-- name: by_creation
+-- The project from the oldest to the newest node.
+SELECT c.n
+{from_project}
+   AND c.n > CAST(:after_n AS bigint)
+ ORDER BY c.n
+ LIMIT :at_most;
+
+-- name: by_change
+-- The project from the latest change to the earliest.
+SELECT c.n
+{from_project}
+   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+ ORDER BY c.updated_at DESC, c.n DESC
+ LIMIT :at_most;
+
+-- name: chosen_by_rank
+-- What a source finds: what may be started, best first, then the rest in the same order.
+{chosen}
+SELECT c.n
+{from_chosen}
+   AND (c.is_ready < CAST(:after_ready AS boolean)
+        OR (c.is_ready = CAST(:after_ready AS boolean)
+{behind_in_rank}))
+ ORDER BY c.is_ready DESC, c.priority DESC, c.depth DESC, c.updated_at, c.n
+ LIMIT :at_most;
+
+-- name: chosen_by_depth
+-- What a source finds, from the top down.
+{chosen}
+SELECT c.n
+{from_chosen}
+   AND (c.depth, c.n) > (CAST(:after_depth AS bigint), CAST(:after_n AS bigint))
+ ORDER BY c.depth, c.n
+ LIMIT :at_most;
+
+-- name: chosen_by_creation
+-- What a source finds, from the oldest to the newest node.
+{chosen}
+SELECT c.n
+{from_chosen}
+   AND c.n > CAST(:after_n AS bigint)
+ ORDER BY c.n
+ LIMIT :at_most;
+
+-- name: chosen_by_change
+-- What a source finds, from the latest change to the earliest.
+{chosen}
+SELECT c.n
+{from_chosen}
+   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+ ORDER BY c.updated_at DESC, c.n DESC
+ LIMIT :at_most;
+
+-- name: count_in_project
+-- How many nodes of the project pass the filter.
+SELECT count(*)
+{from_whole_project};
+
+-- name: count_of_chosen
+-- How many nodes that a source finds pass the filter.
+{chosen}
+SELECT count(*)
+{from_chosen};
+
+-- name: shown
+-- What is shown of the nodes of a page, and what they are sorted by. The numbers are made beforehand: under row level
+-- security PostgreSQL seeks by none that it would have to make on the way.
+WITH wanted (n) AS MATERIALIZED (
+    SELECT CAST(e.value AS bigint)
+      FROM each(:ns) AS e
+)
+SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id, c.depth, c.properties, c.claimed_by, c.claimed_at,
+       c.claimed_until, c.is_ready, c.priority, c.updated_at
+  FROM wanted
+ CROSS JOIN work_nodes AS c
+  LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = wanted.n;

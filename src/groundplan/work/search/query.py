@@ -1,0 +1,161 @@
+"""Search and filter nodes, in one of several orders, page by page."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel import output_gate
+from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors import cursor_at, position_of
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.search.filters import Filter, search_for
+from groundplan.work.search.orders import ORDERS, Position, Sort, from_cursor, page, to_cursor, total
+
+LIMIT = 20
+LIMIT_MAX = 100
+NAME = "work.query"
+SPARE_TOKENS = 200  # of the caller's cap, for what stands around the nodes
+
+sql = load_queries(__file__)
+
+
+class Query(Struct, forbid_unknown_fields=True):
+    """Which nodes to find, and how to list them."""
+
+    project: Name
+    filter: Filter | None = None
+    sort: Sort = Sort.READINESS
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+    cursor: str | None = None
+    lean: bool | None = None
+
+
+class FoundNode(Struct, kw_only=True):
+    """A node in short."""
+
+    id: str
+    summary: str
+    resolved: bool
+    state: Any = UNSET
+    parent: str | UnsetType = UNSET
+    depth: int
+    properties: dict[str, Any] | UnsetType = UNSET
+
+
+class Found(Struct):
+    """A page of nodes, how many there are on all pages, and where the next one begins."""
+
+    nodes: list[FoundNode]
+    total: int
+    next_cursor: str | UnsetType = UNSET
+
+
+class Row(NamedTuple):
+    """What the page's query gives of a node."""
+
+    n: int
+    id: str
+    summary: str
+    resolved: bool
+    state: str | None
+    parent: str | None
+    depth: int
+    properties: str
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+    is_ready: bool
+    priority: float
+    updated_at: str
+
+
+def query(tx: Transaction, request: Query) -> Found:
+    """The nodes that pass the filter.
+
+    Raises:
+        NotFound: a node that the filter names is not there.
+        MixedProjects: it is in another project.
+        InvalidCursor: the cursor is of another query.
+    """
+    # Not how many, nor how much of each: whoever pages may change their mind about these.
+    belongs_to = [tx.project.id, request.filter, request.sort]
+    position = ORDERS[request.sort].start
+    if request.cursor is not None:
+        position = from_cursor(request.sort, position_of(tx, NAME, belongs_to, request.cursor))
+    search = search_for(tx, request.filter or Filter())
+    # One more than asked for tells whether there are more.
+    ns = page(tx, search, request.sort, position, at_most=request.limit + 1)
+    is_whole = request.cursor is None and len(ns) <= request.limit
+    rows = _rows(tx, ns[: request.limit])
+    nodes = _fitting(tx, [_node(row, now=tx.now, lean=_lean(tx, request)) for row in rows])
+    found = Found(nodes, len(ns) if is_whole else total(tx, search))
+    if len(nodes) < len(ns):
+        found.next_cursor = cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, rows[len(nodes) - 1])))
+    return found
+
+
+def _rows(tx: Transaction, ns: list[int]) -> list[Row]:
+    if not ns:
+        return []
+    by_n = {
+        row[0]: Row(*row) for row in tx.all(sql.shown, project_id=tx.project.id, ns=msgspec.json.encode(ns).decode())
+    }
+    return [by_n[n] for n in ns]
+
+
+def _lean(tx: Transaction, request: Query) -> bool:
+    return tx.preferences.lean if request.lean is None else request.lean
+
+
+def _node(row: Row, *, now: str, lean: bool) -> FoundNode:
+    properties: dict[str, Any] = msgspec.json.decode(row.properties)
+    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
+        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
+        if row.claimed_until is None:
+            properties["_held"] = True
+    return FoundNode(
+        id=row.id,
+        summary=row.summary,
+        resolved=bool(row.resolved),
+        state=UNSET if row.state is None else msgspec.json.decode(row.state),
+        parent=UNSET if row.parent is None else row.parent,
+        depth=row.depth,
+        properties=properties if properties or not lean else UNSET,
+    )
+
+
+def _fitting(tx: Transaction, nodes: list[FoundNode]) -> list[FoundNode]:
+    """As many of the nodes as the caller's cap on answers leaves room for, but one at least: it has no smaller page."""
+    cap = tx.preferences.answer_tokens_max
+    return output_gate.leading(nodes, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0) or nodes[:1]
+
+
+def _position(sort: Sort, row: Row) -> Position:
+    values = {
+        "after_ready": bool(row.is_ready),
+        "after_priority": row.priority,
+        "after_depth": row.depth,
+        "after_updated_at": row.updated_at,
+        "after_n": row.n,
+    }
+    return {name: values[name] for name in ORDERS[sort].start}
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Search and filter nodes.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Query,
+    output=Found,
+    handler=query,
+    project=lambda _tx, request: request.project,
+    tool=Tool("graph_query", Group.WORK),
+    command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
+)

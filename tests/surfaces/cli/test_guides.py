@@ -1,0 +1,62 @@
+"""What a reader copies from a guide works, from top to bottom, and prints what the guide says it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
+BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
+WORD = re.compile(r"\w+")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d\.\d+Z)?")
+CURSOR = re.compile(r"--cursor \S+")
+
+
+def ran(script: str, folder: Path) -> str:
+    """What a script prints, with the program found as the README has it found."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
+    environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))
+    environment["GROUNDPLAN_AGENT"] = "ada"
+    ended = subprocess.run(
+        ("sh", "-ec", script), check=False, capture_output=True, text=True, env=environment, cwd=folder
+    )
+    assert ended.returncode == 0, f"{script}\n{ended.stderr}"
+    return ended.stdout
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    return WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+
+def timeless(text: str) -> list[str]:
+    """The lines without what differs from run to run, and without what nobody sees at their ends."""
+    text = CURSOR.sub("--cursor …", MOMENT.sub("…", text))
+    return [" ".join(line.split()) for line in text.replace("─", "").splitlines() if line.strip("─ ")]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
+def test_a_guide_works_as_it_stands(guide: Path, tmp_path: Path) -> None:
+    blocks = BLOCK.findall(guide.read_text(encoding="utf-8"))
+    real: dict[str, str] = {}  # by the id in the guide
+    for (language, text), (following, promised) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+        if language == "sh":
+            printed = ran(renamed(text, real), tmp_path)
+            if following == "text":
+                made = dict(PLANNED.findall(printed))
+                real |= {id_: made[ref] for ref, id_ in PLANNED.findall(promised) if ref in made}
+                in_the_guide = {id_: name for name, id_ in real.items()}
+                assert timeless(renamed(printed, in_the_guide)) == timeless(promised)
+
+
+def test_there_is_a_guide_and_it_has_commands() -> None:
+    assert GUIDES
+    for guide in GUIDES:
+        assert len(BLOCK.findall(guide.read_text(encoding="utf-8"))) > 5
