@@ -1,0 +1,96 @@
+"""Answers have an end, however much there is to tell; and what an agent cannot be told is not done either."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
+from tests.work.desk import Work, refused
+
+LONG = "x" * 4000
+
+
+@pytest.fixture
+def capped(work: Work) -> Work:
+    """Ada, with the cap that every MCP answer has."""
+    session = Session(
+        work.session.store, work.session.actor, preferences=Preferences(answer_tokens_max=ANSWER_TOKENS_MAX)
+    )
+    return Work(session, work.project, work.ids)
+
+
+def test_a_root_with_many_long_links_can_still_be_opened(capped: Work) -> None:
+    capped.update("root", add_context_links=[f"{place} {LONG}" for place in range(50)])
+
+    assert tokens(encode(capped.open())) <= ANSWER_TOKENS_MAX
+
+
+def test_many_long_offers_fit_into_one_answer(capped: Work) -> None:
+    names = [f"n{place}" for place in range(50)]
+    capped.plan("\n".join(names), each={name: {"summary": f"{name} {LONG}"} for name in names})
+
+    answer = capped.call("work.next", project="atlas", count=50)
+
+    assert answer.nodes
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+
+
+def test_whoever_claims_is_told_of_everything_they_hold(capped: Work) -> None:
+    names = [f"n{place}" for place in range(50)]
+    capped.plan("\n".join(names), each={name: {"summary": f"{name} {LONG}"} for name in names})
+
+    answer = capped.call("work.next", project="atlas", count=50, claim=True)
+
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert {one.node.id for one in answer.nodes} == {capped[name] for name in capped.query(claimed_by="ada")}
+
+
+def test_an_offer_says_what_was_left_out(capped: Work) -> None:
+    capped.plan("a", each={"a": {"context_links": [f"{place} {LONG}" for place in range(40)]}})
+
+    (offer,) = capped.offers()
+
+    assert tokens(encode(offer)) <= ANSWER_TOKENS_MAX
+    assert offer.left_out
+
+
+def test_a_child_below_a_deep_and_resolved_chain_can_be_planned(capped: Work) -> None:
+    names = [f"n{place}" for place in range(500)]
+    outline = "\n".join(" " * depth + name for depth, name in enumerate(names))
+    capped.plan(outline, each={name: {"summary": f"{name} {'x' * 300}"} for name in names})
+    capped.resolve(*reversed(names))
+
+    answer = capped.plan("new", under=names[-1])
+
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert capped.names(answer.reopened[:1]) == [names[-1]]
+    assert capped.counts()[:2] == (502, 0)
+
+
+def test_a_plan_of_the_largest_size_is_taken_even_if_every_node_is_warned_about(capped: Work) -> None:
+    names = [f"node{place}" for place in range(1000)]
+
+    answer = capped.plan("\n".join(names), each={name: {"properties": {"priority": "high"}} for name in names})
+
+    assert len(answer.created) == 1000
+    assert answer.warnings
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+
+
+def test_many_bad_edges_are_no_error(capped: Work) -> None:
+    capped.plan("\n".join(f"n{place}: n{place + 1}" for place in range(300)) + "\nn300")
+
+    answer = capped.connect(*(f"n300: n{place}" for place in range(250)))
+
+    assert answer.applied == 0
+    assert {one.reason for one in answer.rejected} == {"cycle_detected"}
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+
+
+def test_a_plan_whose_ids_could_not_be_told_is_not_made(capped: Work) -> None:
+    refusal = refused(lambda: capped.plan("\n".join(f"{'r' * 120}{place}" for place in range(1000))))
+
+    assert refusal.code == "answer_too_large"
+    assert capped.counts()[0] == 1

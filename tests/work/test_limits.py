@@ -1,0 +1,191 @@
+"""Every limit: one below and the limit itself are fine, one above is refused with the limit named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from groundplan.kernel.errors import Invalid
+from tests.work.desk import Work, refused
+
+PROPERTIES_AROUND = len('{"p":""}')  # what stands around the one value
+
+
+class Limit(NamedTuple):
+    """How to come to a limit, and how it is named when it is passed."""
+
+    most: int
+    code: str
+    field: str
+    send: Callable[[Work, int], Any]
+
+    def named(self, refusal: Invalid) -> int:
+        key = "limit_bytes" if self.code == "too_long" else "limit"
+        limit: int = refusal.details[key]
+        return limit
+
+
+def nodes(**fields: Any) -> list[dict[str, Any]]:
+    return [{"ref": "x", "summary": "x", **fields}]
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    return [{"ref": f"r{place}", "summary": "x"} for place in range(count)]
+
+
+def links(count: int) -> list[str]:
+    return [f"file {place}" for place in range(count)]
+
+
+def plan(work: Work, given: list[dict[str, Any]]) -> Any:
+    return work.call("work.plan", project="atlas", nodes=given)
+
+
+def text(size: int) -> str:
+    """Text of so many bytes, most of them of characters that have several."""
+    characters = "ü€🌍"
+    whole = characters * (size // 9)
+    return whole + "x" * (size - len(whole.encode()))
+
+
+def evidence(count: int) -> list[dict[str, str]]:
+    return [{"type": "note", "ref": "x"}] * count
+
+
+LIMITS = {
+    "plan": Limit(1000, "invalid_argument", "nodes", lambda work, size: plan(work, many(size))),
+    "summary": Limit(4096, "too_long", "nodes[0].summary", lambda work, size: plan(work, nodes(summary=text(size)))),
+    "summary in an update": Limit(
+        4096, "too_long", "updates[0].summary", lambda work, size: work.update("a", summary=text(size))
+    ),
+    "properties": Limit(
+        32_768,
+        "too_long",
+        "nodes[0].properties",
+        lambda work, size: plan(work, nodes(properties={"p": text(size - PROPERTIES_AROUND)})),
+    ),
+    "properties in an update": Limit(
+        32_768,
+        "too_long",
+        "updates[0].properties",
+        lambda work, size: work.update("a", properties={"p": text(size - PROPERTIES_AROUND)}),
+    ),
+    "links": Limit(
+        50,
+        "invalid_argument",
+        "nodes[0].context_links",
+        lambda work, size: plan(work, nodes(context_links=links(size))),
+    ),
+    "links in an update": Limit(
+        50,
+        "invalid_argument",
+        "updates[0].add_context_links",
+        lambda w, size: w.update("a", add_context_links=links(size)),
+    ),
+    "reference of evidence": Limit(
+        4096,
+        "too_long",
+        "updates[0].add_evidence[0].ref",
+        lambda work, size: work.update("a", add_evidence=[{"type": "note", "ref": text(size)}]),
+    ),
+    "reason of a drop": Limit(
+        4096, "too_long", "operations[0].reason", lambda work, size: work.drop(work.plan("d").created[0].id, text(size))
+    ),
+    "next": Limit(50, "invalid_argument", "count", lambda work, size: work.next(count=size)),
+    "history": Limit(
+        100, "invalid_argument", "limit", lambda w, size: w.call("work.history", node_id=w["a"], limit=size)
+    ),
+    "query": Limit(100, "invalid_argument", "limit", lambda w, size: w.call("work.query", project="atlas", limit=size)),
+    "context": Limit(10, "invalid_argument", "depth", lambda work, size: work.context("a", depth=size)),
+}
+
+
+@pytest.fixture
+def at_a(work: Work) -> Work:
+    work.plan("a")
+    return work
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_up_to_the_limit_everything_is_taken(at_a: Work, name: str) -> None:
+    limit = LIMITS[name]
+
+    limit.send(at_a, limit.most - 1)
+    limit.send(at_a, limit.most)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_what_is_above_a_limit_is_refused_and_the_limit_is_named(at_a: Work, name: str) -> None:
+    limit = LIMITS[name]
+
+    refusal = refused(lambda: limit.send(at_a, limit.most + 1))
+
+    assert isinstance(refusal, Invalid)
+    assert (refusal.code, refusal.details["field"], limit.named(refusal)) == (limit.code, limit.field, limit.most)
+
+
+SMALLEST: dict[str, Callable[[Work], Any]] = {
+    "no node in a plan": lambda work: plan(work, []),
+    "no update": lambda work: work.updates(),
+    "no edge": lambda work: work.connect(),
+    "no operation": lambda work: work.restructure(),
+    "an empty summary": lambda work: plan(work, nodes(summary="")),
+    "an empty ref": lambda work: plan(work, nodes(ref="")),
+    "an empty link": lambda work: plan(work, nodes(context_links=[""])),
+    "an evidence without a type": lambda work: work.update("a", add_evidence=[{"type": "", "ref": "x"}]),
+    "an edge without a type": lambda work: work.connect("a: root", type=""),
+    "nothing to be offered": lambda work: work.next(count=0),
+    "a negative depth": lambda work: work.context("a", depth=-1),
+    "a page of nothing": lambda work: work.call("work.history", node_id=work["a"], limit=0),
+}
+
+
+@pytest.mark.parametrize("call", SMALLEST)
+def test_what_is_below_a_limit_is_refused(at_a: Work, call: str) -> None:
+    refusal = refused(lambda: SMALLEST[call](at_a))
+
+    assert isinstance(refusal, Invalid)
+    assert refusal.details["field"]
+
+
+def test_links_are_counted_with_those_that_are_there(at_a: Work) -> None:
+    at_a.update("a", add_context_links=links(49))
+    at_a.update("a", add_context_links=["one more"])
+
+    refusal = refused(lambda: at_a.update("a", add_context_links=["too many"]))
+
+    assert (refusal.code, refusal.details["limit"]) == ("too_many", 50)
+    at_a.update("a", add_context_links=["instead"], remove_context_links=["one more"])
+    assert len(at_a.node("a").context_links) == 50
+
+
+def test_properties_are_measured_as_they_are_after_the_merge(at_a: Work) -> None:
+    at_a.update("a", properties={"p": "x" * 20_000})
+
+    assert refused(lambda: at_a.update("a", properties={"q": "x" * 20_000})).code == "too_long"
+    at_a.update("a", properties={"p": None, "q": "x" * 20_000})
+
+
+def test_evidence_has_no_end(at_a: Work) -> None:
+    for _ in range(3):
+        at_a.update("a", add_evidence=evidence(50))
+
+    node = at_a.node("a")
+
+    assert node.evidence_total == 150
+    assert 0 < len(node.evidence) < 150
+    assert refused(lambda: at_a.update("a", add_evidence=evidence(51))).code == "invalid_argument"
+
+
+@pytest.mark.parametrize("argument", ["3", 3, 3.0])
+def test_a_number_may_come_as_text(at_a: Work, argument: Any) -> None:
+    at_a.plan("b\nc\nd")
+
+    assert len(at_a.offers(count=argument)) == 3
+
+
+@pytest.mark.parametrize("argument", [1.5, "many", None, True, [], -1])
+def test_what_is_no_count_is_refused(at_a: Work, argument: Any) -> None:
+    assert isinstance(refused(lambda: at_a.offers(count=argument)), Invalid)

@@ -1,0 +1,258 @@
+"""graph_restructure merge: the target takes over everything the source had, and the source's history stays."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.errors import NotFound, RuleViolated
+from tests.engines import Engine
+from tests.work.desk import Work, refused
+
+EDGES = (
+    "SELECT f.id, e.type, t.id FROM work_edges AS e JOIN work_nodes AS f ON f.n = e.from_n "
+    "JOIN work_nodes AS t ON t.n = e.to_n ORDER BY e.from_n, e.type, e.to_n"
+)
+
+
+def edges(engine: Engine, work: Work) -> list[tuple[str, str, str]]:
+    return [(work.name(source), type_, work.name(target)) for source, type_, target in engine.as_owner(EDGES)]
+
+
+def test_the_target_gets_the_children_of_the_source(work: Work) -> None:
+    work.plan("source\n  a\n    b\n  c\ntarget\n  d")
+
+    answer = work.merge("source", "target")
+
+    assert [(one.op, work.name(one.node_id)) for one in answer.details] == [("merge", "source")]
+    assert work.names(work.context("target").children.children) == ["a", "c", "d"]
+    assert work.names(work.context("b").ancestors) == ["root", "target", "a"]
+
+
+def test_the_target_gets_the_evidence_of_the_source_behind_its_own(work: Work) -> None:
+    work.plan("source\ntarget")
+    work.by("ben").update("source", add_evidence=[{"type": "git", "ref": "1"}, {"type": "test", "ref": "2"}])
+    work.update("target", add_evidence=[{"type": "note", "ref": "3"}])
+
+    work.by("cleo").merge("source", "target")
+
+    kept = [(one.ref, one.agent) for one in work.node("target").evidence]
+    assert kept == [("3", "ada"), ("1", "ben"), ("2", "ben")]
+
+
+def test_the_target_gets_the_edges_of_the_source_in_both_directions(engine: Engine, work: Work) -> None:
+    work.plan("x\nsource: x\ntarget\ny: source")
+    work.connect("source: y", type="relates_to")
+
+    work.merge("source", "target")
+
+    assert edges(engine, work) == [
+        ("target", "depends_on", "x"),
+        ("target", "relates_to", "y"),
+        ("y", "depends_on", "target"),
+    ]
+    assert work.next() == ["x"]
+
+
+def test_an_edge_that_both_had_is_there_once(engine: Engine, work: Work) -> None:
+    work.plan("x\nsource: x\ntarget: x\ny: source, target")
+
+    work.merge("source", "target")
+
+    assert edges(engine, work) == [("target", "depends_on", "x"), ("y", "depends_on", "target")]
+    work.resolve("x", "target")
+    assert work.next() == ["y"]
+
+
+@pytest.mark.parametrize("outline", ["source\ntarget: source", "target\nsource: target"])
+def test_merging_two_nodes_of_which_one_depends_on_the_other_leaves_no_edge(
+    engine: Engine, work: Work, outline: str
+) -> None:
+    work.plan(outline)
+
+    work.merge("source", "target")
+
+    assert edges(engine, work) == []
+    assert work.next() == ["target"]
+    assert work.counts() == (2, 0, 2, 0, 1)
+
+
+def test_the_target_keeps_its_own_fields_and_unites_the_links(work: Work) -> None:
+    work.plan(
+        "source\ntarget",
+        each={
+            "source": {"properties": {"area": "ui", "size": 1}, "context_links": ["one", "two"]},
+            "target": {"properties": {"area": "db"}, "context_links": ["two", "three"]},
+        },
+    )
+    work.update("target", state="mine")
+
+    work.merge("source", "target")
+
+    node = work.node("target")
+    assert (node.summary, node.state, node.properties) == ("target", "mine", {"area": "db"})
+    assert node.context_links == ["two", "three", "one"]
+
+
+def test_the_source_is_gone_and_its_id_says_where_the_work_went(work: Work) -> None:
+    work.plan("source\ntarget")
+    work.merge("source", "target")
+
+    refusal = refused(lambda: work.node("source"))
+
+    assert isinstance(refusal, NotFound)
+    assert work["target"] in refusal.message
+    assert work.query(ancestor=work["root"]) == ["target"]
+    assert work.counts() == (2, 0, 2, 0, 1)
+
+
+def test_the_history_of_the_source_stays_readable(work: Work) -> None:
+    work.plan("source\ntarget")
+    work.by("ben").update("source", summary="renamed")
+    operation = {"op": "merge", "source": "source", "target": "target"}
+
+    work.restructure(operation, decision="they were the same")
+
+    assert work.actions("source") == ["created", "updated", "merged"]
+    last = work.history("source")[-1]
+    assert (last.agent, last.decision) == ("ada", "they were the same")
+    assert [(one.field, one.before, one.after) for one in last.changes] == [("merged_into", None, work["target"])]
+
+
+def test_the_history_of_the_target_tells_what_came_to_it(work: Work) -> None:
+    work.plan("x\nsource: x\n  child\ntarget\ny: source", each={"source": {"context_links": ["one"]}})
+    work.update("source", add_evidence=[{"type": "git", "ref": "1"}])
+
+    work.merge("source", "target")
+
+    event = work.history("target")[-1]
+    changes = {one.field: (one.before, one.after) for one in event.changes}
+    assert event.action == "merged"
+    assert changes["merged_from"] == (None, work["source"])
+    assert changes["depends_on"] == (None, work["x"])
+    assert changes["context_links"] == ([], ["one"])
+    assert changes["evidence"][1][0]["ref"] == "1"
+    moved, rewired = work.history("child")[-1], work.history("y")[-1]
+    assert (moved.action, [(one.before, one.after) for one in moved.changes]) == (
+        "moved",
+        [(work["source"], work["target"])],
+    )
+    assert (rewired.action, [(one.field, one.before, one.after) for one in rewired.changes]) == (
+        "connected",
+        [("depends_on", work["source"], work["target"])],
+    )
+
+
+REFUSED = {
+    "itself": ("a", "a", "cannot_merge"),
+    "its child": ("phase", "a", "cannot_merge"),
+    "its grandchild": ("phase", "b", "cannot_merge"),
+    "its parent": ("a", "phase", "cannot_merge"),
+    "its grandparent": ("b", "phase", "cannot_merge"),
+    "the root": ("a", "root", "root_stays"),
+    "as the root": ("root", "a", "root_stays"),
+    "an unknown node": ("a", "oooooo", "not_found"),
+    "as an unknown node": ("oooooo", "a", "not_found"),
+    "another project": ("a", "elsewhere", "mixed_projects"),
+}
+
+
+@pytest.mark.parametrize("into", REFUSED)
+def test_a_node_cannot_be_merged_into(engine: Engine, work: Work, into: str) -> None:
+    work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
+    work.plan("phase\n  a\n    b")
+    before = engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id")
+    source, target, code = REFUSED[into]
+
+    assert refused(lambda: work.merge(source, target)).code == code
+    assert engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id") == before
+
+
+def test_a_merge_that_would_close_a_cycle_is_refused_with_its_path(engine: Engine, work: Work) -> None:
+    work.plan("target\nmiddle: target\nsource: middle")
+    before = edges(engine, work)
+
+    refusal = refused(lambda: work.merge("source", "target"))
+
+    assert isinstance(refusal, RuleViolated)
+    assert refusal.code == "cycle_detected"
+    assert {work.name(one) for one in refusal.details["path"]} == {"target", "middle"}
+    assert edges(engine, work) == before
+
+
+def test_a_merge_that_would_put_a_node_below_what_it_depends_on_is_refused(work: Work) -> None:
+    work.plan("source\n  child: target\ntarget")
+
+    assert refused(lambda: work.merge("source", "target")).code == "cycle_detected"
+
+
+def test_a_merge_that_would_make_a_node_depend_on_a_node_above_it_is_refused(work: Work) -> None:
+    work.plan("phase\n  target\nsource: phase")
+
+    assert refused(lambda: work.merge("source", "target")).code == "cycle_detected"
+
+
+def test_an_open_child_reopens_the_target(work: Work) -> None:
+    work.plan("source\n  a\nphase\n  target\nafter: target")
+    work.resolve("target", "phase")
+
+    answer = work.merge("source", "target")
+
+    assert work.names(answer.reopened) == ["target", "phase"]
+    assert work.query(is_blocked=True) == ["after"]
+
+
+def test_an_open_source_reopens_the_target(work: Work) -> None:
+    work.plan("source\ntarget\nafter: target\nlater: source")
+    work.resolve("target")
+
+    answer = work.merge("source", "target")
+
+    assert work.names(answer.reopened) == ["target"]
+    assert work.next() == ["target"]
+    assert work.counts() == (4, 0, 4, 2, 1)
+
+
+def test_a_resolved_source_reopens_nothing(work: Work) -> None:
+    work.plan("source\ntarget")
+    work.resolve("source", "target")
+
+    assert work.merge("source", "target").reopened is UNSET
+    assert work.node("target").resolved
+
+
+def test_who_waited_for_a_resolved_source_waits_for_the_open_target(work: Work) -> None:
+    work.plan("source\ntarget\nx: source")
+    work.resolve("source")
+    assert "x" in work.next()
+
+    work.merge("source", "target")
+
+    assert work.next() == ["target"]
+
+
+def test_a_merge_tells_what_became_actionable(work: Work) -> None:
+    work.plan("phase\n  source\ntarget: source")
+
+    assert set(work.names(work.merge("source", "target").newly_actionable)) == {"phase", "target"}
+
+
+def test_a_merge_and_what_follows_it_see_each_other(work: Work) -> None:
+    work.plan("a\nb\nc\n  d")
+    first = {"op": "merge", "source": "a", "target": "b"}
+
+    answer = work.restructure(
+        first, {"op": "merge", "source": "c", "target": "b"}, {"op": "drop", "node_id": "d", "reason": "x"}
+    )
+
+    assert answer.applied == 3
+    assert work.next() == ["b"]
+    assert refused(lambda: work.merge("a", "b")).code == "not_found"
+
+
+def test_links_that_are_too_many_together_are_refused(work: Work) -> None:
+    links = {name: {"context_links": [f"{name}{place}" for place in range(30)]} for name in ("source", "target")}
+    work.plan("source\ntarget", each=links)
+
+    assert refused(lambda: work.merge("source", "target")).code == "too_many"
+    assert len(work.node("source").context_links) == 30

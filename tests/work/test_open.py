@@ -1,0 +1,187 @@
+"""graph_open: the projects there are, one of them, or a new one; and what an unknown or an archived one answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.errors import Conflict, NotFound
+from tests.engines import Engine, person
+from tests.work.desk import Work, refused
+
+
+def test_opening_an_unknown_project_makes_it_and_its_goal_is_the_root(work: Work) -> None:
+    opened = work.call("work.open", project="borealis", goal="northern lights")
+
+    root = opened.root
+    assert (root.summary, root.parent, root.resolved, root.rev) == ("northern lights", UNSET, False, 1)
+    assert (root.state, root.properties, root.context_links, root.evidence) == (UNSET, {}, [], [])
+    assert (root.created_by, root.created_at) == ("ada", "2026-03-01T09:00:00.000Z")
+    assert opened.policies is UNSET
+
+
+def test_a_project_without_a_goal_is_called_by_its_name(work: Work) -> None:
+    assert work.call("work.open", project="borealis").root.summary == "borealis"
+
+
+def test_opening_a_project_again_changes_nothing(engine: Engine, work: Work) -> None:
+    written = "SELECT p.rev, (SELECT count(*) FROM events) FROM projects AS p"
+    before = engine.as_owner(written), work.open()
+
+    assert work.open(goal="another goal") == before[1]
+    assert engine.as_owner(written) == before[0]
+
+
+def test_whoever_makes_a_project_by_opening_it_owns_it(engine: Engine, work: Work) -> None:
+    work.call("work.open", project="borealis")
+
+    members = engine.session("ada").call("member.list", scopeId="borealis").members
+    assert [(one.user_id, one.role) for one in members] == [("ada", "owner")]
+
+
+def test_a_project_made_in_another_way_has_a_root_from_the_start(engine: Engine, work: Work) -> None:
+    made = engine.session("ada").call("project.create", name="borealis", goal="northern lights")
+
+    opened = work.call("work.open", project=made.project.id)
+    assert (opened.root.summary, opened.summary.total) == ("northern lights", 1)
+
+
+def test_without_a_project_all_of_them_are_listed_with_how_much_there_is_to_do(work: Work) -> None:
+    work.plan("a\nb")
+    work.resolve("a")
+    work.call("work.open", project="borealis", goal="northern lights")
+
+    listed = {one.summary: one for one in work.call("work.open").projects}
+
+    atlas = listed["a map of everything"]
+    assert (atlas.total, atlas.resolved, atlas.unresolved) == (3, 1, 2)
+    assert atlas.updated_at == "2026-03-01T09:00:00.000Z"
+    assert listed["northern lights"].total == 1
+
+
+def test_the_id_in_the_list_is_what_every_tool_takes_as_project(work: Work) -> None:
+    work.plan("a")
+    (atlas,) = work.call("work.open").projects
+
+    assert work.call("work.open", project=atlas.id).root.id == work["root"]
+    assert work.call("work.next", project=atlas.id).nodes[0].node.id == work["a"]
+    assert work.call("work.query", project=atlas.id).total == 2
+    assert work.call("work.onboard", project=atlas.id).counts.total == 2
+
+
+def test_the_list_has_only_projects_that_the_caller_may_see(engine: Engine, work: Work) -> None:
+    engine.session("finn").call("project.create", name="finn's own")
+
+    assert [one.name for one in work.by(person("finn")).call("work.open").projects] == ["finn's own"]
+
+
+def test_the_counts_say_what_is_blocked_and_what_can_be_started(work: Work) -> None:
+    work.plan("""
+        phase
+          a
+          b: a
+          c: a, b
+        other
+    """)
+    assert work.counts() == (6, 0, 6, 2, 2)
+
+    work.resolve("a")
+
+    assert work.counts() == (6, 1, 5, 1, 2)
+
+
+def test_the_root_is_never_work(work: Work) -> None:
+    assert work.next() == []
+    work.plan("a")
+    work.resolve("a")
+
+    assert work.next() == []
+    assert work.claim() == []
+    assert work.query(is_actionable=True) == []
+    assert work.counts() == (2, 1, 1, 0, 0)
+
+
+@pytest.mark.parametrize("operation", ["work.next", "work.claim", "work.query", "work.plan", "work.onboard"])
+def test_an_unknown_project_is_not_found_and_near_names_are_given(work: Work, operation: str) -> None:
+    more: dict[str, Any] = {"nodes": [{"ref": "a", "summary": "a"}]} if operation == "work.plan" else {}
+
+    refusal = refused(lambda: work.call(operation, project="atals", **more))
+
+    assert isinstance(refusal, NotFound)
+    assert refusal.details["near"] == ["atlas"]
+
+
+def test_the_policies_of_a_project_that_is_not_there_yet_are_set_when_it_is_made(work: Work) -> None:
+    work.call("work.open", project="borealis", policies={"evidence": "require"}, decision="we want to see it")
+
+    assert work.call("work.open", project="borealis").policies.evidence == "require"
+
+
+ANY_CHANGE: dict[str, Callable[[Work], Any]] = {
+    "plan": lambda work: work.plan("c"),
+    "claim": lambda work: work.claim(),
+    "update": lambda work: work.update("a", summary="other"),
+    "connect": lambda work: work.connect("a: b"),
+    "move": lambda work: work.move("a", "b"),
+    "drop": lambda work: work.drop("a"),
+    "policies": lambda work: work.open(policies={"evidence": "off"}),
+}
+ANY_QUESTION: dict[str, Callable[[Work], Any]] = {
+    "open": lambda work: work.open(),
+    "next": lambda work: work.next(),
+    "context": lambda work: work.context("a"),
+    "query": lambda work: work.query(),
+    "history": lambda work: work.history("a"),
+    "onboard": lambda work: work.call("work.onboard", project=work.project),
+}
+
+
+@pytest.mark.parametrize("change", ANY_CHANGE)
+def test_an_archived_project_cannot_be_changed(engine: Engine, work: Work, change: str) -> None:
+    work.plan("a\nb")
+    engine.session("ada").call("project.archive", project="atlas")
+
+    refusal = refused(lambda: ANY_CHANGE[change](work))
+
+    assert isinstance(refusal, Conflict)
+    assert refusal.code == "project_archived"
+
+
+def test_an_archived_project_can_be_read(engine: Engine, work: Work) -> None:
+    work.plan("a\nb")
+    before = [question(work) for question in ANY_QUESTION.values()]
+    engine.session("ada").call("project.archive", project="atlas")
+
+    after = [question(work) for question in ANY_QUESTION.values()]
+
+    assert after[:-1] == before[:-1]
+    assert after[-1].project.archived_at
+
+
+@pytest.mark.parametrize("change", ANY_CHANGE)
+def test_a_viewer_reads_and_changes_nothing(engine: Engine, work: Work, change: str) -> None:
+    work.plan("a\nb")
+    engine.session("ada").call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+    cleo = work.by(person("cleo"))
+
+    assert refused(lambda: ANY_CHANGE[change](cleo)).code == "forbidden"
+    assert [question(cleo) for question in ANY_QUESTION.values()]
+
+
+NAMING_A_NODE = ("update", "connect", "move", "drop")
+
+
+@pytest.mark.parametrize("change", NAMING_A_NODE)
+def test_to_a_stranger_a_node_reads_like_one_that_is_missing(engine: Engine, work: Work, change: str) -> None:
+    work.plan("a\nb")
+    engine.session("finn").call("project.create", name="finn's own")
+    finn = work.by(person("finn"))
+    nowhere = Work(finn.session, "atlas", {"a": "oooooo", "b": "oooooo"})
+
+    hidden, missing = refused(lambda: ANY_CHANGE[change](finn)), refused(lambda: ANY_CHANGE[change](nowhere))
+
+    assert hidden.code == missing.code == "not_found"
+    assert hidden.message.replace(work["a"], "…") == missing.message.replace("oooooo", "…")

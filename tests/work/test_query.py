@@ -1,0 +1,31 @@
+"""graph_query in brief: what other implementations got wrong. The folder search/ has the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.work.desk import Work
+
+EVERYTHING = ["root", "phase", "a", "b", "done"]
+FACTS = {
+    "resolved": ["done"],
+    "is_leaf": ["a", "b", "done"],
+    "is_actionable": ["a"],
+    "is_blocked": ["b"],
+}
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_filter_for_false_finds_exactly_what_a_filter_for_true_does_not(work: Work, fact: str) -> None:
+    work.plan("phase\n  a\n  b: a\ndone")
+    work.resolve("done")
+
+    assert work.query(**{fact: True}) == FACTS[fact]
+    assert work.query(**{fact: False}) == [name for name in EVERYTHING if name not in FACTS[fact]]
+
+
+@pytest.mark.parametrize("text", ["100%", "a_b", "%", "_", "\\", "'", '"', "(", "*", "a%b_", "NEAR(", "ü%"])
+def test_text_is_looked_for_as_it_is(work: Work, text: str) -> None:
+    work.plan("like it\nother", each={"like it": {"summary": f"before {text} behind"}, "other": {"summary": "x" * 20}})
+
+    assert work.query(text=text, ancestor=work["root"]) == ["like it"]

@@ -1,0 +1,168 @@
+"""What callers write for a node: whole ids, unique beginnings, and helpful refusals for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.errors import Invalid, NotFound
+from tests.engines import Engine, person
+from tests.work.desk import Work, refused
+
+# Everything that names a node which must be there.
+NAMING: dict[str, Callable[[Work, str], Any]] = {
+    "plan below": lambda work, ref: work.plan("x", under=ref),
+    "plan depending on": lambda work, ref: work.plan(f"x: {ref}"),
+    "next": lambda work, ref: work.offers(scope=ref),
+    "context": lambda work, ref: work.context(ref),
+    "update": lambda work, ref: work.update(ref, state=1),
+    "query": lambda work, ref: work.query(ancestor=ref),
+    "move": lambda work, ref: work.move(ref, "other"),
+    "move below": lambda work, ref: work.move("other", ref),
+    "merge": lambda work, ref: work.merge(ref, "other"),
+    "merge into": lambda work, ref: work.merge("other", ref),
+    "drop": lambda work, ref: work.drop(ref),
+    "history": lambda work, ref: work.history(ref),
+}
+every_tool = pytest.mark.parametrize("tool", NAMING)
+
+IDS = {"first": "abcd1xxx", "second": "abcd2xxx", "third": "wxyz3456", "other": "zzzz9999"}
+
+
+@pytest.fixture
+def named(engine: Engine) -> Work:
+    """Nodes whose ids the test chose."""
+    desk = Work(engine.session("ada"))
+    desk.open()
+    desk.plan("\n".join(IDS))
+    for name, node_id in IDS.items():
+        engine.as_owner(f"UPDATE work_nodes SET id = '{node_id}' WHERE id = '{desk[name]}'")
+    desk.ids.update(IDS)
+    return desk
+
+
+@every_tool
+@pytest.mark.parametrize("chars", [4, 8])
+def test_a_unique_beginning_of_four_characters_is_enough(named: Work, tool: str, chars: int) -> None:
+    NAMING[tool](named, IDS["third"][:chars])
+
+
+@every_tool
+def test_a_shorter_beginning_is_not(named: Work, tool: str) -> None:
+    refusal = refused(lambda: NAMING[tool](named, IDS["third"][:3]))
+
+    assert isinstance(refusal, NotFound)
+
+
+@every_tool
+def test_a_beginning_of_several_ids_is_ambiguous_and_names_them(named: Work, tool: str) -> None:
+    refusal = refused(lambda: NAMING[tool](named, "abcd"))
+
+    assert isinstance(refusal, Invalid)
+    assert (refusal.code, refusal.details["near"]) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
+
+
+def test_a_whole_id_is_meant_even_when_it_is_the_beginning_of_another(engine: Engine, named: Work) -> None:
+    engine.as_owner("UPDATE work_nodes SET id = 'abcd1' WHERE id = 'abcd1xxx'")
+    engine.as_owner("UPDATE work_nodes SET id = 'abcd1xxx' WHERE id = 'abcd2xxx'")
+
+    assert named.node("abcd1").summary == "first"
+    assert named.node("abcd1x").summary == "second"
+
+
+@every_tool
+def test_an_unknown_id_comes_with_what_was_probably_meant(named: Work, tool: str) -> None:
+    refusal = refused(lambda: NAMING[tool](named, "wxyz3465"))
+
+    assert isinstance(refusal, NotFound)
+    assert refusal.details == {"thing": "node", "ref": "wxyz3465", "near": ["wxyz3456"]}
+
+
+@pytest.mark.parametrize(
+    "ref", ["abcd%", "abcd_xxx", "wxyz345_", "ABCD1XXX", "wxyz3456 ", "' OR 1=1 --", "é" * 5, "~~~~~"]
+)
+def test_what_is_no_id_is_not_found(named: Work, ref: str) -> None:
+    assert isinstance(refused(lambda: named.context(ref)), NotFound)
+
+
+def test_an_ambiguous_end_of_an_edge_is_rejected_with_the_ids(named: Work) -> None:
+    (rejected,) = named.connect("abcd: other").rejected
+
+    assert (rejected.reason, rejected.near) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
+
+
+def test_the_ends_of_an_edge_may_be_beginnings(named: Work) -> None:
+    assert named.connect("wxyz: zzzz").applied == 1
+    assert named.waits_for("third") == ["other"]
+
+
+def test_near_ids_and_beginnings_are_only_of_nodes_that_the_caller_sees(engine: Engine, named: Work) -> None:
+    engine.session("finn").call("project.create", name="finn's own")
+    finn = named.by(person("finn"))
+
+    for ref in ("abcd", "wxyz", "wxyz3465", "wxyz3456"):
+        refusal = refused(lambda ref=ref: finn.context(ref))  # type: ignore[misc]  # mypy does not infer it
+        assert refusal.details == {"thing": "node", "ref": ref}
+
+
+def test_a_beginning_that_is_ambiguous_only_through_hidden_nodes_is_unique(engine: Engine, named: Work) -> None:
+    root = engine.session("finn").call("work.open", project="finn's own").root.id
+    engine.as_owner(f"UPDATE work_nodes SET id = 'abcd7xxx' WHERE id = '{root}'")
+
+    assert named.by(person("finn")).node("abcd").id == "abcd7xxx"
+
+
+@every_tool
+def test_the_id_of_a_merged_node_says_where_it_went(work: Work, tool: str) -> None:
+    work.plan("source\ntarget\nother")
+    work.merge("source", "target")
+    if tool == "history":
+        assert work.actions("source") == ["created", "merged"]
+        return
+
+    refusal = refused(lambda: NAMING[tool](work, work["source"]))
+
+    assert isinstance(refusal, NotFound)
+    assert work["target"] in refusal.message
+
+
+MIXED: dict[str, Callable[[Work], Any]] = {
+    "plan below": lambda work: work.plan("x", under="elsewhere"),
+    "plan depending on": lambda work: work.plan("x: elsewhere"),
+    "plan without a project": lambda work: work.plan("x: elsewhere", under="a", project=None),
+    "scope": lambda work: work.offers(scope="elsewhere"),
+    "update": lambda work: work.updates({"node_id": "a", "state": 1}, {"node_id": "elsewhere", "state": 1}),
+    "query": lambda work: work.query(ancestor=work["elsewhere"]),
+    "move": lambda work: work.move("a", "elsewhere"),
+    "merge": lambda work: work.merge("elsewhere", "a"),
+    "drop": lambda work: work.restructure(
+        {"op": "drop", "node_id": "a", "reason": "x"}, {"op": "drop", "node_id": "elsewhere", "reason": "x"}
+    ),
+}
+
+
+@pytest.mark.parametrize("call", MIXED)
+def test_one_call_is_about_one_project(engine: Engine, work: Work, call: str) -> None:
+    work.plan("a")
+    other = Work(work.session, "borealis", work.ids)
+    other.open()
+    other.plan("elsewhere")
+    work.open()
+    before = engine.as_owner("SELECT rev FROM projects ORDER BY id")
+
+    refusal = refused(lambda: MIXED[call](work))
+
+    assert isinstance(refusal, Invalid)
+    assert (refusal.code, len(refusal.details["projects"])) == ("mixed_projects", 2)
+    assert engine.as_owner("SELECT rev FROM projects ORDER BY id") == before
+
+
+def test_ids_are_short_and_easy_to_read(work: Work) -> None:
+    planned = work.plan("\n".join(f"n{place}" for place in range(200)))
+
+    ids = {one.id for one in planned.created}
+    assert len(ids) == 200
+    assert {len(one) for one in ids} == {6}
+    assert not set("".join(ids)) - set("0123456789abcdefghjkmnpqrstvwxyz")

@@ -1,0 +1,180 @@
+"""The work graph as an MCP client meets it: one compact line, and every refusal flagged as one."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import groundplan
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.operations.registry import Group
+from groundplan.surfaces.mcp.interface import ToolAnswer
+from groundplan.surfaces.mcp.tools import RegistryTools
+from tests.work.desk import Work
+
+PACKAGE = Path(groundplan.__file__).parent
+GRAPH_TOOLS = {
+    f"graph_{verb}"
+    for verb in ("open", "plan", "next", "context", "update", "connect", "query", "restructure", "history", "onboard")
+}
+WAYS_TO_A_SHELL = {"subprocess", "pty", "popen2", "commands", "multiprocessing"}
+CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "spawnv", "posix_spawn", "eval", "exec"}
+
+
+@pytest.fixture
+def tools(work: Work) -> RegistryTools:
+    work.plan("phase\n  a\n  b: a")
+    return RegistryTools(OPERATIONS, {Group.WORK}, work.session.run)
+
+
+def told(answer: ToolAnswer) -> Any:
+    return json.loads(answer.text)
+
+
+def test_there_are_exactly_the_ten_tools_of_the_graph(tools: RegistryTools) -> None:
+    assert {tool["name"] for tool in tools.listing()} == GRAPH_TOOLS
+
+
+REFUSALS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an unknown project": ("graph_next", {"project": "nowhere"}, "not_found"),
+    "an unknown node": ("graph_context", {"node_id": "oooooo"}, "not_found"),
+    "an unknown node to change": ("graph_update", {"updates": [{"node_id": "oooooo", "resolved": True}]}, "not_found"),
+    "an unknown node to drop": (
+        "graph_restructure",
+        {"operations": [{"op": "drop", "node_id": "oooooo", "reason": "x"}]},
+        "not_found",
+    ),
+    "open children": ("graph_update", {"updates": [{"node_id": "phase", "resolved": True}]}, "unresolved_children"),
+    "a stale revision": ("graph_update", {"updates": [{"node_id": "a", "expected_rev": 9}]}, "stale_rev"),
+    "a stale claim": ("graph_update", {"updates": [{"node_id": "a", "claim": 9}]}, "stale_claim"),
+    "a cycle in a plan": (
+        "graph_plan",
+        {"project": "atlas", "nodes": [{"ref": "x", "summary": "x", "depends_on": ["x"]}]},
+        "cycle_detected",
+    ),
+    "a limit": ("graph_next", {"project": "atlas", "count": 51}, "invalid_argument"),
+    "an unknown argument": ("graph_query", {"project": "atlas", "filters": {}}, "unknown_argument"),
+    "an unknown policy": ("graph_open", {"project": "atlas", "policies": {"x": 1}}, "unknown_argument"),
+    "nothing at all": ("graph_plan", {}, "missing_argument"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSALS)
+def test_a_failure_is_flagged_and_has_its_code(tools: RegistryTools, work: Work, what: str) -> None:
+    name, arguments, code = REFUSALS[what]
+    if name == "graph_update":
+        arguments = {"updates": [one | {"node_id": work[one["node_id"]]} for one in arguments["updates"]]}
+
+    answer = tools.call(name, arguments)
+
+    assert answer.is_error
+    assert told(answer)["error"]["code"] == code
+    assert told(answer)["error"]["message"]
+
+
+def test_a_rejected_edge_is_no_failure(tools: RegistryTools, work: Work) -> None:
+    answer = tools.call("graph_connect", {"edges": [work.edge("a: b")]})
+
+    assert not answer.is_error
+    assert told(answer) == {
+        "applied": 0,
+        "rejected": [
+            {
+                "from": work["a"],
+                "to": work["b"],
+                "reason": "cycle_detected",
+                "path": [work["a"], work["b"], work["a"]],
+            }
+        ],
+    }
+
+
+def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: Work) -> None:
+    stamp = "2026-03-01T09:00:00.000Z"
+    answers = {
+        "root": told(tools.call("graph_open", {"project": "atlas"}))["root"],
+        "open": told(tools.call("graph_open", {"project": "atlas"}))["summary"],
+        "plan": told(tools.call("graph_plan", {"project": "atlas", "nodes": [{"ref": "c", "summary": "c"}]})),
+        "next": told(tools.call("graph_next", {"project": "atlas"}))["nodes"][0],
+        "query": told(tools.call("graph_query", {"project": "atlas", "filter": {"text": "a"}}))["nodes"][0],
+        "update": told(tools.call("graph_update", {"updates": [{"node_id": work["a"], "resolved": True}]})),
+        "history": told(tools.call("graph_history", {"node_id": work["b"]})),
+    }
+
+    assert answers["root"] == {
+        "id": work["root"],
+        "rev": 1,
+        "summary": "a map of everything",
+        "resolved": False,
+        "properties": {},
+        "context_links": [],
+        "evidence": [],
+        "created_at": stamp,
+        "updated_at": stamp,
+        "created_by": "ada",
+    }
+    assert answers["open"] == {"total": 4, "resolved": 0, "unresolved": 4, "blocked": 1, "actionable": 1}
+    assert answers["plan"].keys() == {"created"}
+    assert answers["plan"]["created"][0].keys() == {"ref", "id"}
+    assert answers["next"].keys() == {"node", "ancestors", "context_links", "resolved_deps"}
+    assert answers["next"]["context_links"] == {"self": [], "inherited": []}
+    assert answers["query"] == {
+        "id": work["a"],
+        "summary": "a",
+        "resolved": False,
+        "parent": work["phase"],
+        "depth": 2,
+        "properties": {},
+    }
+    assert answers["update"] == {
+        "updated": [{"node_id": work["a"], "rev": 2}],
+        "newly_actionable": [{"id": work["b"], "summary": "b"}],
+        "warnings": answers["update"]["warnings"],
+    }
+    assert answers["history"] == {
+        "events": [
+            {
+                "timestamp": stamp,
+                "agent": "ada",
+                "action": "created",
+                "changes": [
+                    {"field": "summary", "before": None, "after": "b"},
+                    {"field": "parent", "before": None, "after": work["phase"]},
+                    {"field": "depends_on", "before": None, "after": [work["a"]]},
+                ],
+            }
+        ]
+    }
+
+
+def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: Work) -> None:
+    context = told(tools.call("graph_context", {"node_id": work["phase"], "depth": 1}))
+
+    assert context.keys() == {"node", "ancestors", "children", "depends_on", "depended_by"}
+    assert context["ancestors"] == [{"id": work["root"], "summary": "a map of everything", "resolved": False}]
+    assert context["children"]["id"] == work["phase"]
+    assert [one["id"] for one in context["children"]["children"]] == [work["a"], work["b"]]
+
+
+def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
+    offer = told(tools.call("graph_next", {"project": "atlas", "claim": True}))["nodes"][0]
+
+    assert offer["claim"] == 1
+    assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at"}
+
+
+def test_what_agents_write_can_reach_no_shell() -> None:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert not WAYS_TO_A_SHELL & {one.name.partition(".")[0] for one in node.names}, path
+            elif isinstance(node, ast.ImportFrom):
+                assert (node.module or "").partition(".")[0] not in WAYS_TO_A_SHELL, path
+            elif isinstance(node, ast.Call):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                # A database connection executes statements, which is another word.
+                assert called not in CALLS_OF_A_SHELL, path
