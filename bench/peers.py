@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,28 @@ INITIALIZE = {
 }
 
 
+def answered(line: bytes) -> Any:
+    """The result in the line of an answer.
+
+    Raises:
+        RuntimeError: it is an error, or there is no answer.
+    """
+    body: dict[str, Any] = json.loads(line) if line else {"error": "the process has ended"}
+    if "error" in body or body.get("result", {}).get("isError"):
+        raise RuntimeError(f"the answer was {body}")
+    return body["result"]
+
+
+def answer_text(line: bytes) -> str:
+    """The text that a tool answered.
+
+    Raises:
+        RuntimeError: the tool refused.
+    """
+    text: str = answered(line)["content"][0]["text"]
+    return text
+
+
 class Peer:
     """One process that is asked one thing at a time."""
 
@@ -34,11 +56,7 @@ class Peer:
         Raises:
             RuntimeError: the answer is an error, or there is none.
         """
-        answer = self.ask_line(self.line(method, params))
-        body: dict[str, Any] = json.loads(answer) if answer else {"error": "the process has ended"}
-        if "error" in body or body.get("result", {}).get("isError"):
-            raise RuntimeError(f"{method} was answered {body}")
-        return body["result"]
+        return answered(self.ask_line(self.line(method, params)))
 
     def line(self, method: str, params: Any = None) -> bytes:
         """A request as it is sent."""
@@ -55,6 +73,18 @@ class Peer:
         stdin.write(line)
         stdin.flush()
         return stdout.readline()
+
+    def call_line(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
+        """A tool call as it is sent."""
+        return self.line("tools/call", {"name": tool, "arguments": arguments})
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Call a tool and give the text of its answer.
+
+        Raises:
+            RuntimeError: the tool refused.
+        """
+        return answer_text(self.ask_line(self.call_line(tool, arguments)))
 
     def begin(self) -> Self:
         """Shake hands."""

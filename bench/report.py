@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 COLUMNS = ("part", "what", "measured", "compared with", "ratio", "bar", "")
 TIMES = "\N{MULTIPLICATION SIGN}"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How long to measure."""
-
-    quick: bool
-    seconds: float
-    processes: int
-    spread: bool = False  # let the system choose the cores for round trips
-
-    def rounds(self, usual: int) -> int:
-        """A tenth of the usual number in a hurry, though never so few that a median means nothing."""
-        return max(5, usual // 10) if self.quick else usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +62,6 @@ def table(results: Iterable[Result]) -> str:
     rows.insert(1, tuple("-" * width for width in widths))
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
-
-
-def interleaved(rounds: int, actions: Sequence[Callable[[], object]]) -> list[list[float]]:
-    """How long each action took each time, in s. They take turns, so what else the machine does hits them all."""
-    times: list[list[float]] = [[] for _ in actions]
-    for _ in range(rounds):
-        for action, taken in zip(actions, times, strict=True):
-            begin = time.perf_counter()
-            action()
-            taken.append(time.perf_counter() - begin)
-    return times
 
 
 def _number(value: float) -> str:

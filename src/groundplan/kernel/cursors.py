@@ -22,6 +22,7 @@ from groundplan.kernel.store.transaction import Transaction
 
 CHECK_BYTES = 4  # CRC-32 notices every single altered character for certain, and a foreign cursor but for 1 in 2^32
 STAMP_CHARS = 24
+WHOLE_MAX = 2**53  # beyond it a number need not fit into what an engine takes for one
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
@@ -67,7 +68,10 @@ def position_of(tx: Transaction, operation: str, query: Any, cursor: str) -> lis
     same = urlsafe_b64encode(_check(tx, operation, query, packed) + packed).rstrip(b"=").decode()
     if same != cursor:
         raise InvalidCursor
-    return list(_unpacked(packed))
+    try:
+        return list(_unpacked(packed))
+    except (ValueError, IndexError, OverflowError, struct.error):  # the check can be forged
+        raise InvalidCursor from None
 
 
 def _check(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
@@ -81,7 +85,7 @@ def _packed(value: Value) -> bytes:
             return _head(_OTHER, _NULL)
         case int():
             return _head(_NUMBER, value)
-        case float() if value >= 0 and value.is_integer():
+        case float() if 0 <= value <= WHOLE_MAX and value.is_integer():
             return _head(_NUMBER, int(value))
         case float():
             return _head(_OTHER, _DOUBLE) + struct.pack(">d", value)

@@ -166,6 +166,21 @@ CREATE TABLE work_merged (
         REFERENCES work_projects (tenant_id, project_id)
 );
 
+-- Which of these ids are taken, also by nodes that the actor may not see: they are unique in the organization.
+CREATE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT id
+      FROM work_nodes
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+    UNION ALL
+    SELECT id
+      FROM work_merged
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+$$;
+
 -- Projects that were made before there was work get their root now.
 INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
 SELECT tenant_id, id, row_number() OVER (ORDER BY tenant_id, id), 1, 1, 0, 0, 0

@@ -158,20 +158,12 @@ CREATE TABLE work_merged (
 ) STRICT, WITHOUT ROWID;
 
 -- Summaries by their trigrams. Only where each trigram occurs is kept, not the text: who is found is looked at again.
--- PostgreSQL has none: under row level security it would go unused.
+-- PostgreSQL has none: under row level security it would go unused. New nodes are put in beside their rows, in one
+-- statement for all of them: done by a trigger, each would cost twice as much. What is changed or taken away is taken out
+-- by triggers, for it must be done with exactly the text that was put in.
 CREATE VIRTUAL TABLE work_text USING fts5 (
     summary, content = '', columnsize = 0, detail = none, tokenize = 'trigram'
 );
-
-CREATE TRIGGER work_text_learns
-AFTER INSERT ON work_nodes
-BEGIN
-    INSERT INTO work_text (rowid, summary)
-    SELECT number * 4294967296 + NEW.n, NEW.summary
-      FROM work_projects
-     WHERE tenant_id = NEW.tenant_id
-       AND project_id = NEW.project_id;
-END;
 
 CREATE TRIGGER work_text_relearns
 AFTER UPDATE OF summary ON work_nodes
@@ -210,6 +202,13 @@ INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolv
 SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
        created_at, created_by, created_at, -9e999, 0, 0, 0, 0, 0
   FROM projects;
+
+INSERT INTO work_text (rowid, summary)
+SELECT w.number * 4294967296 + c.n, c.summary
+  FROM work_projects AS w
+  JOIN work_nodes AS c
+    ON c.tenant_id = w.tenant_id
+   AND c.project_id = w.project_id;
 
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes)
 SELECT p.tenant_id, p.id, p.rev,

@@ -16,7 +16,7 @@ from groundplan.kernel.clock import earlier
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
-from groundplan.work.row import NodeRow
+from groundplan.work.row import NodeRow, is_held_by_another
 
 
 class StaleClaim(Conflict):
@@ -41,13 +41,13 @@ class ClaimedByAnother(Conflict):
 
     code = "claimed_by_another"
 
-    def __init__(self, node: NodeRow) -> None:
+    def __init__(self, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
         super().__init__(
-            f"node {node.id} is claimed by {node.claimed_by!r}, and this project enforces claims; "
+            f"node {node_id} is claimed by {claimed_by!r}, and this project enforces claims; "
             "let them finish or release it",
-            node_id=node.id,
-            claimed_by=node.claimed_by,
-            claimed_until=node.claimed_until,
+            node_id=node_id,
+            claimed_by=claimed_by,
+            claimed_until=claimed_until,
         )
 
 
@@ -80,10 +80,10 @@ def check_number(node: NodeRow, number: int) -> None:
         raise StaleClaim(node, given=number)
 
 
-def check_free_for(tx: Transaction, node: NodeRow) -> None:
+def check_free(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
     """Raises ClaimedByAnother when the project enforces claims and somebody else's holds."""
-    if tx.project.policies.claims == "enforced" and node.is_claimed(tx.now) and node.claimed_by != tx.actor.id:
-        raise ClaimedByAnother(node)
+    if tx.project.policies.claims == "enforced" and is_held_by_another(tx, claimed_by, claimed_until):
+        raise ClaimedByAnother(node_id, claimed_by, claimed_until)
 
 
 def settle(tx: Transaction, node: NodeRow, wishes: ClaimWishes, changes: list[Change]) -> Op | None:

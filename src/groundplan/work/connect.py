@@ -7,17 +7,17 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import changed
+from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.cycles import is_ancestor, shortened, way_round
+from groundplan.work.cycles import Walked, is_ancestor, shortened
 from groundplan.work.events import Op
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import AmbiguousNode, Found, MixedProjects, find, in_project, missing
+from groundplan.work.refs import AmbiguousNode, Found, MixedProjects, in_project, missing, project_of
 from groundplan.work.requests import Decision, NodeRef, TypeName
 from groundplan.work.row import fetch
 
@@ -72,13 +72,12 @@ class _Refused(Exception):
 
 def connect(tx: Transaction, request: Connect) -> Connected:
     """Make and take away connections. One that cannot be made is listed with its reason; the others are made."""
-    readiness = Readiness(tx, decision=request.decision)
+    connecting = _Connecting(tx, request.decision)
     answer = Connected(applied=0)
     rejected: list[Rejected] = []
     for edge in request.edges:
         try:
-            source, target = _end(tx, edge.from_), _end(tx, edge.to)
-            (_remove if edge.remove else _add)(tx, readiness, source, target, edge.type, request.decision)
+            connecting.apply(edge)
             answer.applied += 1
         except _Refused as refused:
             one = Rejected(edge.from_, edge.to, refused.reason, refused.path, refused.near)
@@ -86,7 +85,56 @@ def connect(tx: Transaction, request: Connect) -> Connected:
                 one.path = one.near = UNSET
             rejected.append(one)
     answer.rejected = rejected or UNSET
-    return outcome(answer, tx, readiness, [])
+    return outcome(answer, tx, connecting.readiness, [])
+
+
+class _Connecting:
+    """The edges of one call, one after the other."""
+
+    def __init__(self, tx: Transaction, decision: str | None) -> None:
+        self._tx = tx
+        self._decision = decision
+        self._walked = Walked(tx)
+        self.readiness = Readiness(tx, decision=decision)
+
+    def apply(self, edge: Edge) -> None:
+        """Make one connection, or take it away. Raises _Refused when that cannot be."""
+        source, target = _end(self._tx, edge.from_), _end(self._tx, edge.to)
+        row = {"project_id": self._tx.project.id, "from_n": source.n, "type": edge.type, "to_n": target.n}
+        if edge.remove:
+            if not self._tx.run(sql.remove_edge, **row):
+                raise _Refused("not_connected")
+            self._tell(Op.DISCONNECTED, source, changed(edge.type, target.id, None))
+        else:
+            self._refuse_nonsense(source, target, edge.type)
+            if not self._tx.run(sql.add_edge, **row):
+                raise _Refused("already_connected")
+            self._tell(Op.CONNECTED, source, changed(edge.type, None, target.id))
+        if edge.type == DEPENDS_ON:
+            (self._walked.removed if edge.remove else self._walked.added)(source.n, target.n)
+            if not fetch(self._tx, target.n).resolved:
+                self.readiness.waits_for([source.n], by=-1 if edge.remove else 1)
+
+    def _tell(self, op: Op, source: Found, change: Change) -> None:
+        self.readiness.look_at([source.n])
+        self._tx.run(sql.touch_node, project_id=self._tx.project.id, n=source.n)
+        self._tx.record(op, source.id, change, decision=self._decision)
+
+    def _refuse_nonsense(self, source: Found, target: Found, type_: str) -> None:
+        if type_ in PARENT_TYPES:
+            raise _Refused("use_graph_restructure")
+        if source.n == target.n:
+            raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
+        if type_ == DEPENDS_ON:
+            self._refuse_cycle(source, target)
+
+    def _refuse_cycle(self, source: Found, target: Found) -> None:
+        above, below = fetch(self._tx, target.n), fetch(self._tx, source.n)
+        if above.depth < below.depth and is_ancestor(self._tx, above.n, depth=above.depth, of=below.n):
+            raise _Refused("cycle_detected", path=[source.id, target.id, source.id])
+        path = self._walked.way_round(source.n, target.n)
+        if path is not None:
+            raise _Refused("cycle_detected", path=shortened(path))
 
 
 def _end(tx: Transaction, ref: str) -> Found:
@@ -100,46 +148,6 @@ def _end(tx: Transaction, ref: str) -> Found:
         raise _Refused(error.code) from None
 
 
-def _add(tx: Transaction, readiness: Readiness, source: Found, target: Found, type_: str, decision: str | None) -> None:
-    if type_ in PARENT_TYPES:
-        raise _Refused("use_graph_restructure")
-    if source.n == target.n:
-        raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
-    is_dependency = type_ == DEPENDS_ON
-    if is_dependency:
-        _refuse_cycle(tx, source, target)
-    edge = {"from_n": source.n, "type": type_, "to_n": target.n}
-    if not tx.run(sql.add_edge, project_id=tx.project.id, **edge):
-        raise _Refused("already_connected")
-    readiness.look_at([source.n])
-    tx.run(sql.touch_node, project_id=tx.project.id, n=source.n)
-    tx.record(Op.CONNECTED, source.id, changed(type_, None, target.id), decision=decision)
-    if is_dependency and not fetch(tx, target.n).resolved:
-        readiness.waits_for([source.n], by=1)
-
-
-def _refuse_cycle(tx: Transaction, source: Found, target: Found) -> None:
-    above, below = fetch(tx, target.n), fetch(tx, source.n)
-    if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
-        raise _Refused("cycle_detected", path=[source.id, target.id, source.id])
-    path = way_round(tx, source.n, target.n)
-    if path is not None:
-        raise _Refused("cycle_detected", path=shortened(path))
-
-
-def _remove(
-    tx: Transaction, readiness: Readiness, source: Found, target: Found, type_: str, decision: str | None
-) -> None:
-    edge = {"from_n": source.n, "type": type_, "to_n": target.n}
-    if not tx.run(sql.remove_edge, project_id=tx.project.id, **edge):
-        raise _Refused("not_connected")
-    readiness.look_at([source.n])
-    tx.run(sql.touch_node, project_id=tx.project.id, n=source.n)
-    tx.record(Op.DISCONNECTED, source.id, changed(type_, target.id, None), decision=decision)
-    if type_ == DEPENDS_ON and not fetch(tx, target.n).resolved:
-        readiness.waits_for([source.n], by=-1)
-
-
 def locate(tx: Transaction, request: Connect) -> str:
     """The project of the first node that there is.
 
@@ -149,7 +157,7 @@ def locate(tx: Transaction, request: Connect) -> str:
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
     for ref in refs:
         try:
-            return find(tx, ref).project_id
+            return project_of(tx, ref)
         except (NotFound, AmbiguousNode):
             continue
     raise missing(tx, refs[0])

@@ -61,14 +61,45 @@ def finish(n: int) -> int:
     return n * 2 + 1
 
 
-def way_round(tx: Transaction, source: int, target: int) -> list[str] | None:
-    """The loop that `source` depending on `target` would close, as ids from source back to source."""
-    if tx.project.policies.inherit_dependencies:
-        found = _way(_moments_from(tx, [finish(target)]), [finish(target)], start(source))
-        path = None if found is None else [moment // 2 for moment in found]
-    else:
-        path = _way(_waits_from(tx, [target]), [target], source)
-    return None if path is None else ids(tx, [source, *path])
+class Walked:
+    """The dependencies that one call has walked along, so that a thousand new ones do not walk the same way each.
+
+    Whoever adds or removes a dependency says so here. Where dependencies are inherited nothing is remembered: there a
+    new one changes the ways of a whole subtree.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._waits: dict[int, list[int]] = {}  # of each node that was come to, all that it waits for
+
+    def added(self, source: int, target: int) -> None:
+        """`source` depends on `target` from now on."""
+        if source in self._waits:
+            self._waits[source].append(target)
+            self._walk_from(target)
+
+    def removed(self, source: int, target: int) -> None:
+        """`source` depends on `target` no more."""
+        if target in self._waits.get(source, ()):
+            self._waits[source].remove(target)
+
+    def way_round(self, source: int, target: int) -> list[str] | None:
+        """The loop that `source` depending on `target` would close, as ids from source back to source."""
+        if self._tx.project.policies.inherit_dependencies:
+            found = _way(_moments_from(self._tx, [finish(target)]), [finish(target)], start(source))
+            path = None if found is None else [moment // 2 for moment in found]
+        else:
+            self._walk_from(target)
+            path = _way(self._waits, [target], source)
+        return None if path is None else ids(self._tx, [source, *path])
+
+    def _walk_from(self, n: int) -> None:
+        if n not in self._waits:
+            for source, targets in _waits_from(self._tx, [n]).items():
+                for reached in (source, *targets):
+                    self._waits.setdefault(reached, [])
+                self._waits[source] = list(targets)
+            self._waits.setdefault(n, [])
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:

@@ -6,6 +6,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.claiming import check_free
 from groundplan.work.connect import DEPENDS_ON
 from groundplan.work.cycles import CycleDetected, is_ancestor, loop_through
 from groundplan.work.events import Op
@@ -35,9 +36,11 @@ def merge(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRo
     Raises:
         RootStays: one of them is the root.
         CannotMerge: they are one node, or one lies above the other.
+        ClaimedByAnother: the project enforces claims and somebody else holds the source.
         CycleDetected: with the dependencies of both, a node would wait for itself.
     """
     _refuse_kin(tx, source, target)
+    check_free(tx, source.id, source.claimed_by, source.claimed_until)
     readiness.look_at([source.n, target.n])
     changes = [changed("merged_from", None, source.id)]
     children = _move_children(tx, readiness, source, target, decision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Annotated, Any
 
@@ -83,6 +84,7 @@ class Offers(Struct):
 
     nodes: list[Offer]
     reason: str | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET  # how many more there are of those asked for, which did not fit
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
@@ -91,7 +93,8 @@ def offer(tx: Transaction, request: Next) -> Offers:
     Raises:
         NotFound: the scope is no node here.
     """
-    return _answer(tx, request, _pick(tx, request), is_claimed=False)
+    picked = _pick(tx, request)
+    return _answer(tx, request, picked, _tellable(tx, picked), is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
@@ -101,18 +104,20 @@ def claim(tx: Transaction, request: Next) -> Offers:
         NotFound: the scope is no node here.
     """
     picked = _pick(tx, request)
+    told = _tellable(tx, picked)
     until = lease_end(tx)
-    for node in picked:
+    for node in told:
         before = node.claimed_by, node.claimed_until
-        node.rev, node.claim_number = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
-        node.claimed_by, node.claimed_at, node.claimed_until, node.updated_at = tx.actor.id, tx.now, until, tx.now
+        row = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
+        node.rev, node.claim_number, node.claimed_until = row
+        node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
         # When it was taken, and that its number grew by one, the event says by itself.
-        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], until)
+        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
-    return _answer(tx, request, picked, is_claimed=True)
+    return _answer(tx, request, picked, told, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next) -> list[ShownRow]:
+def _pick(tx: Transaction, request: Next) -> list[Offered]:
     place = {"project_id": tx.project.id, "at_most": request.count}
     if request.scope is None and not request.filter:
         rows = tx.all(sql.next_nodes, **place)
@@ -121,12 +126,26 @@ def _pick(tx: Transaction, request: Next) -> list[ShownRow]:
     else:
         scope = in_project(tx, request.scope)
         rows = tx.all(sql.next_below, **place, scope=scope.n, wanted=wanted(request.filter))
-    return _tellable(tx, [ShownRow(*row) for row in rows])
+    rows.sort(key=_rank)
+    return [Offered(*row) for row in rows[: request.count]]
 
 
-def _tellable(tx: Transaction, picked: list[ShownRow]) -> list[ShownRow]:
+def _rank(row: Row) -> tuple[float, int, str, int]:
+    """The order in which work is offered: priority, depth, least recently updated, creation."""
+    return -row[-2], -row[-1], row[10], row[0]
+
+
+@dataclass(slots=True)
+class Offered(ShownRow):
+    """A node from the columns of the part `offer` in queries.sql. Its parent is a number until ancestors are read."""
+
+    priority: float
+    depth: int
+
+
+def _tellable(tx: Transaction, picked: list[Offered]) -> list[Offered]:
     """The first of these nodes, as many as fit into the answer at their shortest: what is taken must be told."""
-    if not tx.preferences.answer_tokens_max:
+    if len(picked) < 2 or not tx.preferences.answer_tokens_max:
         return picked
     room = _room(tx) * CHARS_PER_TOKEN
     for place, row in enumerate(picked):
@@ -159,27 +178,29 @@ def _kind(value: Any) -> tuple[str, Any]:
     return "json", msgspec.json.encode(value).decode()
 
 
-def _answer(tx: Transaction, request: Next, picked: list[ShownRow], *, is_claimed: bool) -> Offers:
+def _answer(tx: Transaction, request: Next, picked: list[Offered], told: list[Offered], *, is_claimed: bool) -> Offers:
     if not picked:
         return Offers([], reason=_reason(tx))
     lean = tx.preferences.lean if request.lean is None else request.lean
-    share = _room(tx) // len(picked)
-    return Offers([fitting(_offer(tx, row, lean=lean, is_claimed=is_claimed), share) for row in picked])
+    share = _room(tx) // len(told)
+    offers = [fitting(_offer(tx, row, lean=lean, is_claimed=is_claimed), share) for row in told]
+    return Offers(offers, left_out=len(picked) - len(told) or UNSET)
 
 
-def _offer(tx: Transaction, row: ShownRow, *, lean: bool, is_claimed: bool) -> Offer:
+def _offer(tx: Transaction, row: Offered, *, lean: bool, is_claimed: bool) -> Offer:
+    above = _above(tx, row)
+    row.parent = above[-1][1]
     node = show(tx, row, lean=lean)
-    above = _above(tx, row.n)
     done = tx.all(sql.resolved_dependencies, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
-    left_out = [] if len(above) > above[-1][-1] else ["ancestors"]  # there is one at each depth
+    left_out = [] if len(above) == row.depth else ["ancestors"]  # there is one at each depth
     if len(done) > DEPENDENCIES_MAX:
         del done[DEPENDENCIES_MAX:]
         left_out.append("resolved_deps")
-    offered = Offer(node=node, ancestors=[Mention(id_, summary) for _, id_, summary, *_ in above])
+    offered = Offer(node=node, ancestors=[Mention(one[1], one[2]) for one in above])
     offered.left_out = left_out or UNSET
     if is_claimed:
         offered.claim = row.claim_number
-    inherited = [Inherited(id_, msgspec.json.decode(links)) for _, id_, _, links, _ in above if links != "[]"]
+    inherited = [Inherited(one[1], msgspec.json.decode(one[3])) for one in above if one[3] != "[]"]
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
@@ -190,9 +211,9 @@ def _offer(tx: Transaction, row: ShownRow, *, lean: bool, is_claimed: bool) -> O
     return offered
 
 
-def _above(tx: Transaction, n: int) -> list[Row]:
+def _above(tx: Transaction, row: Offered) -> list[Row]:
     """The ancestors, root first; of very many the root and the nearest."""
-    rows = tx.all(sql.ancestors, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
+    rows = tx.all(sql.ancestors, project_id=tx.project.id, n=row.parent, at_most=ANCESTORS_MAX)
     rows.sort(key=itemgetter(-1))
     if rows[0][0] != ROOT_N:
         rows.insert(0, tx.one(sql.root_with_links, project_id=tx.project.id))

@@ -59,7 +59,7 @@ class ShownRow:
     n: int
     id: str
     rev: int
-    parent: str | None
+    parent: Any  # its id, or None for the root
     summary: str
     resolved: bool
     state: str | None

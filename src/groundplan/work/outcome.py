@@ -23,7 +23,9 @@ class Outcome(Struct, kw_only=True):
     newly_actionable: list[Mention] | UnsetType = UNSET
     newly_actionable_total: int | UnsetType = UNSET  # when more became actionable than are listed
     reopened: list[Mention] | UnsetType = UNSET
+    reopened_total: int | UnsetType = UNSET
     auto_resolved: list[str] | UnsetType = UNSET
+    auto_resolved_total: int | UnsetType = UNSET
     warnings: list[str] | UnsetType = UNSET
 
 
@@ -32,13 +34,17 @@ T = TypeVar("T", bound=Outcome)
 
 def outcome(answer: T, tx: Transaction, readiness: Readiness, warnings: list[str]) -> T:
     """The answer with everything that came of the change."""
-    newly = readiness.settle()
-    listed = listable(tx, newly)
-    if len(listed) < len(newly):
-        answer.newly_actionable_total = len(newly)
+    settled = readiness.settle()
+    listed = listable(tx, settled.newly_actionable)
+    if len(listed) < len(settled.newly_actionable):
+        answer.newly_actionable_total = len(settled.newly_actionable)
     answer.newly_actionable = listed or UNSET
-    answer.reopened = listable(tx, list(readiness.reopened.values())) or UNSET
-    answer.auto_resolved = readiness.resolved_on_their_own[:MENTIONED_MAX] or UNSET
+    answer.reopened = listable(tx, settled.reopened) or UNSET
+    if len(settled.reopened) > len(answer.reopened or ()):
+        answer.reopened_total = len(settled.reopened)
+    answer.auto_resolved = settled.auto_resolved[:MENTIONED_MAX] or UNSET
+    if len(settled.auto_resolved) > MENTIONED_MAX:
+        answer.auto_resolved_total = len(settled.auto_resolved)
     answer.warnings = told(warnings)
     return answer
 

@@ -22,11 +22,12 @@ from groundplan.work import cycles
 from groundplan.work.cycles import CycleDetected, depends_on_ancestor, is_ancestor
 from groundplan.work.events import Op
 from groundplan.work.identify import fresh_ids
+from groundplan.work.insert import insert
 from groundplan.work.node import Mention
 from groundplan.work.outcome import listable, told
 from groundplan.work.priority import priority_of, warning
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import find, in_project
+from groundplan.work.refs import in_project, project_of
 from groundplan.work.requests import (
     Decision,
     Links,
@@ -99,6 +100,7 @@ class Planned(Struct):
 
     created: list[Created]
     reopened: list[Mention] | UnsetType = UNSET
+    reopened_total: int | UnsetType = UNSET  # when more were reopened than are listed
     warnings: list[str] | UnsetType = UNSET
 
 
@@ -122,6 +124,7 @@ class New:
     n: int
     id: str
     properties: dict[str, Any]
+    links: list[str]
     parent: New | Existing
     targets: list[New | Existing] = field(default_factory=list)
     depth: int = 0
@@ -149,7 +152,7 @@ def locate(tx: Transaction, request: Plan) -> str:
     outside = next((ref for ref in _named(request.nodes) if ref not in refs), None)
     if outside is None:  # the parents go round in a circle, or a project must be named
         raise NoParent(0)
-    return find(tx, outside).project_id
+    return project_of(tx, outside)
 
 
 def plan(tx: Transaction, request: Plan) -> Planned:
@@ -168,7 +171,7 @@ def plan(tx: Transaction, request: Plan) -> Planned:
     _refuse_loops(tx, nodes)
     readiness = Readiness(tx, decision=request.decision)
     readiness.children_added(Counter(node.parent.n for node in nodes if isinstance(node.parent, Existing)))
-    if readiness.reopened:  # who is open, and who is held back, may have changed
+    if readiness.has_reopened:  # who is open, and who is held back, may have changed
         existing = _fetched(tx, {one.id for one in existing.values()})
     _stand(tx, in_order, {one.n: one for one in existing.values()})
     _insert(tx, in_order)
@@ -179,15 +182,17 @@ def plan(tx: Transaction, request: Plan) -> Planned:
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
     )
-    readiness.settle()
+    settled = readiness.settle()
     if tx.project.policies.inherit_dependencies:
         looped = cycles.loop_through(tx, [node.n for node in nodes if node.targets])
         if looped is not None:
             raise CycleDetected(_by_refs(nodes, looped))
     warnings = [said for node in nodes if (said := warning(node.given.ref, node.properties))]
+    listed = listable(tx, settled.reopened)
     return Planned(
         [Created(node.given.ref, node.id) for node in nodes],
-        reopened=listable(tx, list(readiness.reopened.values())) or UNSET,
+        reopened=listed or UNSET,
+        reopened_total=len(settled.reopened) if len(listed) < len(settled.reopened) else UNSET,
         warnings=told(warnings),
     )
 
@@ -236,6 +241,7 @@ def _arranged(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str,
             n=last_n + 1 + place,
             id=ids[place],
             properties=own_properties(one.properties, ("nodes", place, "properties")),
+            links=list(dict.fromkeys(one.context_links)),
             parent=existing[ROOT],
         )
         for place, one in enumerate(given)
@@ -319,18 +325,18 @@ def _stand(tx: Transaction, in_order: Sequence[New], now: Mapping[int, Existing]
 
 def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
     project_id = tx.project.id
-    tx.many(
-        sql.add_nodes,
+    insert(
+        tx,
+        project_id,
         [
             {
-                "project_id": project_id,
                 "n": node.n,
                 "id": node.id,
                 "parent_n": node.parent.n,
                 "kind": None,
                 "summary": node.given.summary,
                 "properties": stored_properties(node.properties, ("nodes", node.place, "properties")),
-                "context_links": stored_links(node.given.context_links, ("nodes", node.place, "context_links")),
+                "context_links": stored_links(node.links, ("nodes", node.place, "context_links")),
                 "priority": priority_of(node.properties),
                 "depth": node.depth,
                 "open_children": node.open_children,
@@ -354,8 +360,8 @@ def _changes(node: New) -> Iterator[Change]:
     yield changed("parent", None, node.parent.id)
     if node.properties:
         yield changed("properties", None, node.properties)
-    if node.given.context_links:
-        yield changed("context_links", None, node.given.context_links)
+    if node.links:
+        yield changed("context_links", None, node.links)
     if node.targets:
         yield changed("depends_on", None, [target.id for target in node.targets])
 

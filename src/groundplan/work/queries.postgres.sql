@@ -116,3 +116,12 @@ INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 SELECT :tenant_id, r.project_id, r.from_n, r.type, r.to_n
   FROM json_to_recordset(:rows::json)
     AS r (project_id text, from_n bigint, type text, to_n bigint);
+
+-- name: add_texts
+-- Differs from SQLite, which has an index of text: here summaries are read, and there is nothing to be done.
+SELECT 1
+ WHERE CAST(:rows AS text) IS NULL;
+
+-- name: ids_taken
+-- Differs from SQLite, which has no policies: here nodes of hidden projects do not show, but their ids are taken as well.
+SELECT gp_work_ids_taken(:ids);

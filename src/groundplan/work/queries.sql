@@ -10,6 +10,16 @@ c.n, c.id, c.rev, p.id, c.summary, c.resolved, c.state, c.properties, c.context_
            AND e.project_id = c.project_id
            AND e.node_n = c.n)
 
+-- part: offer
+-- The same of a node that is offered, with the number of its parent, whose id comes with the ancestors; then its rank.
+c.n, c.id, c.rev, c.parent_n, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at,
+                       c.updated_at, c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number,
+                       (SELECT coalesce(max(e.k), 0)
+                          FROM work_evidence AS e
+                         WHERE e.tenant_id = c.tenant_id
+                           AND e.project_id = c.project_id
+                           AND e.node_n = c.n) AS evidence_total, c.priority, c.depth
+
 -- part: parent
 LEFT JOIN work_nodes AS p
     ON p.tenant_id = c.tenant_id
@@ -78,6 +88,13 @@ SELECT id, n, depth, resolved, open_deps, blocked_above
    AND project_id = :project_id
    AND n = 1;
 
+-- name: revs
+-- The revisions of some nodes.
+SELECT c.id, c.rev
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
 -- name: ids_taken
 -- Which of these ids somebody in the organization has, or had before a merge.
 SELECT c.id
@@ -104,6 +121,18 @@ INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summa
 VALUES (:tenant_id, :project_id, :n, :id, :parent_n, :kind, 1, :summary, false, :properties,
         :context_links, :now, :actor_id, :now, :priority, :depth, :open_children, :open_deps,
         :blocked_above, 0);
+
+-- name: add_texts
+-- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
+INSERT INTO work_text (rowid, summary)
+VALUES (:key, :summary);
+
+-- name: number
+-- The number of the project among all, which the keys of its texts begin with.
+SELECT number
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
 
 -- name: add_edges
 -- What new nodes wait for.
@@ -350,7 +379,12 @@ UPDATE work_nodes
 
 -- name: finished_parents
 -- Which of these nodes have nothing left to wait for, neither below nor beside nor above them.
-SELECT c.n, c.parent_n, c.id
+SELECT c.n, c.parent_n, c.id, c.claimed_by, c.claimed_until,
+       (SELECT coalesce(max(e.k), 0)
+          FROM work_evidence AS e
+         WHERE e.tenant_id = c.tenant_id
+           AND e.project_id = c.project_id
+           AND e.node_n = c.n)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -565,7 +599,7 @@ WITH RECURSIVE below (n) AS (
       {children}
      WHERE NOT c.resolved
 )
-SELECT c.n, c.id, c.parent_n,
+SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until,
        (SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
@@ -667,60 +701,45 @@ c.tenant_id = :tenant_id
 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
 
 -- name: next_nodes
--- What to do next, best first: what nobody has claimed, and what the actor has or nobody has any more. Two seeks.
-SELECT {node}
-  FROM (SELECT *
-          FROM (SELECT c.n
-                  FROM work_nodes AS c
-                 WHERE {ready}
-                   AND c.claimed_by IS NULL
-                 {rank}
-                 LIMIT :at_most) AS unclaimed
-         UNION ALL
-        SELECT *
-          FROM (SELECT c.n
-                  FROM work_nodes AS c
-                 WHERE {ready}
-                   AND c.claimed_by IS NOT NULL
-                   AND {offered}
-                 {rank}
-                 LIMIT :at_most) AS claimed) AS best
-  JOIN work_nodes AS c
-    ON c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n = best.n
-  {parent}
- {rank}
- LIMIT :at_most;
+-- What may be done next: the best of what nobody has claimed, and the best of what the actor has or nobody has any
+-- more. Two seeks; the caller puts the two lists in order.
+SELECT *
+  FROM (SELECT {offer}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NULL
+         {rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {offer}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NOT NULL
+           AND {offered}
+         {rank}
+         LIMIT :at_most) AS claimed;
 
 -- name: next_matching
 -- The same among those with certain properties.
-SELECT {node}
-  FROM (SELECT *
-          FROM (SELECT c.n
-                  FROM work_nodes AS c
-                 WHERE {ready}
-                   AND c.claimed_by IS NULL
-                   AND {matching}
-                 {rank}
-                 LIMIT :at_most) AS unclaimed
-         UNION ALL
-        SELECT *
-          FROM (SELECT c.n
-                  FROM work_nodes AS c
-                 WHERE {ready}
-                   AND c.claimed_by IS NOT NULL
-                   AND {offered}
-                   AND {matching}
-                 {rank}
-                 LIMIT :at_most) AS claimed) AS best
-  JOIN work_nodes AS c
-    ON c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n = best.n
-  {parent}
- {rank}
- LIMIT :at_most;
+SELECT *
+  FROM (SELECT {offer}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NULL
+           AND {matching}
+         {rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {offer}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NOT NULL
+           AND {offered}
+           AND {matching}
+         {rank}
+         LIMIT :at_most) AS claimed;
 
 -- name: next_below
 -- The same among the nodes below another. Below a resolved node nothing is open, so the walk stops there.
@@ -732,10 +751,9 @@ WITH RECURSIVE below (n) AS (
       {children}
      WHERE NOT c.resolved
 )
-SELECT {node}
+SELECT {offer}
   FROM below AS walk
   {itself}
-  {parent}
  WHERE c.is_ready
    AND c.n <> :scope
    AND (c.claimed_by IS NULL OR {offered})
@@ -767,7 +785,7 @@ NOT EXISTS (
 UPDATE work_nodes
    SET claimed_by = :actor_id,
        claimed_at = :now,
-       claimed_until = :until,
+       claimed_until = CASE WHEN claimed_by = :actor_id AND claimed_until IS NULL THEN NULL ELSE :until END,
        claim_number = claim_number + 1,
        rev = rev + 1,
        updated_at = :now
@@ -776,12 +794,12 @@ UPDATE work_nodes
    AND n = :n
    AND is_ready
    AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
-RETURNING rev, claim_number;
+RETURNING rev, claim_number, claimed_until;
 
 -- name: ancestors
--- The ancestors of a node, the nearest of very many, with their links.
+-- A node and its ancestors, the nearest of very many, with their links.
 WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
-    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 0
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
@@ -793,8 +811,7 @@ WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
      WHERE walk.step < :at_most
 )
 SELECT n, id, summary, context_links, depth
-  FROM above
- WHERE step > 0;
+  FROM above;
 
 -- name: root_with_links
 -- The root of the project as an ancestor.

@@ -22,6 +22,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.node import Mention
+from groundplan.work.row import is_held_by_another
 
 sql = load_queries(__file__)
 
@@ -46,6 +47,14 @@ class Standing(NamedTuple):
         return (-self.priority, -self.depth, self.updated_at, self.n)
 
 
+class Settled(NamedTuple):
+    """What a write came to for others than those it was about."""
+
+    newly_actionable: list[Mention]
+    reopened: list[Mention]
+    auto_resolved: list[str]
+
+
 class Readiness:
     """What one write does to the readiness of nodes."""
 
@@ -55,8 +64,8 @@ class Readiness:
         self._decision = decision
         self._before: dict[int, Standing] = {}
         self._added = Counter[str]()
-        self.reopened: dict[int, Mention] = {}
-        self.resolved_on_their_own: list[str] = []
+        self._reopened: dict[int, None] = {}
+        self._resolved_on_their_own: dict[int, str] = {}
 
     @property
     def _inherits(self) -> bool:
@@ -80,11 +89,11 @@ class Readiness:
 
     def closed(self, parents: Mapping[int, int | None]) -> None:
         """Nodes (with their parents) were resolved: their dependents wait for less, their parents have less to do."""
-        self.dependencies_moved(parents, by=-1)
-        lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
-        self._children_moved(lost, sign=-1)
-        if self._tx.project.policies.auto_resolve_parents and lost:
-            self._resolve_finished(lost)
+        while parents:  # level by level, where finished parents are resolved as well
+            self.dependencies_moved(parents, by=-1)
+            lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
+            self._children_moved(lost, sign=-1)
+            parents = self._resolve_finished(lost) if self._tx.project.policies.auto_resolve_parents else {}
 
     def opened(self, parents: Mapping[int, int | None]) -> None:
         """Nodes (with their parents) are open that were not: their dependents wait, and nothing above is finished."""
@@ -140,11 +149,16 @@ class Readiness:
         """Numbers as `each(:ns)` takes them."""
         return msgspec.json.encode(list(numbers)).decode()
 
+    @property
+    def has_reopened(self) -> bool:
+        """Whether a node was reopened so far."""
+        return bool(self._reopened)
+
     # --- What came of it ---
 
-    def settle(self) -> list[Mention]:
-        """Move the counts of the project, and give the nodes that became ready, best first."""
-        after = self._standings(self._before)
+    def settle(self) -> Settled:
+        """Move the counts of the project, and say what the write came to."""
+        after = self._standings(self._before) if self._before else {}
         moved = Counter(self._added)
         for n, was in self._before.items():
             now = after.get(n)
@@ -156,13 +170,23 @@ class Readiness:
             deltas = {name: moved[name] for name in ("made", "total", "resolved", "blocked", "actionable")}
             self._tx.run(sql.move_counts, project_id=self._project_id, **deltas)
         newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
-        return [Mention(one.id, one.summary) for one in sorted(newly, key=lambda one: one.rank)]
+        # As it is in the end: what was reopened may have been resolved again, or merged away.
+        reopened = [after[n] for n in self._reopened if n in after and not after[n].resolved]
+        return Settled(
+            newly_actionable=[Mention(one.id, one.summary) for one in sorted(newly, key=lambda one: one.rank)],
+            reopened=[Mention(one.id, one.summary) for one in reopened],
+            auto_resolved=[
+                node_id for n, node_id in self._resolved_on_their_own.items() if n in after and after[n].resolved
+            ],
+        )
 
     def _standings(self, ns: Iterable[int]) -> dict[int, Standing]:
         rows = self._tx.all(sql.standings, project_id=self._project_id, ns=self.json(ns))
         return {row[0]: Standing(*row) for row in rows}
 
     def _children_moved(self, counts: Mapping[int, int], *, sign: int) -> None:
+        if not counts:
+            return
         self.look_at(counts)
         by_count: dict[int, list[int]] = {}
         for parent, count in counts.items():
@@ -191,14 +215,23 @@ class Readiness:
         if outcome is not None:
             changes.append(changed("outcome", outcome, None))
         self._tx.record(Op.REOPENED, was.id, *changes, decision=self._decision)
-        self.reopened[n] = Mention(was.id, was.summary)
+        self._reopened[n] = None
 
-    def _resolve_finished(self, parents: Collection[int]) -> None:
+    def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
+        """Resolve those of these nodes that have nothing left to do; they, with their parents."""
         rows = self._tx.all(sql.finished_parents, project_id=self._project_id, ns=self.json(parents))
-        if not rows:
-            return
-        self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=self.json(row[0] for row in rows), outcome=None)
-        for _, _, node_id in rows:
+        finished = [row for row in rows if self._may_resolve(*row[3:])]
+        if finished:
+            ns = self.json(row[0] for row in finished)
+            self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=ns, outcome=None)
+        for n, _, node_id, *_ in finished:
             self._tx.record(Op.RESOLVED, node_id, changed("resolved", False, True), decision=self._decision)
-            self.resolved_on_their_own.append(node_id)
-        self.closed({row[0]: row[1] for row in rows})
+            self._resolved_on_their_own[n] = node_id
+        return {row[0]: row[1] for row in finished}
+
+    def _may_resolve(self, claimed_by: str | None, claimed_until: str | None, evidence_total: int) -> bool:
+        """Whether the policies let a node be resolved by what happened below it: they bind the engine as well."""
+        policies = self._tx.project.policies
+        if policies.evidence == "require" and not evidence_total:
+            return False
+        return policies.claims == "soft" or not is_held_by_another(self._tx, claimed_by, claimed_until)

@@ -5,7 +5,6 @@ Everything here considers only nodes that the actor may see: a node in a hidden 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid, NotFound
@@ -41,7 +40,7 @@ class MixedProjects(Invalid):
         super().__init__(
             f"node {first.id} is of project {first.project_id} and node {second.id} of project {second.project_id}; "
             "send one call for each project",
-            projects=[first.project_id, second.project_id],
+            projects=[str(first.project_id), str(second.project_id)],  # plain, as the encoder wants them
         )
 
 
@@ -70,15 +69,33 @@ def find_or_none(tx: Transaction, ref: str) -> Found | None:
     """The same, or None where there is no such node."""
     seen = projects_seen(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
-    if row is not None:
-        return _found(row) if seen is None or row[0] in seen else None
-    # An id that was merged away stays what it was, and is no beginning of another one.
-    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or tx.one_or_none(sql.merged_node, id=ref) is not None:
+    if row is not None and (seen is None or row[0] in seen):
+        return _found(row)
+    # An id that was merged away stays what it was, and begins no other. What is hidden counts for nothing.
+    gone = tx.one_or_none(sql.merged_node, id=ref)
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or (gone is not None and (seen is None or gone[0] in seen)):
         return None
     alike = _alike(tx, ref, seen, at_most=LOOKED_THROUGH_MAX)
     if len(alike) > 1:
         raise AmbiguousNode(ref, [one.id for one in alike[:3]])
     return alike[0] if alike else None
+
+
+def project_of(tx: Transaction, ref: str) -> str:
+    """The project of a node, also of one that was merged away: a request that is sent again must find its answer.
+
+    Raises:
+        NotFound: there is and was none that the actor may see.
+        AmbiguousNode: there are several that begin like this.
+    """
+    found = find_or_none(tx, ref)
+    if found is not None:
+        return found.project_id
+    seen = projects_seen(tx)
+    gone = tx.one_or_none(sql.merged_node, id=ref)
+    if gone is None or not (seen is None or gone[0] in seen):
+        raise missing(tx, ref)
+    return ProjectId(gone[0])
 
 
 def missing(tx: Transaction, ref: str) -> NotFound:
@@ -92,19 +109,6 @@ def missing(tx: Transaction, ref: str) -> NotFound:
     alike = _alike(tx, ref[:NEAR_CHARS], seen, at_most=LOOKED_THROUGH_MAX) if len(ref) >= NEAR_CHARS else []
     near = get_close_matches(ref[:ID_CHARS_MAX], [one.id for one in alike], n=2)
     return NotFound("node", ref, near=near, hint="graph_query finds nodes by text")
-
-
-def in_one_project(found: Iterable[Found]) -> str:
-    """The project that all of them are in.
-
-    Raises:
-        MixedProjects: they are of several.
-    """
-    first, *others = found
-    for other in others:
-        if other.project_id != first.project_id:
-            raise MixedProjects(first, other)
-    return first.project_id
 
 
 def in_project(tx: Transaction, ref: str) -> Found:

@@ -15,7 +15,7 @@ from groundplan.work.merge import merge
 from groundplan.work.move import move
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import find, in_project
+from groundplan.work.refs import in_project, project_of
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
 from groundplan.work.row import NodeRow, fetch
 
@@ -74,6 +74,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         MixedProjects: the nodes are of several projects.
         CycleDetected: a node would lie below itself, or wait for itself.
         CannotMerge: the two are one node, or one lies above the other.
+        ClaimedByAnother: the project enforces claims and somebody else holds a node.
         AlreadyResolved: there is nothing left to drop.
         RootStays: the root can be neither moved nor merged nor dropped.
     """
@@ -103,7 +104,7 @@ def _node(tx: Transaction, ref: str) -> NodeRow:
 def locate(tx: Transaction, request: Restructure) -> str:
     """The project of the first node; the others must be in it too."""
     first = request.operations[0]
-    return find(tx, first.source if isinstance(first, Merge) else first.node_id).project_id
+    return project_of(tx, first.source if isinstance(first, Merge) else first.node_id)
 
 
 OPERATION = Operation(

@@ -10,6 +10,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.identify import fresh_ids, is_free
+from groundplan.work.insert import insert
 from groundplan.work.priority import ABSENT
 
 ROOT_N = 1
@@ -24,7 +25,6 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
     _begin_to_count(tx, project_id)
     root_id = project_id if is_free(tx, project_id) else fresh_ids(tx, 1, population=0)[0]
     root = {
-        "project_id": project_id,
         "n": ROOT_N,
         "id": root_id,
         "parent_n": None,
@@ -38,7 +38,7 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
         "open_deps": 0,
         "blocked_above": 0,
     }
-    tx.many(sql.add_nodes, [root])
+    insert(tx, project_id, [root])
     tx.record(Op.CREATED, root_id, changed("summary", None, summary), project_id=project_id)
 
 

@@ -52,10 +52,6 @@ class NodeRow:
         value: list[str] = msgspec.json.decode(self.context_links)
         return value
 
-    def is_claimed(self, now: str) -> bool:
-        """Whether somebody's claim holds at this moment."""
-        return self.claimed_by is not None and (self.claimed_until is None or self.claimed_until > now)
-
     def unclaim(self) -> None:
         """Take the claim away. Its number stays, so that a late holder is told."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
@@ -75,6 +71,11 @@ class NodeRow:
             "claimed_at": self.claimed_at,
             "claimed_until": self.claimed_until,
         }
+
+
+def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+    """Whether somebody else's claim holds at this moment."""
+    return claimed_by not in (None, tx.actor.id) and (claimed_until is None or claimed_until > tx.now)
 
 
 def fetch(tx: Transaction, n: int) -> NodeRow:

@@ -16,10 +16,10 @@ TABLES = (
         update=_WRITE,
         update_columns=("last_n", "total", "resolved", "blocked", "actionable"),
     ),
-    Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE),
+    Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, read_by_functions=True),
     Table("work_edges", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_evidence", select=_READ, insert=_WRITE, delete=_WRITE),
-    Table("work_merged", select=_READ, insert=_WRITE),
+    Table("work_merged", select=_READ, insert=_WRITE, read_by_functions=True),
 )
 
 # Not rows but where to find them: the index of summaries, which only SQLite has.

@@ -20,7 +20,7 @@ from groundplan.work.events import Op
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.priority import PRIORITY, priority_of, warning
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import find, in_project
+from groundplan.work.refs import in_project, project_of
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,
@@ -106,6 +106,10 @@ class Update(Struct, forbid_unknown_fields=True):
     release: bool = False
     hold: bool = False
 
+    def __post_init__(self) -> None:
+        if self.renew + self.release + self.hold > 1:
+            raise ValueError("renew, release and hold exclude each other; send one of them")
+
 
 class UpdateNodes(Struct, forbid_unknown_fields=True):
     """Changes to nodes of one project, applied in order, all of them or none."""
@@ -149,7 +153,17 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         _check(tx, node, one)
         rev = _apply(tx, node, one, place, readiness, warnings, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
+    if len(updated) > 1:
+        _bring_up_to_date(tx, updated)
     return outcome(Updated(updated=updated), tx, readiness, warnings)
+
+
+def _bring_up_to_date(tx: Transaction, updated: list[UpdatedNode]) -> None:
+    """Give each node its present revision: what came later may have reached what came before."""
+    ids = {one.node_id for one in updated}
+    revs: dict[str, int] = dict(tx.all(sql.revs, ids=msgspec.json.encode(list(ids)).decode()))
+    for one in updated:
+        one.rev = revs[one.node_id]
 
 
 def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
@@ -158,7 +172,7 @@ def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
     if one.claim is not UNSET:
         claiming.check_number(node, one.claim)
     if one.resolved is True and not node.resolved:
-        claiming.check_free_for(tx, node)
+        claiming.check_free(tx, node.id, node.claimed_by, node.claimed_until)
         if node.open_children:
             rows = tx.all(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
             raise UnresolvedChildren(node, [child for (child,) in rows])
@@ -193,7 +207,8 @@ def _apply(
         return node.rev
     if op is Op.UPDATED and claim_op is not None and all(change.field.startswith("claimed") for change in changes):
         op = claim_op
-    readiness.look_at([node.n])
+    if flips:  # else nobody's readiness changes
+        readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
     (rev,) = tx.one(sql.change_node, project_id=tx.project.id, **node.stored())
     tx.record(op, node.id, *changes, decision=decision)
     if flips:
@@ -277,7 +292,7 @@ def _judge_evidence(tx: Transaction, node: NodeRow, added: int, warnings: list[s
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:
     """The project of the first node; the others must be in it too."""
-    return find(tx, request.updates[0].node_id).project_id
+    return project_of(tx, request.updates[0].node_id)
 
 
 OPERATION = Operation(

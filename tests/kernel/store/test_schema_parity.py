@@ -39,7 +39,6 @@ ONLY_ONE_SAYS = {
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     # They keep that text index; under row level security PostgreSQL would not use one.
-    "work_nodes: trigger work_text_learns",
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",
 }

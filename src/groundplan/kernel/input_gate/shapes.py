@@ -114,6 +114,8 @@ class Record(Plan):
         if isinstance(value, self.shape):
             for wire, argument in self.marked_arguments:
                 before = getattr(value, argument.attribute)
+                if before is None:
+                    continue
                 after = argument.plan.polish(before, (*path, wire))
                 if after is not before:
                     msgspec.structs.force_setattr(value, argument.attribute, after)  # it may be frozen

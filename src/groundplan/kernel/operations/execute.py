@@ -35,17 +35,22 @@ def execute(
     request = admit(arguments, operation.input)
     meant = (operation.route and operation.route(request)) or operation
     if meant.otherwise is None:
-        return _run(store, actor, meant, request, preferences)
+        return _run(store, actor, meant, request, preferences, operation.name)
     try:
-        return _run(store, actor, meant, request, preferences)
+        return _run(store, actor, meant, request, preferences, operation.name)
     except NotFound as error:
         if error.details["thing"] != "project":
             raise
-    return _run(store, actor, meant.otherwise, request, preferences)
+    return _run(store, actor, meant.otherwise, request, preferences, operation.name)
 
 
 def _run(
-    store: Store, actor: Actor | None, operation: Operation[Any, Any], request: Any, preferences: Preferences
+    store: Store,
+    actor: Actor | None,
+    operation: Operation[Any, Any],
+    request: Any,
+    preferences: Preferences,
+    asked_for: str,
 ) -> Any:
     locate = operation.project
     if operation.effect is Effect.READ:
@@ -64,7 +69,7 @@ def _run(
         None if locate is None else lambda tx: locate(tx, request),
         handle,
         needs=operation.permission,
-        op_id=_op_id(operation, request),
+        op_id=_op_id(operation, request, asked_for),
         on_archived=operation.on_archived,
     )
 
@@ -78,8 +83,9 @@ def _read(tx: Transaction, operation: Operation[Any, Any], request: Any, prefere
     return operation.handler(tx, request)
 
 
-def _op_id(operation: Operation[Any, Any], request: Any) -> Once[Any] | None:
+def _op_id(operation: Operation[Any, Any], request: Any, asked_for: str) -> Once[Any] | None:
     op_id = getattr(request, "op_id", None)
     if op_id is None:
         return None
-    return once(op_id, operation.name, msgspec.structs.replace(request, op_id=None), operation.output)
+    # Under the name that was asked for: sent again, the same request may find its project made and be served otherwise.
+    return once(op_id, asked_for, msgspec.structs.replace(request, op_id=None), operation.output)

@@ -11,6 +11,8 @@ from groundplan.kernel.store.transaction import Project, Transaction
 
 sql = load_queries(__file__)
 
+ROLES = {role.value: role for role in Role}
+
 
 class AmbiguousProject(Invalid):
     """One project's id is another project's name."""
@@ -69,22 +71,16 @@ def projects_seen(tx: Transaction) -> frozenset[str] | None:
 def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
     found: list[Project] = []
-    for project_id, name, rev, archived_at, policies, stored in tx.all(sql.projects_for_actor, ref=ref):
-        role = _role(tx, stored)
+    query = sql.projects_called if tx.actor.access is Access.OPEN else sql.projects_for_actor
+    for project_id, name, rev, archived_at, policies, role in tx.all(query, ref=ref):
         if role is not None and (project_id == ref or not by_id):
-            found.append(Project(project_id, name, rev, role, archived_at, stored_policies(policies)))
+            found.append(Project(project_id, name, rev, ROLES[role], archived_at, stored_policies(policies)))
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda one: one.id != ref)
     if first.id != second.id:
         raise AmbiguousProject(ref, first, second)
     return first
-
-
-def _role(tx: Transaction, stored: str | None) -> Role | None:
-    if tx.actor.access is Access.OPEN:
-        return Role.OWNER
-    return Role(stored) if stored else None
 
 
 def _near_names(tx: Transaction, ref: str) -> list[str]:

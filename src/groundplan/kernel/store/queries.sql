@@ -21,6 +21,18 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
  WHERE p.tenant_id = :tenant_id
    AND p.name = :ref;
 
+-- name: projects_called
+-- The same for an actor who is trusted with all projects.
+SELECT id, name, rev, archived_at, policies, 'owner'
+  FROM projects
+ WHERE tenant_id = :tenant_id
+   AND id = :ref
+UNION ALL
+SELECT id, name, rev, archived_at, policies, 'owner'
+  FROM projects
+ WHERE tenant_id = :tenant_id
+   AND name = :ref;
+
 -- name: project_names
 -- Names to suggest after a typing slip, to an actor who is trusted with all projects.
 SELECT name

@@ -159,6 +159,10 @@ def _cut(found: Neighbourhood, cap: int) -> Neighbourhood:
     room = Room(cap, _FRAME)
     node = _node_that_fits(found.node, room)
     top = fitting(found.branches[:1], room)
+    if not top:  # the node has said its state already
+        top = list(found.branches[:1])
+        top[0].shown.state = UNSET
+        room.takes(top[0].shown)
     nearest = room.beginning(reversed(found.ancestors))
     return replace(
         found,
@@ -167,7 +171,7 @@ def _cut(found: Neighbourhood, cap: int) -> Neighbourhood:
         depends_on=room.beginning(found.depends_on),
         depended_by=room.beginning(found.depended_by),
         related=room.beginning(found.related),
-        branches=top and [*top, *fitting(found.branches[1:], room)],
+        branches=[*top, *fitting(found.branches[1:], room)],
     )
 
 
@@ -178,7 +182,9 @@ def _node_that_fits(node: Node, room: Room) -> Node:
     links, evidence = node.context_links or [], node.evidence or []
     total = node.evidence_total or len(evidence)
     bare = msgspec.structs.replace(node, context_links=[], evidence=[], evidence_total=total)
-    room.takes(bare)
+    if not room.takes(bare):
+        bare.state = bare.properties = UNSET
+        room.takes(bare)
     kept_links = room.beginning(links)
     newest = room.beginning(reversed(evidence))
     return msgspec.structs.replace(

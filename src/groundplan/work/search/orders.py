@@ -12,7 +12,7 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from groundplan.kernel.cursors import Value
+from groundplan.kernel.cursors import InvalidCursor, Value
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.priority import ABSENT
@@ -53,14 +53,18 @@ ORDERS: Mapping[Sort, Order] = {
 }
 
 
-def page(tx: Transaction, search: Search, sort: Sort, position: Position, *, at_most: int) -> list[int]:
-    """The numbers of the nodes that come behind a position."""
+def page(
+    tx: Transaction, search: Search, sort: Sort, position: Position, *, at_most: int
+) -> tuple[list[int], int | None]:
+    """The numbers of the nodes that come behind a position; and how many do in all, where that costs nothing more."""
     order = ORDERS[sort]
     asked = {**search.parameters, **position}
     if sort is Sort.READINESS and search.source is Source.PROJECT:
-        return _ready_first(tx, asked, at_most=at_most)
-    query = order.of_project if search.source is Source.PROJECT else order.of_chosen
-    return [n for (n,) in tx.all(query, **asked, at_most=at_most)]
+        return _ready_first(tx, asked, at_most=at_most), None
+    if search.source is Source.PROJECT:
+        return [n for (n,) in tx.all(order.of_project, **asked, at_most=at_most)], None
+    rows = tx.all(order.of_chosen, **asked, at_most=at_most)
+    return [n for n, _ in rows], rows[0][1] if rows else 0
 
 
 def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> list[int]:
@@ -90,6 +94,8 @@ def to_cursor(position: Position) -> list[Value]:
 
 def from_cursor(sort: Sort, values: Sequence[Value]) -> Position:
     """The position that a cursor carried."""
+    if len(values) != len(ORDERS[sort].start):
+        raise InvalidCursor
     position = dict(zip(ORDERS[sort].start, values, strict=True))
     if sort is Sort.READINESS:
         position["after_ready"] = bool(position["after_ready"])

@@ -222,7 +222,7 @@ SELECT c.n
 -- name: chosen_by_rank
 -- What a source finds: what may be started, best first, then the rest in the same order.
 {chosen}
-SELECT c.n
+SELECT c.n, count(*) OVER ()
 {from_chosen}
    AND (c.is_ready < CAST(:after_ready AS boolean)
         OR (c.is_ready = CAST(:after_ready AS boolean)
@@ -233,7 +233,7 @@ SELECT c.n
 -- name: chosen_by_depth
 -- What a source finds, from the top down.
 {chosen}
-SELECT c.n
+SELECT c.n, count(*) OVER ()
 {from_chosen}
    AND (c.depth, c.n) > (CAST(:after_depth AS bigint), CAST(:after_n AS bigint))
  ORDER BY c.depth, c.n
@@ -242,7 +242,7 @@ SELECT c.n
 -- name: chosen_by_creation
 -- What a source finds, from the oldest to the newest node.
 {chosen}
-SELECT c.n
+SELECT c.n, count(*) OVER ()
 {from_chosen}
    AND c.n > CAST(:after_n AS bigint)
  ORDER BY c.n
@@ -251,7 +251,7 @@ SELECT c.n
 -- name: chosen_by_change
 -- What a source finds, from the latest change to the earliest.
 {chosen}
-SELECT c.n
+SELECT c.n, count(*) OVER ()
 {from_chosen}
    AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
  ORDER BY c.updated_at DESC, c.n DESC

@@ -46,6 +46,7 @@ class FoundNode(Struct, kw_only=True):
     parent: str | UnsetType = UNSET
     depth: int
     properties: dict[str, Any] | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into an answer with this node alone
 
 
 class Found(Struct):
@@ -90,11 +91,14 @@ def query(tx: Transaction, request: Query) -> Found:
         position = from_cursor(request.sort, position_of(tx, NAME, belongs_to, request.cursor))
     search = search_for(tx, request.filter or Filter())
     # One more than asked for tells whether there are more.
-    ns = page(tx, search, request.sort, position, at_most=request.limit + 1)
-    is_whole = request.cursor is None and len(ns) <= request.limit
+    ns, behind = page(tx, search, request.sort, position, at_most=request.limit + 1)
+    if request.cursor is not None:
+        behind = None  # those before it count as well
+    elif len(ns) <= request.limit:
+        behind = len(ns)
     rows = _rows(tx, ns[: request.limit])
     nodes = _fitting(tx, [_node(row, now=tx.now, lean=_lean(tx, request)) for row in rows])
-    found = Found(nodes, len(ns) if is_whole else total(tx, search))
+    found = Found(nodes, total(tx, search) if behind is None else behind)
     if len(nodes) < len(ns):
         found.next_cursor = cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, rows[len(nodes) - 1])))
     return found
@@ -133,7 +137,13 @@ def _node(row: Row, *, now: str, lean: bool) -> FoundNode:
 def _fitting(tx: Transaction, nodes: list[FoundNode]) -> list[FoundNode]:
     """As many of the nodes as the caller's cap on answers leaves room for, but one at least: it has no smaller page."""
     cap = tx.preferences.answer_tokens_max
-    return output_gate.leading(nodes, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0) or nodes[:1]
+    room = max(cap - SPARE_TOKENS, 1) if cap else 0
+    kept = output_gate.leading(nodes, tokens_max=room)
+    if nodes and not kept:
+        kept = nodes[:1]
+        kept[0].left_out = [part for part in ("state", "properties") if getattr(kept[0], part) is not UNSET]
+        kept[0].state = kept[0].properties = UNSET
+    return kept
 
 
 def _position(sort: Sort, row: Row) -> Position:

@@ -7,7 +7,7 @@ Every character stands for itself.
 from __future__ import annotations
 
 TRIGRAM_CHARS = 3  # what the index keeps; a shorter text is looked for in every summary
-TRIGRAMS_MAX = 12  # asked of the index: with more of them it takes longer than to look again at what it found
+TRIGRAMS_MAX = 4  # asked of the index: with more of them it takes longer than to look again at what it found
 
 
 def lowered(text: str) -> str:
@@ -23,6 +23,8 @@ def index_match(text: str) -> str | None:
     trigrams = list(dict.fromkeys(text[at : at + TRIGRAM_CHARS] for at in range(len(text) - TRIGRAM_CHARS + 1)))
     if not trigrams:
         return None
+    # Those with a blank are in nearly every summary, and cost the most to say the least.
+    trigrams = [trigram for trigram in trigrams if " " not in trigram] or trigrams
     asked = min(len(trigrams), TRIGRAMS_MAX)  # of a long text, some from everywhere
     some = (trigrams[at * len(trigrams) // asked] for at in range(asked))
     return " AND ".join(f'"{trigram.replace(chr(34), chr(34) * 2)}"' for trigram in some)

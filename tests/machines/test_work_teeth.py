@@ -1,0 +1,60 @@
+"""The machine has teeth: with any one guard of the work graph switched off, it finds a run that goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store import store
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import claiming, cycles, merge, move, priority, update
+from groundplan.work.events import Op
+from groundplan.work.readiness import Readiness
+from tests.engines import SqliteEngine
+from tests.machines.budget import always
+from tests.machines.test_work_machine import WorkMachine
+from tests.machines.work_driver import run_machine
+
+STEPS_MAX = 2_400
+
+record = Transaction.record
+
+
+def forget_reopening(tx: Transaction, op: str, subject: str, *changes: Any, **more: Any) -> None:
+    if op != Op.REOPENED:
+        record(tx, op, subject, *changes, **more)
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """What a guard does that was switched off."""
+
+
+SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "nothing below is held back": (Readiness, "hold_back", nothing),
+    "a parent keeps counting a child that left": (Readiness, "children_lost", nothing),
+    "nobody hears that what they wait for was resolved": (Readiness, "dependencies_moved", nothing),
+    "a dependency may close a loop": (cycles.Walked, "way_round", nothing),
+    "a merge may close a loop": (merge, "loop_through", nothing),
+    "a move may put a node below what it waits for": (move, "refuse_waiting_for_above", nothing),
+    "an enforced claim keeps nobody away": (claiming, "check_free", nothing),
+    "an old claim is as good as a new one": (claiming, "check_number", nothing),
+    "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
+    "to Python true is 1": (update, "_same", lambda before, after: before == after),
+    "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
+    "a call that comes twice is done twice": (store, "earlier_answer", nothing),
+}
+
+
+@pytest.mark.parametrize("sabotage", SABOTAGE)
+def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*SABOTAGE[sabotage])
+    engine = SqliteEngine(tmp_path / "plan.db")
+    until_found = settings(always(STEPS_MAX), phases=[Phase.generate])  # and no shrinking: that it is found will do
+    with pytest.raises((AssertionError, GroundplanError)):
+        run_machine(WorkMachine, engine, until_found)
+    engine.close()

@@ -1,0 +1,283 @@
+"""What callers might say: random commands for the oracle, and the same commands as arguments for the product.
+
+Values come from small sets, so that calls meet: the same node is claimed, waited for, merged and reopened. Most calls
+make sense, and some do not. Commands name nodes by the oracle's numbers and are translated to ids on their way out, so
+a run is the same on every store, whatever ids it hands out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from tests.machines.work_oracle import (
+    ABSENT,
+    DEPENDS_ON,
+    ROOT,
+    Drop,
+    Item,
+    Link,
+    Merge,
+    Move,
+    Operation,
+    Planned,
+    Work,
+)
+
+Ids = Mapping[int, str]
+
+NOWHERE = 0  # the number of a node that never was
+
+SUMMARIES = ("draw", "build", "Prüfung", "100% _done_", "ship it now")
+LINKS = ("src/a.py", "docs/b.md", "https://example.org/c")
+EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks review of")
+# Some are equal to Python and not to JSON; some are no numbers and rank as absent.
+PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
+AREAS = (1, True, "ui", "1", None)
+STATES = ("doing", 0, False, {"step": [1, None]}, None)
+EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
+REASONS = ("out of scope", "no budget")
+POLICIES: Mapping[str, tuple[Any, ...]] = {
+    "inherit_dependencies": (True, True, False),
+    "auto_resolve_parents": (True, False),
+    "evidence": ("off", "warn", "require"),
+    "claims": ("enforced", "enforced", "soft"),
+    "claim_ttl_minutes": (60, 0.5, 1),
+}
+WISHES = ("resolve", "reopen", "claim", "content")
+VERBS = ("move", "merge", "drop")
+
+
+def rarely(random: Random) -> bool:
+    return random.random() < 0.04
+
+
+def sometimes(random: Random) -> bool:
+    return random.random() < 0.25
+
+
+def often(random: Random) -> bool:
+    return random.random() < 0.6
+
+
+# Which node is meant: mostly one for which the call makes sense, now and then any other.
+
+
+def some_node(random: Random, work: Work, among: Sequence[int] = ()) -> int:
+    if rarely(random):
+        return random.choice([NOWHERE, *work.gone])
+    return random.choice(among if among and not rarely(random) else list(work.nodes))
+
+
+def below_root(work: Work) -> list[int]:
+    return [n for n in work.nodes if n != ROOT]
+
+
+def unfinished(work: Work) -> list[int]:
+    return [n for n in below_root(work) if not work.nodes[n].resolved]
+
+
+def finished(work: Work) -> list[int]:
+    return [n for n, node in work.nodes.items() if node.resolved]
+
+
+def finishable(work: Work) -> list[int]:
+    return [n for n, node in work.nodes.items() if not node.resolved and not work.open_children(n)]
+
+
+def claimed(work: Work) -> list[int]:
+    return [n for n, node in work.nodes.items() if node.claim]
+
+
+def claimed_by(agent: str, work: Work) -> list[int]:
+    return [n for n, node in work.nodes.items() if node.claim and node.claim.agent == agent]
+
+
+def strangers(n: int, work: Work) -> list[int]:
+    """Nodes neither above nor below this one."""
+    kin = {*work.subtree(n), *work.ancestors(n)} if n in work.nodes else set()
+    return [one for one in below_root(work) if one not in kin]
+
+
+# What is said about it.
+
+
+def some_properties(random: Random) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    if often(random):
+        properties["priority"] = random.choice(PRIORITIES)
+    if often(random):
+        properties["area"] = random.choice(AREAS)
+    if rarely(random):
+        properties["_claimed_by"] = "me"
+    return properties
+
+
+def some_filter(random: Random) -> dict[str, Any]:
+    """What to look for among the properties; null looks for nodes without one."""
+    if not sometimes(random):
+        return {}
+    return {"area": random.choice(AREAS)} if often(random) else {"priority": random.choice(PRIORITIES)}
+
+
+def some_links(random: Random) -> list[str]:
+    return random.choices(LINKS, k=random.randint(0, 2))
+
+
+def some_plan(random: Random, work: Work, ids: Ids, *, nodes_max: int = 4) -> list[Planned]:
+    """A few nodes in any order. Most plans are sound: parents and dependencies follow some hidden order."""
+    refs = [f"r{place}" for place in range(random.randint(1, nodes_max))]
+    if rarely(random):  # a ref that is taken, or one that shadows a node
+        refs[-1] = random.choice([refs[0], ids[some_node(random, work)]])
+    hidden = random.sample(refs, len(refs))
+    is_wild = rarely(random)
+
+    def some_ref(ref: str, *, but: Sequence[str | int] = ()) -> str | int | None:
+        earlier = hidden if is_wild else [one for one in hidden[: hidden.index(ref)] if one not in but]
+        if earlier and often(random):
+            return random.choice(earlier)
+        n = some_node(random, work, below_root(work))
+        return None if n in but and not is_wild else ids[n] if ids[n] in refs else n
+
+    parents = {ref: some_ref(ref) or ROOT for ref in hidden}
+    planned = {}
+    for ref in hidden:
+        above: list[str | int] = [ROOT, parents[ref]]
+        while above[-1] in parents and len(above) <= len(refs):
+            above.append(parents[str(above[-1])])
+        waits_for = [some_ref(ref, but=above) for _ in range(random.choice((0, 0, 1, 1, 2)))]
+        planned[ref] = Planned(
+            ref,
+            random.choice(SUMMARIES),
+            parent=parents[ref],
+            depends_on=[target for target in waits_for if target is not None],
+            properties=some_properties(random) if sometimes(random) else {},
+            links=list(dict.fromkeys(some_links(random))) if sometimes(random) else (),
+        )
+    return [planned[ref] for ref in refs]
+
+
+def some_items(random: Random, work: Work, agent: str, wish: str) -> list[Item]:
+    """Changes to a node, sometimes in a batch with others."""
+    others = random.choices(WISHES, k=random.randint(1, 2)) if sometimes(random) else []
+    return [some_item(random, work, agent, one) for one in (wish, *others)]
+
+
+def some_item(random: Random, work: Work, agent: str, wish: str) -> Item:
+    item: dict[str, Any] = {}
+    match wish:
+        case "resolve":
+            n = some_node(random, work, (sometimes(random) and claimed(work)) or finishable(work))
+            item["resolved"] = True
+        case "reopen":
+            n = some_node(random, work, finished(work))
+            item["resolved"] = False
+        case "claim":
+            n = some_node(random, work, claimed_by(agent, work))
+            item[random.choice(("renew", "release", "hold"))] = True
+        case _:
+            n = some_node(random, work)
+            item["state"], item["properties"] = random.choice(STATES), some_properties(random)
+    node = work.nodes.get(n)
+    if node and sometimes(random):
+        item["properties"] = {key: twin for key, value in node.properties.items() if (twin := _twin(value)) is not None}
+    if sometimes(random):
+        item["summary"] = random.choice(SUMMARIES)
+    if sometimes(random):
+        item["add_links"], item["remove_links"] = some_links(random), some_links(random)
+    if sometimes(random) or work.policies.evidence == "require":
+        item["add_evidence"] = random.choices(EVIDENCE, k=random.choice((0, 1, 1, 2)))
+    if node and sometimes(random):
+        item["expected_rev"] = node.rev - rarely(random)
+    if node and node.fence and sometimes(random):
+        item["claim"] = node.fence - sometimes(random)
+    return Item(n, **item)
+
+
+def _twin(value: Any) -> int | None:
+    """What Python takes for the same value and JSON does not, if there is such."""
+    if not isinstance(value, int) or value not in (0, 1):
+        return None
+    return int(value) if isinstance(value, bool) else bool(value)
+
+
+def some_connections(random: Random, work: Work) -> list[Link]:
+    return [some_link(random, work) for _ in range(random.choice((1, 1, 2, 3)))]
+
+
+def some_link(random: Random, work: Work) -> Link:
+    if work.edges and sometimes(random):
+        edge = random.choice(sorted(work.edges))
+        return Link(edge.source, edge.type, edge.target, remove=not rarely(random))
+    n = some_node(random, work, below_root(work))
+    return Link(n, random.choice(EDGE_TYPES), some_node(random, work, strangers(n, work)), remove=rarely(random))
+
+
+def some_operations(random: Random, work: Work, verb: str) -> list[Operation]:
+    """A change of the structure, sometimes in a batch with others."""
+    others = random.choices(VERBS, k=random.randint(1, 2)) if sometimes(random) else []
+    return [some_operation(random, work, one) for one in (verb, *others)]
+
+
+def some_operation(random: Random, work: Work, verb: str) -> Operation:
+    n = some_node(random, work, unfinished(work) if verb == "drop" else below_root(work))
+    match verb:
+        case "move":
+            return Move(n, some_node(random, work, [one for one in work.nodes if n not in (one, *work.ancestors(one))]))
+        case "merge":
+            return Merge(n, some_node(random, work, strangers(n, work)))
+        case _:
+            return Drop(n, random.choice(REASONS))
+
+
+def some_policies(random: Random, *, most: int = 2) -> dict[str, Any]:
+    names = random.sample(list(POLICIES), k=random.randint(1, most))
+    return {name: random.choice(POLICIES[name]) for name in names}
+
+
+# The same for the product.
+
+
+def planned_as_arguments(one: Planned, ids: Ids) -> dict[str, Any]:
+    def name(ref: str | int) -> str:
+        return ref if isinstance(ref, str) else ids[ref]
+
+    told: dict[str, Any] = {"ref": one.ref, "summary": one.summary}
+    told |= {"parent_ref": name(one.parent)} if one.parent != ROOT else {}
+    told |= {"depends_on": [name(ref) for ref in one.depends_on]} if one.depends_on else {}
+    told |= {"properties": one.properties} if one.properties else {}
+    return told | ({"context_links": list(one.links)} if one.links else {})
+
+
+def item_as_arguments(item: Item, ids: Ids) -> dict[str, Any]:
+    told = {
+        "resolved": item.resolved,
+        "summary": item.summary,
+        "properties": dict(item.properties) or None,
+        "add_context_links": list(item.add_links) or None,
+        "remove_context_links": list(item.remove_links) or None,
+        "add_evidence": [{"type": type_, "ref": ref} for type_, ref in item.add_evidence] or None,
+        "expected_rev": item.expected_rev,
+        "claim": item.claim,
+        "renew": item.renew or None,
+        "release": item.release or None,
+        "hold": item.hold or None,
+    }
+    named = {name: value for name, value in told.items() if value is not None}
+    return {"node_id": ids[item.n]} | named | ({} if item.state is ABSENT else {"state": item.state})
+
+
+def link_as_arguments(link: Link, ids: Ids) -> dict[str, Any]:
+    told: dict[str, Any] = {"from": ids[link.source], "to": ids[link.target], "type": link.type}
+    return told | ({"remove": True} if link.remove else {})
+
+
+def operation_as_arguments(operation: Operation, ids: Ids) -> dict[str, Any]:
+    match operation:
+        case Move(n, new_parent):
+            return {"op": "move", "node_id": ids[n], "new_parent": ids[new_parent]}
+        case Merge(source, target):
+            return {"op": "merge", "source": ids[source], "target": ids[target]}
+        case Drop(n, reason):
+            return {"op": "drop", "node_id": ids[n], "reason": reason}

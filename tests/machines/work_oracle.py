@@ -1,0 +1,612 @@
+"""The work graph of one project by its definitions alone: what every call should answer and leave behind.
+
+Nothing is kept here that can be computed. Readiness, depth, counts, order and revisions are worked out anew from
+parents, edges and facts each time they are asked for, in the plainest way there is, so that what keeps them can be
+compared with what they mean. Nodes are known by their number, moments are milliseconds, and a refused call raises
+`Refused` with the codes that would be right.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Self, TypeVar
+
+ROOT = 1
+DEPENDS_ON = "depends_on"
+MS_PER_MINUTE = 60_000
+
+T = TypeVar("T")
+
+
+class Refused(Exception):
+    """The call must be refused, with one of these codes, and change nothing."""
+
+    def __init__(self, *codes: str) -> None:
+        super().__init__(" or ".join(codes))
+        self.codes = frozenset(codes)
+
+
+class Evidence(NamedTuple):
+    """What shows that something was done."""
+
+    type: str
+    ref: str
+    agent: str
+    at: int
+
+
+class Edge(NamedTuple):
+    """`source` waits for `target`, or is otherwise related to it."""
+
+    source: int
+    type: str
+    target: int
+
+
+class Claim(NamedTuple):
+    """Who took a node, and until when it is theirs; None: until they give it back."""
+
+    agent: str
+    at: int
+    until: int | None
+
+
+@dataclass(frozen=True)
+class Policies:
+    """How the project wants to be worked in."""
+
+    evidence: Literal["off", "warn", "require"] = "warn"
+    claims: Literal["soft", "enforced"] = "soft"
+    inherit_dependencies: bool = False
+    auto_resolve_parents: bool = False
+    claim_ttl_minutes: float | None = None
+
+    @property
+    def claim_ttl_ms(self) -> int:
+        return round((60.0 if self.claim_ttl_minutes is None else self.claim_ttl_minutes) * MS_PER_MINUTE)
+
+
+@dataclass(frozen=True)
+class Node:
+    """The facts of one node. `actions` is its history, and its length the revision."""
+
+    n: int
+    parent: int | None
+    summary: str
+    created_at: int
+    created_by: str
+    updated_at: int
+    resolved: bool = False
+    outcome: str | None = None
+    state: Any = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    claim: Claim | None = None
+    fence: int = 0
+    actions: tuple[str, ...] = ("created",)
+
+    @property
+    def rev(self) -> int:
+        return len(self.actions)
+
+    @property
+    def priority(self) -> float:
+        """What the caller ranks it by. Whatever is no number ranks as if it were absent, behind all that are."""
+        given = self.properties.get("priority")
+        return float(given) if isinstance(given, int | float) and not isinstance(given, bool) else float("-inf")
+
+    def is_claimed(self, now: int) -> bool:
+        """Whether somebody's claim still holds."""
+        return self.claim is not None and (self.claim.until is None or self.claim.until > now)
+
+    def is_held_against(self, agent: str, now: int) -> bool:
+        """Whether the claim of somebody else holds."""
+        return self.is_claimed(now) and self.claim is not None and self.claim.agent != agent
+
+
+class Counts(NamedTuple):
+    """What `open` tells of a project."""
+
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A node to be made. A parent or a dependency is a `ref` of the batch or the number of a node."""
+
+    ref: str
+    summary: str
+    parent: str | int = ROOT
+    depends_on: Sequence[str | int] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    links: Sequence[str] = ()
+
+
+class Absent:
+    """The type of what a request does not mention, where null means something else."""
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class Item:
+    """What to change about one node."""
+
+    n: int
+    resolved: bool | None = None
+    state: Any = ABSENT
+    summary: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    add_links: Sequence[str] = ()
+    remove_links: Sequence[str] = ()
+    add_evidence: Sequence[tuple[str, str]] = ()
+    expected_rev: int | None = None
+    claim: int | None = None
+    renew: bool = False
+    release: bool = False
+    hold: bool = False
+
+
+@dataclass(frozen=True)
+class Link:
+    """An edge to add or to take away."""
+
+    source: int
+    type: str
+    target: int
+    remove: bool = False
+
+
+@dataclass(frozen=True)
+class Move:
+    n: int
+    new_parent: int
+
+
+@dataclass(frozen=True)
+class Merge:
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Drop:
+    n: int
+    reason: str
+
+
+Operation = Move | Merge | Drop
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call should tell, as far as the graph decides it."""
+
+    created: tuple[int, ...] = ()
+    updated: tuple[tuple[int, int], ...] = ()
+    applied: int = 0
+    rejected: tuple[tuple[Link, str], ...] = ()
+    claimed: tuple[tuple[int, int], ...] = ()
+    newly_actionable: frozenset[int] = frozenset()
+    reopened: tuple[int, ...] = ()
+    auto_resolved: tuple[int, ...] = ()
+    unproven: tuple[int, ...] = ()  # resolved with nothing to show for it, where the project wants a warning
+
+
+class Work:
+    """One project."""
+
+    def __init__(self, goal: str, agent: str, now: int, policies: Policies | None = None) -> None:
+        self.nodes = {ROOT: Node(ROOT, None, goal, now, agent, now)}
+        self.edges: frozenset[Edge] = frozenset()
+        self.policies = policies or Policies()
+        self.gone: dict[int, Node] = {}  # merged away, with what happened to them
+        self.last_n = ROOT
+        self._reopened: list[int] = []  # in the call under way
+        self._auto_resolved: list[int] = []
+
+    def copy(self) -> Self:
+        """The same state, to try something on."""
+        twin = copy.copy(self)
+        twin.nodes, twin.gone = dict(self.nodes), dict(self.gone)
+        return twin
+
+    # What it all means.
+
+    def children(self, n: int) -> list[int]:
+        return [node.n for node in self.nodes.values() if node.parent == n]
+
+    def ancestors(self, n: int) -> list[int]:
+        """From the parent up to the root."""
+        above = self.nodes[n].parent
+        return [] if above is None else [above, *self.ancestors(above)]
+
+    def subtree(self, n: int) -> list[int]:
+        """The node and everything below it."""
+        return [node for node in self.nodes if node == n or n in self.ancestors(node)]
+
+    def depth(self, n: int) -> int:
+        return len(self.ancestors(n))
+
+    def waits_for(self, n: int) -> list[int]:
+        return [edge.target for edge in self.edges if edge.source == n and edge.type == DEPENDS_ON]
+
+    def open_children(self, n: int) -> int:
+        return sum(not self.nodes[child].resolved for child in self.children(n))
+
+    def open_deps(self, n: int) -> int:
+        return sum(not self.nodes[target].resolved for target in self.waits_for(n))
+
+    def blocked_above(self, n: int) -> int:
+        if not self.policies.inherit_dependencies:
+            return 0
+        return sum(self.open_deps(above) > 0 for above in self.ancestors(n))
+
+    def is_actionable(self, n: int) -> bool:
+        if n == ROOT or self.nodes[n].resolved or self.open_children(n):
+            return False
+        return not self.open_deps(n) and not self.blocked_above(n)
+
+    def is_blocked(self, n: int) -> bool:
+        return not self.nodes[n].resolved and bool(self.open_deps(n) or self.blocked_above(n))
+
+    def actionable(self) -> frozenset[int]:
+        return frozenset(filter(self.is_actionable, self.nodes))
+
+    def blocked(self) -> frozenset[int]:
+        return frozenset(filter(self.is_blocked, self.nodes))
+
+    def counts(self) -> Counts:
+        resolved = sum(node.resolved for node in self.nodes.values())
+        total = len(self.nodes)
+        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()))
+
+    def rank(self, n: int) -> tuple[float, int, int, int]:
+        node = self.nodes[n]
+        return (-node.priority, -self.depth(n), node.updated_at, n)
+
+    def offered(
+        self, agent: str, now: int, *, scope: int | None = None, only: Mapping[str, Any] | None = None
+    ) -> list[int]:
+        """What this agent may take, best first."""
+        return sorted(
+            (
+                n
+                for n in self.actionable()
+                if not self.nodes[n].is_held_against(agent, now)
+                and (scope is None or scope in self.ancestors(n))
+                and all(_same_value(self.nodes[n].properties.get(key), value) for key, value in (only or {}).items())
+            ),
+            key=self.rank,
+        )
+
+    def has_loop(self) -> bool:
+        """Whether something waits for itself, so that it can never be done."""
+        if any(target in self.ancestors(n) for n in self.nodes for target in self.waits_for(n)):
+            return True
+        if not self.policies.inherit_dependencies:
+            return _has_cycle(self.nodes, self.waits_for)
+        return _has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
+
+    def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
+        """What must have happened before a node may start or be finished, where dependencies are inherited."""
+        end, n = moment
+        if end == "finish":
+            yield ("start", n)
+            yield from (("finish", child) for child in self.children(n))
+        else:
+            for holder in (n, *self.ancestors(n)):
+                yield from (("finish", target) for target in self.waits_for(holder))
+
+    # What callers do. Each either does all of it or raises, and then the state is of no use any more: try it on a copy.
+
+    def plan(self, planned: Sequence[Planned], *, agent: str, now: int) -> Answer:
+        before = self._begin()
+        refs = {one.ref: self.last_n + place for place, one in enumerate(planned, 1)}
+        numbers = list(refs.values())
+        problems = set()
+        if len(refs) < len(planned):
+            problems.add("duplicate_ref")
+        if any(key.startswith("_") for one in planned for key in one.properties):
+            problems.add("reserved_property")
+
+        def meant(ref: str | int) -> int:
+            n = refs.get(ref, -1) if isinstance(ref, str) else ref
+            if n not in self.nodes and n not in numbers:
+                problems.add("not_found")
+            return n
+
+        parents = {refs[one.ref]: meant(one.parent) for one in planned}
+        edges = {Edge(refs[one.ref], DEPENDS_ON, meant(target)) for one in planned for target in one.depends_on}
+        if problems:
+            raise Refused(*problems)
+        if _has_cycle(numbers, lambda n: [parents[n]] if parents[n] in parents else []):
+            raise Refused("cycle_detected")
+        for one, (n, parent) in zip(planned, parents.items(), strict=True):
+            properties = {key: value for key, value in one.properties.items() if value is not None}
+            links = tuple(dict.fromkeys(one.links))
+            self.nodes[n] = Node(n, parent, one.summary, now, agent, now, properties=properties, links=links)
+        self.last_n = numbers[-1]
+        self.edges |= edges
+        if self.has_loop():
+            raise Refused("cycle_detected")
+        for n in numbers:
+            self._reopen_above(n, now)
+        return self._answer(before, created=tuple(numbers))
+
+    def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
+        before = self._begin()
+        unproven = tuple(item.n for item in items if self._change(item, agent=agent, now=now, is_person=is_person))
+        updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
+        return self._answer(before, updated=updated, unproven=unproven)
+
+    def _change(self, item: Item, *, agent: str, now: int, is_person: bool) -> bool:
+        """Change one node, and say whether it was resolved with nothing to show for it."""
+        self._find(item.n)
+        old = self.nodes[item.n]
+        new = self._changed(old, item, agent, now)
+        problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
+        if problems:
+            raise Refused(*problems)
+        action = "updated"
+        if new.resolved != old.resolved:
+            action = "resolved" if new.resolved else "reopened"
+        elif _same(replace(new, claim=old.claim), old):
+            action = "released" if new.claim is None else "renewed"
+        if not _same(new, old):
+            self._record(new, action, now)
+        if action == "resolved":
+            self._resolve_above(item.n, agent, now)
+        elif action == "reopened":
+            self._reopen_above(item.n, now)
+        return action == "resolved" and self.policies.evidence == "warn" and not new.evidence
+
+    def _changed(self, old: Node, item: Item, agent: str, now: int) -> Node:
+        """The node as the item wants it."""
+        given = {**old.properties, **item.properties}
+        kept = [link for link in old.links if link not in item.remove_links]
+        resolved = old.resolved if item.resolved is None else item.resolved
+        claim = old.claim
+        if item.release or resolved:
+            claim = None
+        elif claim and item.hold:
+            claim = claim._replace(until=None)
+        elif claim and item.renew:
+            claim = claim._replace(until=now + self.policies.claim_ttl_ms)
+        return replace(
+            old,
+            summary=old.summary if item.summary is None else item.summary,
+            state=old.state if item.state is ABSENT else item.state,
+            properties={key: value for key, value in given.items() if value is not None},
+            links=tuple(dict.fromkeys((*kept, *item.add_links))),
+            evidence=old.evidence + tuple(Evidence(*one, agent, now) for one in item.add_evidence),
+            resolved=resolved,
+            outcome=old.outcome if resolved and old.resolved else None,
+            claim=claim,
+        )
+
+    def _why_not_change(self, old: Node, new: Node, item: Item, agent: str, now: int, is_person: bool) -> Iterator[str]:
+        if item.expected_rev is not None and item.expected_rev != old.rev:
+            yield "stale_rev"
+        # A claim is over when it was given back or somebody else took the node; one that only expired can go on.
+        if item.claim is not None and (old.claim is None or item.claim != old.fence):
+            yield "stale_claim"
+        if item.renew or item.release or item.hold:
+            if old.claim is None or old.claim.agent != agent:
+                yield "stale_claim"
+            if item.hold and not is_person:
+                yield "hold_needs_person"
+        if any(key.startswith("_") for key in item.properties):
+            yield "reserved_property"
+        if new.resolved and not old.resolved:
+            if self.open_children(old.n):
+                yield "unresolved_children"
+            if self.policies.claims == "enforced" and old.is_held_against(agent, now):
+                yield "claimed_by_another"
+            if self.policies.evidence == "require" and not new.evidence:
+                yield "evidence_required"
+
+    def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
+        before = self._begin()
+        if not any(n in self.nodes for link in links for n in (link.source, link.target)):
+            raise Refused("not_found")  # nothing says which project is meant
+        rejected = []
+        for link in links:
+            reason = self._why_not_connect(link)
+            if reason is not None:
+                rejected.append((link, reason))
+                continue
+            edge = Edge(link.source, link.type, link.target)
+            self.edges = self.edges - {edge} if link.remove else self.edges | {edge}
+            self._record(self.nodes[link.source], "disconnected" if link.remove else "connected", now)
+        return self._answer(before, applied=len(links) - len(rejected), rejected=tuple(rejected))
+
+    def _why_not_connect(self, link: Link) -> str | None:
+        edge = Edge(link.source, link.type, link.target)
+        if link.source not in self.nodes or link.target not in self.nodes:
+            return "node_not_found"
+        if link.remove:
+            return None if edge in self.edges else "not_connected"
+        if edge in self.edges:
+            return "already_connected"
+        if link.source == link.target and link.type != DEPENDS_ON:
+            return "self_edge"
+        tried = self.copy()
+        tried.edges |= {edge}
+        return "cycle_detected" if tried.has_loop() else None
+
+    def restructure(self, operations: Sequence[Operation], *, agent: str, now: int) -> Answer:
+        before = self._begin()
+        for operation in operations:
+            match operation:
+                case Move(n, new_parent):
+                    self._move(n, new_parent, now)
+                case Merge(source, target):
+                    self._merge(source, target, agent, now)
+                case Drop(n, reason):
+                    self._drop(n, reason, agent, now)
+            if self.has_loop():
+                raise Refused("cycle_detected")
+        return self._answer(before, applied=len(operations))
+
+    def _move(self, n: int, new_parent: int, now: int) -> None:
+        self._find(n, new_parent)
+        if n == ROOT:
+            raise Refused("root_stays")
+        if new_parent in self.subtree(n):
+            raise Refused("cycle_detected")
+        if self.nodes[n].parent == new_parent:
+            return
+        self._record(replace(self.nodes[n], parent=new_parent), "moved", now)
+        if not self.nodes[n].resolved:
+            self._reopen_above(n, now)
+
+    def _merge(self, source: int, target: int, agent: str, now: int) -> None:
+        self._find(source, target)
+        if ROOT in (source, target):
+            raise Refused("root_stays")
+        if source == target or source in self.ancestors(target) or target in self.ancestors(source):
+            raise Refused("cannot_merge")
+        self._refuse_held(source, agent, now)
+        old, kept = self.nodes[source], self.nodes[target]
+        links = tuple(dict.fromkeys((*kept.links, *old.links)))
+        self._record(replace(kept, links=links, evidence=kept.evidence + old.evidence), "merged", now)
+        for child in self.children(source):
+            self._record(replace(self.nodes[child], parent=target), "moved", now)
+        for edge in sorted(self.edges):
+            if source not in (edge.source, edge.target):
+                continue
+            self.edges -= {edge}
+            other = Edge(
+                target if edge.source == source else edge.source,
+                edge.type,
+                target if edge.target == source else edge.target,
+            )
+            if edge.source not in (source, target):
+                self._record(self.nodes[edge.source], "disconnected" if other in self.edges else "connected", now)
+            if other.source != other.target:
+                self.edges |= {other}
+        self.gone[source] = replace(old, actions=(*old.actions, "merged"), updated_at=now)
+        del self.nodes[source]
+        if not old.resolved and self.nodes[target].resolved:
+            self._record(replace(self.nodes[target], resolved=False, outcome=None), "reopened", now)
+            self._reopened.append(target)
+            self._reopen_above(target, now)
+
+    def _drop(self, n: int, reason: str, agent: str, now: int) -> None:
+        self._find(n)
+        if n == ROOT:
+            raise Refused("root_stays")
+        still_open = [node for node in self.subtree(n) if not self.nodes[node].resolved]
+        if not still_open:
+            raise Refused("already_resolved")
+        for node in still_open:
+            self._refuse_held(node, agent, now)
+        for node in still_open:
+            shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now))
+            dropped = replace(self.nodes[node], resolved=True, outcome="dropped", evidence=shown, claim=None)
+            self._record(dropped, "dropped", now)
+        self._resolve_above(n, agent, now)
+
+    def take(
+        self, *, agent: str, now: int, count: int = 1, scope: int | None = None, only: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """`next` with `claim: true`."""
+        before = self._begin()
+        if scope is not None:
+            self._find(scope)
+        claimed = []
+        for n in self.offered(agent, now, scope=scope, only=only)[:count]:
+            node = self.nodes[n]
+            is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
+            claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
+            self._record(replace(node, claim=claim, fence=node.fence + 1), "claimed", now)
+            claimed.append((n, node.fence + 1))
+        return self._answer(before, claimed=tuple(claimed))
+
+    def set_policies(self, **policies: Any) -> Answer:
+        self.policies = replace(self.policies, **policies)
+        if self.has_loop():
+            raise Refused("cycle_detected")
+        return Answer()
+
+    # How changes spread.
+
+    def _reopen_above(self, n: int, now: int) -> None:
+        """An open node has no resolved ancestor."""
+        for above in self.ancestors(n):
+            if self.nodes[above].resolved:
+                self._record(replace(self.nodes[above], resolved=False, outcome=None), "reopened", now)
+                self._reopened.append(above)
+
+    def _refuse_held(self, n: int, agent: str, now: int) -> None:
+        if self.policies.claims == "enforced" and self.nodes[n].is_held_against(agent, now):
+            raise Refused("claimed_by_another")
+
+    def _resolve_above(self, n: int, agent: str, now: int) -> None:
+        """The last child resolves its parent, where the project wants that and its other policies let it."""
+        parent = self.nodes[n].parent
+        if not self.policies.auto_resolve_parents or parent is None or not self.is_actionable(parent):
+            return
+        if self.policies.claims == "enforced" and self.nodes[parent].is_held_against(agent, now):
+            return
+        if self.policies.evidence == "require" and not self.nodes[parent].evidence:
+            return
+        self._record(replace(self.nodes[parent], resolved=True, claim=None), "resolved", now)
+        self._auto_resolved.append(parent)
+        self._resolve_above(parent, agent, now)
+
+    def _record(self, node: Node, action: str, now: int) -> None:
+        """Every event is one step of its node's revision, and the last one its latest change."""
+        self.nodes[node.n] = replace(node, actions=(*node.actions, action), updated_at=now)
+
+    def _find(self, *numbers: int) -> None:
+        if any(n not in self.nodes for n in numbers):
+            raise Refused("not_found")
+
+    def _begin(self) -> Work:
+        self._reopened, self._auto_resolved = [], []
+        return self.copy()
+
+    def _answer(self, before: Work, **told: Any) -> Answer:
+        old = set(before.nodes)
+        newly_actionable = frozenset(n for n in self.actionable() - before.actionable() if n in old)
+        return Answer(
+            newly_actionable=newly_actionable,
+            reopened=tuple(n for n in dict.fromkeys(self._reopened) if n in self.nodes and not self.nodes[n].resolved),
+            auto_resolved=tuple(
+                n for n in dict.fromkeys(self._auto_resolved) if n in self.nodes and self.nodes[n].resolved
+            ),
+            **told,
+        )
+
+
+def _has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> bool:
+    """Whether the moments cannot be put in an order: taking away all that wait for nothing leaves some."""
+    waiting = {moment: set(comes_after(moment)) for moment in moments}
+    while waiting:
+        free = {moment for moment, others in waiting.items() if not others}
+        if not free:
+            return True
+        waiting = {moment: others - free for moment, others in waiting.items() if moment not in free}
+    return False
+
+
+def _same(one: Node, other: Node) -> bool:
+    """Whether two nodes have the same facts."""
+    told = [(node.state, sorted(node.properties.items())) for node in (one, other)]
+    return one == other and _same_value(*told)
+
+
+def _same_value(one: Any, other: Any) -> bool:
+    """Whether two values are the same as JSON tells them apart; to Python true is 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

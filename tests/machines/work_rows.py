@@ -1,0 +1,142 @@
+"""The work graph as it is stored: the rows themselves, read past the product on a connection that is kept open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any, NamedTuple, Self
+
+import psycopg
+
+from groundplan.kernel.store.tables import SCHEMA
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+
+NODE_COLUMNS = (
+    "n, id, parent_n, kind, rev, summary, resolved, outcome, state, properties, context_links, created_at, created_by, "
+    "updated_at, priority, depth, open_children, open_deps, blocked_above, claimed_by, claimed_at, claimed_until, "
+    "claim_number, is_ready, is_blocked"
+)
+
+
+class NodeRow(NamedTuple):
+    """One row of work_nodes, its JSON read and its booleans real."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    kind: str | None
+    rev: int
+    summary: str
+    resolved: bool
+    outcome: str | None
+    state: Any
+    properties: dict[str, Any]
+    context_links: list[str]
+    created_at: str
+    created_by: str
+    updated_at: str
+    priority: float
+    depth: int
+    open_children: int
+    open_deps: int
+    blocked_above: int
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+    claim_number: int
+    is_ready: bool
+    is_blocked: bool
+
+
+class EventRow(NamedTuple):
+    """One row of events, its changes read."""
+
+    rev: int
+    n: int
+    at: str
+    actor: str
+    op: str
+    subject: str
+    changes: list[dict[str, Any]]
+    decision: str | None
+
+
+class Stored(NamedTuple):
+    """Everything that is kept about the work of one project."""
+
+    rev: int
+    policies: dict[str, Any]
+    counts: tuple[int, int, int, int, int]  # last_n, total, resolved, blocked, actionable
+    nodes: dict[int, NodeRow]
+    edges: frozenset[tuple[int, str, int]]
+    evidence: dict[int, list[tuple[str, str, str, str]]]  # type, ref, agent, at, in order
+    merged: dict[str, str]
+    events: list[EventRow]
+
+
+class Rows:
+    """A reader of the rows of one database, whoever it belongs to."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._connection: sqlite3.Connection | psycopg.Connection
+        if isinstance(engine, SqliteEngine):
+            self._connection = sqlite3.connect(engine.path, isolation_level=None)
+        else:
+            assert isinstance(engine, PostgresEngine)
+            options = f"-c search_path={SCHEMA}"
+            self._connection = psycopg.connect(engine.superuser_url, autocommit=True, options=options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def project_id(self, name: str) -> str:
+        """The id of a project by its name."""
+        ((found,),) = self._all(f"SELECT id FROM projects WHERE name = '{name}'")
+        return str(found)
+
+    def of(self, project_id: str) -> Stored:
+        """The rows of one project, which nobody else is writing."""
+        (rev, policies), *_ = self._all(f"SELECT rev, policies FROM projects WHERE id = '{project_id}'")
+        where = f"WHERE project_id = '{project_id}'"
+        counts, *_ = self._all(f"SELECT last_n, total, resolved, blocked, actionable FROM work_projects {where}")
+        evidence: dict[int, list[tuple[str, str, str, str]]] = {}
+        for place, (n, k, *shown) in enumerate(
+            self._all(f"SELECT node_n, k, type, ref, agent, at FROM work_evidence {where} ORDER BY node_n, k")
+        ):
+            evidence.setdefault(n, []).append((shown[0], shown[1], shown[2], shown[3]))
+            assert k == len(evidence[n]), f"evidence {place} of node {n} leaves a gap"
+        return Stored(
+            rev=rev,
+            policies=json.loads(policies),
+            counts=counts,
+            nodes={
+                row[0]: _node(row) for row in self._all(f"SELECT {NODE_COLUMNS} FROM work_nodes {where} ORDER BY n")
+            },
+            edges=frozenset(self._all(f"SELECT from_n, type, to_n FROM work_edges {where}")),
+            evidence=evidence,
+            merged=dict(self._all(f"SELECT id, into_id FROM work_merged {where}")),
+            events=[
+                EventRow(*row)._replace(changes=json.loads(row[6]))
+                for row in self._all(
+                    f"SELECT rev, n, at, actor_id, op, subject, changes, decision FROM events {where} ORDER BY rev, n"
+                )
+            ],
+        )
+
+    def _all(self, statement: str) -> list[Any]:
+        return self._connection.execute(statement).fetchall()
+
+
+def _node(row: tuple[Any, ...]) -> NodeRow:
+    node = NodeRow(*row)
+    return node._replace(
+        resolved=bool(node.resolved),
+        is_ready=bool(node.is_ready),
+        is_blocked=bool(node.is_blocked),
+        state=None if node.state is None else json.loads(node.state),
+        properties=json.loads(node.properties),  # type: ignore[arg-type]  # text in the row
+        context_links=json.loads(node.context_links),  # type: ignore[arg-type]  # text in the row
+    )
