@@ -9,6 +9,7 @@
 PYTHON ?= python3
 TEST_PROCESSES ?= 2
 ARGS ?=
+STEPS ?= 100000
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -28,7 +29,7 @@ COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-fast check contracts bench lock clean python
+.PHONY: help setup run test test-fast proof check contracts bench lock clean python
 
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -44,6 +45,10 @@ test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
 
 test-fast: $(READY) ## Run the tests on SQLite only
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --store sqlite $(ARGS)
+
+proof: $(READY) ## Let the state machines of the work graph run for long, with new seeds (STEPS=... of each)
+	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS) \
+		tests/machines/test_work_machine.py tests/machines/test_work_replay.py
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	$(BIN)/ruff check
