@@ -15,10 +15,8 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
-import msgspec
-
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
@@ -121,7 +119,7 @@ def loop_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
 def ids(tx: Transaction, path: Iterable[int]) -> list[str]:
     """A way as ids, with each node once where it stands twice in a row."""
     steps = [n for n, _ in groupby(path)]
-    named: dict[int, str] = dict(tx.all(sql.ids_of, project_id=tx.project.id, ns=_json(set(steps))))
+    named: dict[int, str] = dict(tx.all(sql.ids_of, project_id=tx.project.id, ns=listed(set(steps))))
     return [named[n] for n in steps]
 
 
@@ -166,15 +164,15 @@ def _way(waits: Waits, sources: Collection[int], goal: int) -> list[int] | None:
 
 def _waits_from(tx: Transaction, ns: Collection[int]) -> Waits:
     waits: dict[int, list[int]] = {}
-    for source, target in tx.all(sql.waits_from, project_id=tx.project.id, ns=_json(ns)):
+    for source, target in tx.all(sql.waits_from, project_id=tx.project.id, ns=listed(ns)):
         waits.setdefault(source, []).append(target)
     return waits
 
 
 def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
-    rows = tx.all(sql.waits_from_inherited, project_id=tx.project.id, moments=_json(moments))
+    rows = tx.all(sql.waits_from_inherited, project_id=tx.project.id, moments=listed(moments))
     waits: dict[int, list[int]] = {moment: [] for (moment,) in rows}
-    ns = _json({moment // 2 for moment in waits})
+    ns = listed({moment // 2 for moment in waits})
     for moment, after in waits.items():
         if moment % 2:
             after.append(moment - 1)
@@ -187,7 +185,3 @@ def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
         if start(source) in waits:
             waits[start(source)].append(finish(target))
     return waits
-
-
-def _json(numbers: Iterable[int]) -> str:
-    return msgspec.json.encode(list(numbers)).decode()

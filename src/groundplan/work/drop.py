@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claiming import check_free
 from groundplan.work.events import Op
@@ -44,7 +44,7 @@ def drop(tx: Transaction, readiness: Readiness, node: NodeRow, reason: str, *, d
     for _, node_id, _, claimed_by, claimed_until, _ in rows:
         check_free(tx, node_id, claimed_by, claimed_until)
     readiness.look_at(ns)
-    tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=readiness.json(ns), outcome=DROPPED)
+    tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=listed(ns), outcome=DROPPED)
     evidence = {"project_id": tx.project.id, "type": DROPPED, "ref": reason, "agent": tx.actor.id, "at": tx.now}
     tx.many(sql.add_evidence, [{**evidence, "node_n": n, "k": k + 1} for n, *_, k in rows])
     changes = (

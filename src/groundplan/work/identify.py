@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from groundplan.kernel.ids import short_ids
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
@@ -28,4 +26,4 @@ def is_free(tx: Transaction, node_id: str) -> bool:
 
 
 def _taken(tx: Transaction, ids: list[str]) -> list[str]:
-    return [taken for (taken,) in tx.all(sql.ids_taken, ids=msgspec.json.encode(ids).decode())]
+    return [taken for (taken,) in tx.all(sql.ids_taken, ids=listed(ids))]

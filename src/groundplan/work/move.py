@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.cycles import CycleDetected, depends_on_ancestor, ids, is_ancestor, loop_through
 from groundplan.work.events import Op
@@ -63,14 +63,14 @@ def reparent(
     """Hang nodes with all that is below them under another parent; depth and readiness of everything follow."""
     project_id = tx.project.id
     readiness.look_at([*ns, before.n, after.n])
-    opened = len(tx.all(sql.open_among, project_id=project_id, ns=readiness.json(ns)))
+    opened = len(tx.all(sql.open_among, project_id=project_id, ns=listed(ns)))
     if opened:
         readiness.children_lost(before.n, opened)
-    tx.run(sql.set_parent, project_id=project_id, ns=readiness.json(ns), parent_n=after.n)
+    tx.run(sql.set_parent, project_id=project_id, ns=listed(ns), parent_n=after.n)
     moved = [*ns, *below]
     deeper = after.depth - before.depth
     if deeper:
-        tx.run(sql.deepen, project_id=project_id, ns=readiness.json(moved), by=deeper)
+        tx.run(sql.deepen, project_id=project_id, ns=listed(moved), by=deeper)
     if tx.project.policies.inherit_dependencies:
         readiness.hold_back(moved, by=held_below(after) - held_below(before))
     if opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Row, Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
@@ -204,7 +203,7 @@ def _offer(tx: Transaction, row: Offered, *, lean: bool, is_claimed: bool) -> Of
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
-        evidence = evidence_of(tx, _json(one[0] for one in done)) if any(one[3] for one in done) else {}
+        evidence = evidence_of(tx, listed(one[0] for one in done)) if any(one[3] for one in done) else {}
         offered.resolved_deps = [
             DoneDependency(id_, summary, _shown(evidence.get(n, []), lean=lean)) for n, id_, summary, _ in done
         ]
@@ -252,10 +251,6 @@ def _reason(tx: Transaction) -> str:
     return (
         f"of {total - resolved} open nodes {actionable} are actionable and {blocked} blocked; none here is free for you"
     )
-
-
-def _json(numbers: Iterable[int]) -> str:
-    return msgspec.json.encode(list(numbers)).decode()
 
 
 CLAIM = Operation(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.output_gate import encode, tokens
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
@@ -77,7 +77,7 @@ class ShownRow:
 
 def nodes_shown(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, Node]:
     """Nodes by their numbers, of the project entered, or of one that is just being made."""
-    numbers = msgspec.json.encode(list(ns)).decode()
+    numbers = listed(ns)
     rows = [ShownRow(*row) for row in tx.all(sql.nodes, project_id=project_id or tx.project.id, ns=numbers)]
     evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
     return {row.n: _node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
@@ -91,10 +91,7 @@ def show(tx: Transaction, row: ShownRow, *, lean: bool) -> Node:
 
 def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
-    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
-        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
-        if row.claimed_until is None:
-            properties["_held"] = True
+    show_claim(properties, row, now=now)
     links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
     node = Node(id=row.id, summary=row.summary, resolved=bool(row.resolved))
     if row.parent is not None:
@@ -111,6 +108,25 @@ def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> N
     node.rev, node.properties, node.context_links, node.evidence = row.rev, properties, links, evidence
     node.created_at, node.updated_at, node.created_by = row.created_at, row.updated_at, row.created_by
     return node
+
+
+class Claimed(Protocol):
+    """A row that says who has claimed its node."""
+
+    @property
+    def claimed_by(self) -> str | None: ...
+    @property
+    def claimed_at(self) -> str | None: ...
+    @property
+    def claimed_until(self) -> str | None: ...
+
+
+def show_claim(properties: dict[str, Any], row: Claimed, *, now: str) -> None:
+    """Put a claim that still holds among the properties of its node."""
+    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
+        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
+        if row.claimed_until is None:
+            properties["_held"] = True
 
 
 def shorten(node: Node, *, tokens_max: int) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
@@ -20,7 +19,7 @@ from groundplan.kernel.projects.configure import configure
 from groundplan.kernel.projects.create import Goal, ProjectExists, found
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.cycles import CycleDetected, loop_through
 from groundplan.work.node import Node, nodes_shown, shorten
@@ -88,7 +87,7 @@ def open_project(tx: Transaction, request: OpenProject) -> Opened:
 def list_work(tx: Transaction, request: OpenProject) -> ProjectLines:
     """Every project that the caller sees, with its counts."""
     views = list_projects(tx, ListProjects()).projects
-    encoded = msgspec.json.encode([view.id for view in views]).decode()
+    encoded = listed(view.id for view in views)
     counted = {row[0]: row[1:] for row in tx.all(sql.counts_of_projects, project_ids=encoded)}
     lines = []
     for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
@@ -16,7 +15,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import cycles
 from groundplan.work.cycles import CycleDetected, depends_on_ancestor, is_ancestor
@@ -224,7 +223,7 @@ def _existing(tx: Transaction, request: Plan) -> dict[str, Existing]:
 
 
 def _fetched(tx: Transaction, ids: Iterable[str]) -> dict[str, Existing]:
-    encoded = msgspec.json.encode(list(ids)).decode()
+    encoded = listed(ids)
     if encoded == "[]":
         return {}
     rows = tx.all(sql.nodes_called, ids=encoded)

@@ -15,10 +15,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from groundplan.kernel.audit import changed
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.node import Mention
@@ -103,7 +101,7 @@ class Readiness:
     def children_added(self, counts: Mapping[int, int]) -> None:
         """Nodes get so many open children more; those that were resolved are reopened, and all above them."""
         self.look_at(counts)
-        for (parent,) in self._tx.all(sql.resolved_among, project_id=self._project_id, ns=self.json(counts)):
+        for (parent,) in self._tx.all(sql.resolved_among, project_id=self._project_id, ns=listed(counts)):
             self._reopen_from(parent)
         self._children_moved(counts, sign=1)
 
@@ -117,7 +115,7 @@ class Readiness:
 
     def dependencies_moved(self, targets: Collection[int], *, by: int) -> None:
         """Nodes were resolved (-1) or opened (+1): tell everybody who depends on them."""
-        waiting = Counter(self._tx.all(sql.dependents, project_id=self._project_id, ns=self.json(targets)))
+        waiting = Counter(self._tx.all(sql.dependents, project_id=self._project_id, ns=listed(targets)))
         by_count: dict[int, list[int]] = {}
         for (n,), count in waiting.items():
             by_count.setdefault(count * by, []).append(n)
@@ -127,7 +125,7 @@ class Readiness:
     def waits_for(self, ns: Collection[int], *, by: int) -> None:
         """Nodes wait for so many open nodes more or less."""
         self.look_at(ns)
-        rows = self._tx.all(sql.count_dependencies, project_id=self._project_id, ns=self.json(ns), by=by)
+        rows = self._tx.all(sql.count_dependencies, project_id=self._project_id, ns=listed(ns), by=by)
         if self._inherits:
             for n, open_deps in rows:
                 was_waiting, is_waiting = open_deps - by > 0, open_deps > 0
@@ -142,12 +140,7 @@ class Readiness:
         """Nodes are held back by so many ancestors more or less."""
         if ns and by:
             self.look_at(ns)
-            self._tx.run(sql.count_blocked_above, project_id=self._project_id, ns=self.json(ns), by=by)
-
-    @staticmethod
-    def json(numbers: Iterable[int]) -> str:
-        """Numbers as `each(:ns)` takes them."""
-        return msgspec.json.encode(list(numbers)).decode()
+            self._tx.run(sql.count_blocked_above, project_id=self._project_id, ns=listed(ns), by=by)
 
     @property
     def has_reopened(self) -> bool:
@@ -181,7 +174,7 @@ class Readiness:
         )
 
     def _standings(self, ns: Iterable[int]) -> dict[int, Standing]:
-        rows = self._tx.all(sql.standings, project_id=self._project_id, ns=self.json(ns))
+        rows = self._tx.all(sql.standings, project_id=self._project_id, ns=listed(ns))
         return {row[0]: Standing(*row) for row in rows}
 
     def _children_moved(self, counts: Mapping[int, int], *, sign: int) -> None:
@@ -192,7 +185,7 @@ class Readiness:
         for parent, count in counts.items():
             by_count.setdefault(count, []).append(parent)
         for count, ns in by_count.items():
-            self._tx.run(sql.count_children, project_id=self._project_id, ns=self.json(ns), by=sign * count)
+            self._tx.run(sql.count_children, project_id=self._project_id, ns=listed(ns), by=sign * count)
 
     def _reopen_from(self, n: int) -> None:
         """Reopen a node and every ancestor that is resolved; above an open node all are open already."""
@@ -201,8 +194,8 @@ class Readiness:
             return
         ns = [one for one, _ in chain]
         self.look_at(ns)
-        outcomes: dict[int, str] = dict(self._tx.all(sql.outcomes, project_id=self._project_id, ns=self.json(ns)))
-        self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=self.json(ns))
+        outcomes: dict[int, str] = dict(self._tx.all(sql.outcomes, project_id=self._project_id, ns=listed(ns)))
+        self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=listed(ns))
         for one in ns:
             self._mark_reopened(one, outcome=outcomes.get(one))
         self.dependencies_moved(ns, by=1)
@@ -219,10 +212,10 @@ class Readiness:
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve those of these nodes that have nothing left to do; they, with their parents."""
-        rows = self._tx.all(sql.finished_parents, project_id=self._project_id, ns=self.json(parents))
+        rows = self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(parents))
         finished = [row for row in rows if self._may_resolve(*row[3:])]
         if finished:
-            ns = self.json(row[0] for row in finished)
+            ns = listed(row[0] for row in finished)
             self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=ns, outcome=None)
         for n, _, node_id, *_ in finished:
             self._tx.record(Op.RESOLVED, node_id, changed("resolved", False, True), decision=self._decision)

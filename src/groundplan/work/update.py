@@ -13,7 +13,7 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import claiming
 from groundplan.work.events import Op
@@ -161,7 +161,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
 def _bring_up_to_date(tx: Transaction, updated: list[UpdatedNode]) -> None:
     """Give each node its present revision: what came later may have reached what came before."""
     ids = {one.node_id for one in updated}
-    revs: dict[str, int] = dict(tx.all(sql.revs, ids=msgspec.json.encode(list(ids)).decode()))
+    revs: dict[str, int] = dict(tx.all(sql.revs, ids=listed(ids)))
     for one in updated:
         one.rev = revs[one.node_id]
 

@@ -14,9 +14,11 @@ A parameter is written `:name` for both engines; here it becomes what each drive
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+
+import msgspec
 
 # The few things in which a colon is not a parameter are matched first and kept as they are.
 _TOKEN = re.compile(
@@ -64,6 +66,11 @@ class Queries:
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self._queries.values())
+
+
+def listed(values: Iterable[int | str]) -> str:
+    """Values as `each(:name)` takes them."""
+    return msgspec.json.encode(list(values)).decode()
 
 
 @cache

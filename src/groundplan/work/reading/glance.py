@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from groundplan.kernel.events.read import headlines
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS, Op
 from groundplan.work.next import Next, offer
@@ -43,9 +42,7 @@ sql = load_queries(__file__)
 def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
     project = tx.project
-    _, goal, open_on_top, total, resolved, blocked, actionable = tx.one(
-        sql.glances, project_ids=msgspec.json.encode([project.id]).decode()
-    )
+    _, goal, open_on_top, total, resolved, blocked, actionable = tx.one(sql.glances, project_ids=listed([project.id]))
     claims, tree = _claims(tx), _tree(tx)
     whole = Orientation(
         project=ProjectBrief(id=project.id, name=project.name, goal=goal, archived_at=project.archived_at or UNSET),
@@ -117,7 +114,7 @@ def _recent(tx: Transaction) -> list[RecentBrief]:
         at_most_of_each=OF_ONE_WRITE_MAX,
         at_most=LISTS_MAX["recent"],
     )
-    ids = msgspec.json.encode([one.subject for one in found]).decode()
+    ids = listed(one.subject for one in found)
     summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
     return [
         RecentBrief(

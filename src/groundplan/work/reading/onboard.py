@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import nlargest
 
-import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
@@ -17,7 +16,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.reading.glance import whole_glance
 from groundplan.work.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
@@ -44,7 +43,7 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard_project(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
-    ids = msgspec.json.encode([one.id for one in latest]).decode()
+    ids = listed(one.id for one in latest)
     known = {project_id: rest for project_id, *rest in tx.all(sql.glances, project_ids=ids)}
     choices = []
     for one in latest:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.node import Node
 from groundplan.work.reading.room import Room
@@ -121,4 +121,4 @@ def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[
 
 
 def _numbers(branches: Sequence[Branch]) -> str:
-    return msgspec.json.encode([branch.n for branch in branches]).decode()
+    return listed(branch.n for branch in branches)

@@ -14,6 +14,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.node import show_claim
 from groundplan.work.search.filters import Filter, search_for
 from groundplan.work.search.orders import ORDERS, Position, Sort, from_cursor, page, to_cursor, total
 
@@ -119,10 +120,7 @@ def _lean(tx: Transaction, request: Query) -> bool:
 
 def _node(row: Row, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
-    if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
-        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
-        if row.claimed_until is None:
-            properties["_held"] = True
+    show_claim(properties, row, now=now)
     return FoundNode(
         id=row.id,
         summary=row.summary,
