@@ -19,7 +19,7 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Row, Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
-from groundplan.work.node import Evidence, Mention, Node, ShownRow, evidence_of, shorten, show
+from groundplan.work.node import Evidence, Mention, Node, ShownRow, evidence_of, evidence_shown, shorten, show
 from groundplan.work.refs import in_project
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.root import ROOT_N
@@ -205,7 +205,7 @@ def _offer(tx: Transaction, row: Offered, *, lean: bool, is_claimed: bool) -> Of
     if not lean or done:
         evidence = evidence_of(tx, listed(one[0] for one in done)) if any(one[3] for one in done) else {}
         offered.resolved_deps = [
-            DoneDependency(id_, summary, _shown(evidence.get(n, []), lean=lean)) for n, id_, summary, _ in done
+            DoneDependency(id_, summary, evidence_shown(evidence.get(n, []), lean=lean)) for n, id_, summary, _ in done
         ]
     return offered
 
@@ -223,22 +223,15 @@ def fitting(offered: Offer, room: int) -> Offer:
     """An offer within so many tokens (0: any number): what is least needed goes first, and the answer says so."""
     if room == 0 or tokens(encode(offered)) <= room:
         return offered
-    left_out = list(offered.left_out or ())
+    gone = dict.fromkeys((*(offered.left_out or ()), "resolved_deps", "context_links"))
     offered.resolved_deps = offered.context_links = UNSET
-    left_out += [part for part in ("resolved_deps", "context_links") if part not in left_out]
     if tokens(encode(offered)) > room and offered.ancestors:
         offered.ancestors = []
-        left_out += [part for part in ("ancestors",) if part not in left_out]
+        gone["ancestors"] = None
     around = tokens(encode(offered)) - tokens(encode(offered.node))
-    left_out += [f"node.{part}" for part in shorten(offered.node, tokens_max=max(1, room - around))]
-    offered.left_out = left_out
+    shortened = shorten(offered.node, tokens_max=max(1, room - around))
+    offered.left_out = [*gone, *(f"node.{part}" for part in shortened)]
     return offered
-
-
-def _shown(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
-    if not lean:
-        return evidence
-    return [Evidence(one.type, one.ref) for one in evidence] or UNSET
 
 
 def _reason(tx: Transaction) -> str:

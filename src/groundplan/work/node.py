@@ -100,14 +100,21 @@ def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> N
         node.state = msgspec.json.decode(row.state)
     if row.evidence_total > len(evidence):
         node.evidence_total = row.evidence_total
+    node.evidence = evidence_shown(evidence, lean=lean)
     if lean:
         node.properties = properties or UNSET
         node.context_links = links or UNSET
-        node.evidence = [Evidence(one.type, one.ref) for one in evidence] or UNSET
         return node
-    node.rev, node.properties, node.context_links, node.evidence = row.rev, properties, links, evidence
+    node.rev, node.properties, node.context_links = row.rev, properties, links
     node.created_at, node.updated_at, node.created_by = row.created_at, row.updated_at, row.created_by
     return node
+
+
+def evidence_shown(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
+    """Evidence as it is shown; of a lean node without who and when, and not at all where there is none."""
+    if not lean:
+        return evidence
+    return [Evidence(one.type, one.ref) for one in evidence] or UNSET
 
 
 class Claimed(Protocol):

@@ -187,11 +187,11 @@ def plan(tx: Transaction, request: Plan) -> Planned:
         if looped is not None:
             raise CycleDetected(_by_refs(nodes, looped))
     warnings = [said for node in nodes if (said := warning(node.given.ref, node.properties))]
-    listed = listable(tx, settled.reopened)
+    reopened = listable(tx, settled.reopened)
     return Planned(
         [Created(node.given.ref, node.id) for node in nodes],
-        reopened=listed or UNSET,
-        reopened_total=len(settled.reopened) if len(listed) < len(settled.reopened) else UNSET,
+        reopened=reopened or UNSET,
+        reopened_total=len(settled.reopened) if len(reopened) < len(settled.reopened) else UNSET,
         warnings=told(warnings),
     )
 

@@ -75,10 +75,6 @@ class Readiness:
         if unseen:
             self._before.update(self._standings(unseen))
 
-    def was(self, n: int) -> Standing:
-        """How a node stood that was looked at."""
-        return self._before[n]
-
     def added(self, *, total: int, blocked: int, actionable: int) -> None:
         """Count nodes that this write made."""
         self._added.update(made=total, total=total, blocked=blocked, actionable=actionable)
@@ -102,12 +98,8 @@ class Readiness:
         """Nodes get so many open children more; those that were resolved are reopened, and all above them."""
         self.look_at(counts)
         for (parent,) in self._tx.all(sql.resolved_among, project_id=self._project_id, ns=listed(counts)):
-            self._reopen_from(parent)
+            self.reopen(parent)
         self._children_moved(counts, sign=1)
-
-    def reopen(self, n: int) -> None:
-        """Open a resolved node because of what it has taken over, and everything above it."""
-        self._reopen_from(n)
 
     def children_lost(self, parent: int, count: int = 1) -> None:
         """A node lost open children to another parent, or to a merge."""
@@ -130,10 +122,9 @@ class Readiness:
             for n, open_deps in rows:
                 was_waiting, is_waiting = open_deps - by > 0, open_deps > 0
                 if was_waiting != is_waiting:
-                    self.hold_back_below(n, by=1 if is_waiting else -1)
+                    self._hold_back_below(n, by=1 if is_waiting else -1)
 
-    def hold_back_below(self, n: int, *, by: int) -> None:
-        """Everything below a node is held back by so many nodes more or less."""
+    def _hold_back_below(self, n: int, *, by: int) -> None:
         self.hold_back([below for (below,) in self._tx.all(sql.below, project_id=self._project_id, n=n)], by=by)
 
     def hold_back(self, ns: Collection[int], *, by: int) -> None:
@@ -187,7 +178,7 @@ class Readiness:
         for count, ns in by_count.items():
             self._tx.run(sql.count_children, project_id=self._project_id, ns=listed(ns), by=sign * count)
 
-    def _reopen_from(self, n: int) -> None:
+    def reopen(self, n: int) -> None:
         """Reopen a node and every ancestor that is resolved; above an open node all are open already."""
         chain = self._tx.all(sql.resolved_chain, project_id=self._project_id, n=n)
         if not chain:
