@@ -80,7 +80,11 @@ def processes_of(address: str) -> list[psutil.Process]:
 
 
 def accounts_of(address: str) -> set[int]:
-    return {process.uids().real for process in processes_of(address)[1:]}
+    accounts = set()
+    for process in processes_of(address)[1:]:
+        with contextlib.suppress(psutil.NoSuchProcess):  # some of a server's workers live for a moment only
+            accounts.add(process.uids().real)
+    return accounts
 
 
 def within(seconds: float, fact: Callable[[], bool]) -> bool:
