@@ -35,7 +35,7 @@ class Nowhere(Transaction):
 
 
 def tx_of(name: str = "ada", *, organization: str = "local") -> Transaction:
-    return Nowhere(person(name, organization=organization), NOW)
+    return Nowhere(person(name, organization=organization), NOW, {})
 
 
 moments = st.datetimes().map(stamp)

@@ -35,6 +35,11 @@ class Permission(StrEnum):
     WORK_UPDATE = "work:node:update"
     WORK_CONNECT = "work:node:connect"
     WORK_RESTRUCTURE = "work:node:restructure"
+    KNOWLEDGE_READ = "knowledge:atom:read"
+    KNOWLEDGE_WRITE = "knowledge:atom:write"
+    KNOWLEDGE_DELETE = "knowledge:atom:delete"
+    KNOWLEDGE_APPEND = "knowledge:changelog:append"
+    KNOWLEDGE_CHECK = "knowledge:atom:check"
 
 
 _VIEWERS = frozenset(Role)
@@ -56,6 +61,11 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.WORK_UPDATE: _EDITORS,
     Permission.WORK_CONNECT: _EDITORS,
     Permission.WORK_RESTRUCTURE: _EDITORS,
+    Permission.KNOWLEDGE_READ: _VIEWERS,
+    Permission.KNOWLEDGE_WRITE: _EDITORS,
+    Permission.KNOWLEDGE_DELETE: _EDITORS,
+    Permission.KNOWLEDGE_APPEND: _EDITORS,
+    Permission.KNOWLEDGE_CHECK: _EDITORS,
 }
 
 # Permissions that every member of the organization has; no project is involved.

@@ -66,10 +66,10 @@ class NotFound(GroundplanError):
     status = 404
     exit_code = 3
 
-    def __init__(self, thing: str, ref: str, *, near: Sequence[str] = (), hint: str = "") -> None:
+    def __init__(self, thing: str, ref: str, *, near: Sequence[str] = (), hint: str = "", **details: Any) -> None:
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
-        details: dict[str, Any] = {"near": list(near)} if near else {}
+            details["near"] = list(near)
         super().__init__(f"no {thing} {ref!r} here" + (f"; {hint}" if hint else ""), thing=thing, ref=ref, **details)
 
 

@@ -1,6 +1,7 @@
-"""Where the kernel lets slices in without knowing them: each port is called at its moment, in the write's transaction.
+"""Where the kernel lets slices in without knowing them, and where slices ask each other without importing each other.
 
-The catalog connects the slices to the ports, so what is connected can be read there in one place.
+A port is called at its moment, in the write's transaction; a question is answered by the one slice that can. The
+catalog connects the slices to both, so what is connected can be read there in one place.
 """
 
 from __future__ import annotations
@@ -26,5 +27,24 @@ class Port:
             act(tx, project_id, summary)
 
 
+class Question:
+    """Something that one slice knows and others may ask; the answer only reads."""
+
+    def __init__(self) -> None:
+        self._answer: Callable[[Transaction, str], str] | None = None
+
+    def connect(self, answer: Callable[[Transaction, str], str]) -> None:
+        """Let a slice answer."""
+        self._answer = answer
+
+    def __call__(self, tx: Transaction, ref: str) -> str:
+        if self._answer is None:
+            raise LookupError("no slice is connected that could answer this")
+        return self._answer(tx, ref)
+
+
 # A project was made; with its id, and what it is for in a sentence.
 on_project_created = Port()
+
+# Which task of the project entered is meant: its whole id, or a refusal.
+task_meant = Question()

@@ -124,6 +124,17 @@ def in_project(tx: Transaction, ref: str) -> Found:
     return found
 
 
+def task_meant(tx: Transaction, ref: str) -> str:
+    """The whole id of a task of the project entered, for slices that refer to one.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        AmbiguousNode: there are several that begin like this.
+        MixedProjects: it is of another project.
+    """
+    return in_project(tx, ref).id
+
+
 def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:
     last = beginning[-1:]
     behind = beginning[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None

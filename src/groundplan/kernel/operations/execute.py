@@ -9,6 +9,7 @@ import msgspec
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.operations.frames import framed
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, refuse_oversized
 from groundplan.kernel.preferences import Preferences
@@ -61,7 +62,7 @@ def _run(
         answer = operation.handler(tx, request)
         if preferences.answer_tokens_max:
             # Before anything is committed: a change that was made must not be answered by a refusal.
-            refuse_oversized(encode(answer), preferences.answer_tokens_max)
+            refuse_oversized(encode(framed(operation, answer)), preferences.answer_tokens_max)
         return answer
 
     return store.write(

@@ -56,6 +56,7 @@ class Command:
     words: tuple[str, ...]
     arguments: tuple[str, ...] = ()  # input fields that are given by position
     names: Mapping[str, str] = field(default_factory=dict)  # input field → the option's name where the two differ
+    texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)
     columns: tuple[str, ...] = ()  # what the human table shows of each row; all fields when empty
 
 

@@ -48,12 +48,32 @@ class ClaimNumberReused(Conflict):
         super().__init__("the number of a claim only grows", table=table)
 
 
+class VersionSkipped(Conflict):
+    """Every change of the row raises its version by one, so that nobody overwrites what they have not read."""
+
+    code = "version_skipped"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("a change raises the version by exactly one", table=table)
+
+
+class ParentMissing(RuleViolated):
+    """What the row would belong to is not there."""
+
+    code = "parent_missing"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("what this belongs to is not there", table=table)
+
+
 REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "frozen": Frozen,
     "append_only": Frozen,
     "last_owner": LastOwner,
     "rev_step": RevisionSkipped,
     "claim_step": ClaimNumberReused,
+    "version_step": VersionSkipped,
+    "no_parent": ParentMissing,
 }
 
 

@@ -87,7 +87,7 @@ class PostgresStore(Store):
                 who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
                 (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
                 clock = stamp(self._clock()) if self._clock else None
-                tx = PostgresTransaction(connection, actor, clock or database_now, clock=clock)
+                tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
@@ -117,8 +117,10 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    def __init__(self, connection: Connection, actor: Actor, now: str, *, clock: str | None) -> None:
-        super().__init__(actor, now, clock=clock)
+    def __init__(
+        self, connection: Connection, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None
+    ) -> None:
+        super().__init__(actor, now, memory, clock=clock)
         self.connection = connection
 
     def all(self, query: Query, /, **parameters: Any) -> list[Row]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import LiteralString
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -157,10 +157,8 @@ def _generate(connection: Connection, schema: Schema, app_role: str) -> None:
     there: dict[str, set[str]] = {}
     for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA}).fetchall():
         there.setdefault(table, set()).add(column)
-    declared = Schema(
-        tuple(table.with_columns(there[table.name]) for table in schema.tables if table.name in there),
-        tuple(frozen for frozen in schema.frozen if {frozen.parent, *frozen.children} <= there.keys()),
-    )
+    present = schema.with_tables(there)
+    declared = replace(present, tables=tuple(table.with_columns(there[table.name]) for table in present.tables))
     role = sql.Identifier(app_role).as_string(connection)
     for statement in (*postgres_guards(declared), *postgres_policies(declared, role)):
         connection.execute(statement)

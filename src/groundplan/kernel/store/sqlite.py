@@ -70,7 +70,7 @@ class SqliteStore(Store):
             connection = held.usable()
             connection.execute("BEGIN")
             try:
-                return run(SqliteTransaction(connection, actor, stamp(self._clock())))
+                return run(SqliteTransaction(connection, actor, stamp(self._clock()), self.memory))
             finally:
                 _end(connection, "ROLLBACK")
 
@@ -82,7 +82,7 @@ class SqliteStore(Store):
             self._check_in_place()  # once more: we may have waited
             connection = held.usable()
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, stamp(self._clock()))
+            tx = SqliteTransaction(connection, actor, stamp(self._clock()), self.memory)
             try:
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
@@ -163,8 +163,8 @@ class FileReplaced(Unavailable):
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str) -> None:
-        super().__init__(actor, now)
+    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, memory: dict[str, Any]) -> None:
+        super().__init__(actor, now, memory)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany

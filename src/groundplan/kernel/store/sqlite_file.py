@@ -138,7 +138,9 @@ def _take(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
-        for statement in sqlite_guards(schema):
+        there = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        # Between two steps, what a later one adds is declared but not there yet.
+        for statement in sqlite_guards(schema.with_tables([name for (name,) in there])):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {step.number}")

@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
@@ -44,6 +45,14 @@ class ProjectArchived(Conflict):
 
 class Store(ABC):
     """Plans in one database."""
+
+    @cached_property
+    def memory(self) -> dict[str, Any]:
+        """What slices keep of this database between transactions, each under its own name.
+
+        Only what can be read again at any time, and each slice bounds its own: nothing is ever lost with it.
+        """
+        return {}
 
     def read(self, actor: Actor | None, run: Callable[[Transaction], T]) -> T:
         """Run against one snapshot.

@@ -87,3 +87,10 @@ class Schema:
 
     tables: tuple[Table, ...]
     frozen: tuple[FrozenWhen, ...] = ()
+
+    def with_tables(self, there: Collection[str]) -> Schema:
+        """The declarations as far as they are about tables that are there."""
+        return Schema(
+            tuple(table for table in self.tables if table.name in there),
+            tuple(frozen for frozen in self.frozen if {frozen.parent, *frozen.children} <= set(there)),
+        )

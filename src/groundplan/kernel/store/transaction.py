@@ -41,8 +41,9 @@ class Project:
 class Transaction(ABC):
     """One snapshot for a read; one lock, one revision and one set of events for a write."""
 
-    def __init__(self, actor: Actor, now: str, *, clock: str | None = None) -> None:
+    def __init__(self, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None = None) -> None:
         self.actor = actor
+        self.memory = memory  # of the store: what slices keep between transactions
         self.clock = clock  # what a given clock says; None where the database itself tells the time
         self.rev = 0  # the revision that this write gives its project, or its organization
         self.preferences = Preferences()  # of whoever asks, where their request does not say

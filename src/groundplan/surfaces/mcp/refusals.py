@@ -1,15 +1,26 @@
-"""How a refusal reads in the answer of a tool: the codes are ours, the frame is that of the tool's contract.
+"""How a refusal reads in the answer of a tool: the frame, and the names of what went wrong, are those of its contract.
 
 work, purpose, briefing   {"error": {code, message, details?}}
 context                   the same, and error.name: the class its contract gives the refusal
-knowledge, containers     {"success": false, "error": {…}}, and currentVersion beside the code
+knowledge, containers     {"success": false, "error": {…}}; the code is the contract's name for the family, ours is in
+                          details.reason, and currentVersion stands beside the code
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, Unauthenticated
+from groundplan.kernel.errors import (
+    Conflict,
+    Forbidden,
+    GroundplanError,
+    Invalid,
+    NotFound,
+    RuleViolated,
+    Unauthenticated,
+    Unavailable,
+)
+from groundplan.kernel.operations.frames import SUCCESS_ENVELOPE
 from groundplan.kernel.operations.registry import Group
 
 CONTEXT_NAMES: dict[type[GroundplanError], str] = {
@@ -18,18 +29,31 @@ CONTEXT_NAMES: dict[type[GroundplanError], str] = {
     # A scope that is hidden and one that is missing must read alike, so both have the name of the hidden one.
     NotFound: "PcivRlsDeniedError",
 }
-SUCCESS_ENVELOPE = (Group.KNOWLEDGE, Group.CONTAINERS)
+ENVELOPE_CODES: dict[type[GroundplanError], str] = {
+    Unauthenticated: "UNAUTHENTICATED",
+    Forbidden: "FORBIDDEN",
+    NotFound: "NOT_FOUND",
+    Invalid: "VALIDATION_ERROR",
+    Conflict: "CONFLICT",
+    RuleViolated: "INVARIANT_VIOLATION",
+    Unavailable: "UNAVAILABLE",
+    GroundplanError: "INTERNAL_ERROR",
+}
 
 
 def refusal(error: GroundplanError, group: Group) -> dict[str, Any]:
     """The body of a refused call to a tool of this group."""
     body = error.body()
-    if group is Group.CONTEXT:
-        names = (name for family, name in CONTEXT_NAMES.items() if isinstance(error, family))
-        if name := next(names, None):
-            body["name"] = name
+    if group is Group.CONTEXT and (name := _named(error, CONTEXT_NAMES)):
+        body["name"] = name
     if group not in SUCCESS_ENVELOPE:
         return {"error": body}
+    body["code"] = _named(error, ENVELOPE_CODES)
+    body["details"] = {"reason": error.code, **error.details}
     if "currentVersion" in error.details:
         body["currentVersion"] = error.details["currentVersion"]
     return {"success": False, "error": body}
+
+
+def _named(error: GroundplanError, names: dict[type[GroundplanError], str]) -> str | None:
+    return next((name for family, name in names.items() if isinstance(error, family)), None)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.operations.frames import framed
 from groundplan.kernel.operations.registry import Effect, Group, Operation
 from groundplan.kernel.operations.schema import json_schema, merged_schema
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, refuse_oversized
@@ -60,7 +61,7 @@ class RegistryTools:
         tool = self._named(name)
         try:
             operation, arguments = tool.select(arguments)
-            encoded = encode(self._run(operation, arguments))
+            encoded = encode(framed(operation, self._run(operation, arguments)))
             refuse_oversized(encoded, self._answer_tokens_max)
         except GroundplanError as error:
             return _refused(error, tool)
