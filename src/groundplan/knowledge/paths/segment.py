@@ -1,0 +1,184 @@
+r"""One segment of a pattern: what a file or a directory may be called.
+
+    **            any directories, none or several     Skip.DIRECTORIES
+    readme.md     this name                            a string
+    *.test.ts     a beginning and an end               Wild, without tokens
+    [a-c]?x*y*    anything else                        Wild, with a token for each character and each star
+
+Beginning and end of a name are kept in any case: they are what an index can look up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from groundplan.knowledge.paths import malformed
+
+SEGMENTS_KEPT = 4_096  # `*`, `*.ts` and their like stand in many patterns, and are then one object
+
+
+class Skip(Enum):
+    """The segment `**`."""
+
+    DIRECTORIES = "**"
+
+
+class Star(Enum):
+    """A `*` within a segment."""
+
+    STAR = "*"
+
+
+class Symbol(NamedTuple):
+    """One character: it lies in one of the ranges, or, when negated, in none of them."""
+
+    ranges: tuple[tuple[str, str], ...]  # ascending, and apart from one another
+    negated: bool = False
+
+
+Token: TypeAlias = str | Symbol | Star  # a string is a single character that stands for itself
+
+
+class Wild(NamedTuple):
+    """A name that is known in part."""
+
+    head: str
+    tail: str
+    tokens: tuple[Token, ...] = ()  # none when it is head, star and tail
+    middle: tuple[str, ...] = ()  # what else it must contain, empty texts included
+
+    def accepts(self, name: str) -> bool:
+        """Whether a name has this head and this tail; that is all, unless there are tokens."""
+        head, tail = self.head, self.tail
+        return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
+
+
+Segment: TypeAlias = str | Wild | Skip
+
+STAR: Final = Star.STAR
+DIRECTORIES: Final = Skip.DIRECTORIES
+ANY_CHARACTER: Final = Symbol((), negated=True)
+ANY_NAME: Final = Wild("", "")
+
+
+def parse_segment(text: str) -> Segment:
+    """What stands between two slashes, braces not being special any more.
+
+    Raises:
+        MalformedPattern: a class or an escape is not whole.
+    """
+    if "*" in text or "?" in text or "[" in text or "\\" in text:
+        return _parsed(text)
+    return text
+
+
+@lru_cache(SEGMENTS_KEPT)
+def _parsed(text: str) -> Segment:
+    if text == "**":
+        return DIRECTORIES
+    head, _, tail = text.partition("*")
+    if "?" in text or "[" in text or "\\" in text or "*" in tail:
+        return _from_tokens(list(_tokens(text)))
+    return Wild(head, tail)
+
+
+def _from_tokens(tokens: list[Token]) -> Segment:
+    head, *middle, tail = _literal_runs(tokens)
+    if not middle and len(head) == len(tokens):
+        return head
+    is_one_star = STAR in tokens and len(head) + len(tail) == len(tokens) - 1
+    return Wild(head, tail) if is_one_star else Wild(head, tail, tuple(tokens), tuple(middle))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    at = 0
+    while at < len(text):
+        match text[at]:
+            case "*":
+                at += 1
+                if not text.startswith("*", at):  # `a**b` is `a*b`
+                    yield STAR
+            case "?":
+                yield ANY_CHARACTER
+                at += 1
+            case "[":
+                symbol, at = read_class(text, at)
+                yield symbol
+            case "\\":
+                character, at = read_character(text, at)
+                yield character
+            case character:
+                yield character
+                at += 1
+
+
+def _literal_runs(tokens: Iterable[Token]) -> list[str]:
+    """The texts before, between and behind what is not literal: empty ones, too, and always a first and a last."""
+    runs = [""]
+    for token in tokens:
+        if isinstance(token, str):
+            runs[-1] += token
+        else:
+            runs.append("")
+    return runs if len(runs) > 1 else [*runs, ""]
+
+
+def tokens_of(segment: str | Wild) -> Iterable[Token]:
+    """A segment character by character and star by star."""
+    if isinstance(segment, str):
+        return segment
+    return segment.tokens or (*segment.head, STAR, *segment.tail)
+
+
+def read_character(text: str, at: int) -> tuple[str, int]:
+    r"""The character at a place, with `\` the one behind it, and where it ends."""
+    if text[at] != "\\":
+        return text[at], at + 1
+    if at + 1 == len(text) or text[at + 1] == "/":
+        raise malformed.lone_escape()
+    return text[at + 1], at + 2
+
+
+def read_class(text: str, at: int) -> tuple[Symbol, int]:
+    """The class that begins at a place, and where it ends."""
+    at += 1
+    negated = text.startswith(("!", "^"), at)
+    at += negated
+    first = at
+    ranges: list[tuple[str, str]] = []
+    while True:
+        if at >= len(text) or text[at] == "/":
+            raise malformed.unclosed_class()
+        if text[at] == "]" and at > first:
+            return Symbol(_apart(ranges), negated), at + 1
+        if name := _class_name(text, at):
+            raise malformed.named_class(name)
+        low, at = read_character(text, at)
+        high = low
+        if text.startswith("-", at) and not text.startswith(("-]", "-/"), at) and at + 1 < len(text):
+            high, at = read_character(text, at + 1)
+            if high < low:
+                raise malformed.backward_range(low, high)
+        ranges.append((low, high))
+
+
+def _class_name(text: str, at: int) -> str:
+    """`alpha` where `[:alpha:]` stands inside a class."""
+    if not text.startswith("[:", at):
+        return ""
+    name, closed, _ = text[at + 2 :].partition(":]")
+    return name if closed and name.isalpha() else ""
+
+
+def _apart(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The same characters in ranges that do not overlap."""
+    merged: list[tuple[str, str]] = []
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return tuple(merged)

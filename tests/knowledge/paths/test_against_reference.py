@@ -1,0 +1,71 @@
+"""The matcher and a slow reference say the same of every text and every path."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.knowledge.paths.machine import Machine
+from groundplan.knowledge.paths.names import names_of
+from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse
+from groundplan.knowledge.paths.route import Route
+from groundplan.knowledge.paths.segment import parse_segment
+from tests.knowledge.paths import reference
+from tests.knowledge.paths.generated import SOUND_TEXTS, TEXTS, paths_about
+from tests.machines.budget import STEPS_IN_A_RUN, budget
+
+STEPS = 15_000  # comparisons; each example makes as many as a machine takes steps
+STEPS_OF_TEXTS = 3_000  # a list of texts takes longer to draw than to compare
+
+SEEDS = st.integers(0, 2**32)
+
+
+def parsed(text: str) -> Pattern | None:
+    try:
+        return parse(text)
+    except MalformedPattern:
+        return None
+
+
+@budget(STEPS_OF_TEXTS)
+@given(st.lists(TEXTS, min_size=STEPS_IN_A_RUN, max_size=STEPS_IN_A_RUN))
+def test_the_same_texts_are_patterns(texts: list[str]) -> None:
+    assert {text: parsed(text) is not None for text in texts} == {text: reference.is_pattern(text) for text in texts}
+
+
+@budget(STEPS)
+@given(st.one_of(TEXTS, SOUND_TEXTS, SOUND_TEXTS), SEEDS)
+def test_a_pattern_matches_the_same_paths(text: str, seed: int) -> None:
+    pattern = parsed(text)
+    if pattern is not None:
+        paths = paths_about([text], seed)
+        assert [path for path in paths if pattern.matches(path)] == [
+            path for path in paths if reference.matches(text, path)
+        ]
+
+
+@budget(STEPS)
+@given(SOUND_TEXTS, SEEDS)
+def test_the_machine_alone_matches_what_quick_comparison_matches(text: str, seed: int) -> None:
+    pattern = parsed(text)
+    if pattern is None:
+        return
+    routes = [Route([parse_segment(name) for name in one.split("/")]) for one in pattern.alternatives]
+    machine = Machine(route.row for route in routes)
+    for path in paths_about([text], seed):
+        names = names_of(path)
+        if names is not None and path != pattern.text:
+            assert machine.accepts(names) == pattern.matches(path), path
+
+
+@budget(STEPS)
+@given(st.one_of(TEXTS, SOUND_TEXTS), SEEDS)
+def test_the_alternatives_of_a_pattern_are_patterns_that_together_mean_the_same(text: str, seed: int) -> None:
+    pattern = parsed(text)
+    if pattern is None:
+        return
+    alone = [parse(alternative) for alternative in pattern.alternatives]
+    assert [one.alternatives for one in alone] == [(one.text,) for one in alone]
+    paths = set(paths_about([text], seed))
+    for path in paths - {pattern.text, *pattern.alternatives}:  # these match also because they are the text itself
+        assert pattern.matches(path) == any(one.matches(path) for one in alone), path

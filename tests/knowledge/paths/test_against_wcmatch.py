@@ -1,0 +1,55 @@
+"""Where another matcher means the same by a pattern, it finds the same paths.
+
+Left out, because there the two differ on purpose:
+- texts that are refused here: wcmatch takes `[a`, `{a`, `a//b` or `!a` for something, and knows `[[:alpha:]]`;
+- `{1..3}`, which wcmatch counts through, and which is plain text here;
+- commas and braces in a class that stands in braces: wcmatch writes braces out first, here a class is read first;
+- `./` in front of a pattern, which is dropped here;
+- a path that is equal to the pattern's text, and paths with a `/` too many or with `.` or `..` on the way.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from wcmatch import glob
+
+from groundplan.knowledge.paths.names import names_of
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse
+from tests.knowledge.paths.generated import PLAIN, WHOLE, paths_about
+from tests.machines.budget import budget
+
+STEPS = 9_000
+
+# `*` matches dot files, `**` is any directories, case counts, and `/` is the only separator, wherever this runs.
+LIKE_OURS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.CASE | glob.FORCEUNIX
+
+BRACES = ("{a,b}", "{,a}", "{b,*}", "{a,b/a}", "{**/a,b}", "{a}", "{}", "{a,{b,?*}}", r"{\,,a}", "{[ab],.a}", "{a/,}b")
+ESCAPES = (r"\*", r"\?", r"\[", r"\{", r"\\", r"\a")
+SEGMENTS = st.one_of(
+    st.just("**"),
+    st.lists(st.sampled_from((*PLAIN, *WHOLE, *BRACES, *ESCAPES)), min_size=1, max_size=3).map("".join),
+)
+TEXTS = st.lists(SEGMENTS, min_size=1, max_size=5).map("/".join)
+
+
+@budget(STEPS)
+@given(TEXTS, st.integers(0, 2**32))
+def test_wcmatch_finds_the_same_paths(text: str, seed: int) -> None:
+    try:
+        pattern = parse(text)
+    except MalformedPattern:
+        return
+    for path in paths_about([text], seed):
+        if path != text and names_of(path) is not None:
+            assert pattern.matches(path) == glob.globmatch(path, text, flags=LIKE_OURS), path
+
+
+def test_it_is_asked_with_flags_that_make_it_like_ours() -> None:
+    """Otherwise the comparison above would hold because nothing ever matches."""
+    for text, path in (("**/.a", "b/.a"), ("*", ".a"), ("{a,b}/?", "b/a"), ("a/**", "a/b/c"), ("**/a/**", "a/b")):
+        assert glob.globmatch(path, text, flags=LIKE_OURS)
+        assert parse(text).matches(path)
+    for text, path in (("A", "a"), ("a/**", "a"), ("*", "a/b"), ("a?b", "a/b")):
+        assert not glob.globmatch(path, text, flags=LIKE_OURS)
+        assert not parse(text).matches(path)

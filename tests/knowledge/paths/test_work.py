@@ -1,0 +1,98 @@
+"""How much work matching is: it grows with the path as the path grows, whatever pattern somebody thinks of."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.knowledge.paths.index import PathIndex
+from groundplan.knowledge.paths.machine import Machine
+from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
+from groundplan.knowledge.paths.requested import PATH_CHARS_MAX
+from groundplan.knowledge.paths.route import Route
+from groundplan.knowledge.paths.segment import parse_segment
+from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path
+from tests.knowledge.paths.steps import Counted, lines_run
+
+
+def machine_of(text: str) -> Machine:
+    """All alternatives of a pattern, also those that need no machine."""
+    return Machine(
+        Route([parse_segment(name) for name in alternative.split("/")]).row for alternative in parse(text).alternatives
+    )
+
+
+@pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
+def test_each_character_of_a_path_is_looked_at_once_for_all_alternatives(text: str, unit: str) -> None:
+    assert len(text) <= PATTERN_CHARS_MAX
+    machine = machine_of(text)
+    for chars in (PATH_CHARS_MAX // 4, PATH_CHARS_MAX // 2, PATH_CHARS_MAX):
+        path = long_path(unit, chars)
+        names = Counted(path)
+        machine.accepts(names)
+        assert names.characters <= len(path)
+
+
+@pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
+def test_a_path_of_twice_the_length_is_at_most_twice_the_work(text: str, unit: str) -> None:
+    pattern = parse(text)
+    short, long = (long_path(unit, chars) for chars in (PATH_CHARS_MAX // 2, PATH_CHARS_MAX))
+    pattern.matches(short)  # the machine is built once
+    assert lines_run(lambda: pattern.matches(long)) <= 2 * lines_run(lambda: pattern.matches(short)) + 10
+
+
+@pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
+def test_the_longest_path_is_bounded_work_even_the_first_time(text: str, unit: str) -> None:
+    path = long_path(unit, PATH_CHARS_MAX)
+    lines_per_character = 5
+    places = sum(map(len, parse(text).alternatives))
+    assert lines_run(lambda: parse(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
+
+
+@pytest.mark.parametrize("text", ["{a,b}" * 20, "{a,b}" * 100, "{{a,b},{c,d}}" * 38, "{a,b,c,d}" * 56])
+def test_too_many_alternatives_are_refused_without_writing_them_out(text: str) -> None:
+    def refused() -> None:
+        with pytest.raises(MalformedPattern):
+            parse(text)
+
+    assert lines_run(refused) <= 1_000
+
+
+# What thousands of patterns may have in common, and the paths that only one of them matches.
+CROWDS = {
+    "directories of their own": ("src/area{}/**", "src/area{}/ui/a.ts"),
+    "files of their own": ("src/area{}/file.ts", "src/area{}/file.ts"),
+    "beginnings of file names": ("src/**/name{}-*.tsx", "src/ui/name{}-card.tsx"),
+    "ends of file names": ("**/*-{}.ts", "src/ui/card-{}.ts"),
+    "names on the way": ("**/thing{}/*.ts", "lib/thing{}/a.ts"),
+    "beginnings on the way": ("src/**/mod{}-*/**", "src/a/mod{}-x/a.ts"),
+    "one end, and names on the way": ("**/x{}/*.stories.tsx", "a/x{}/b.stories.tsx"),
+    "one name in the end, and others on the way": ("src/*/x{}-*y/index.ts", "src/a/x{}-y/index.ts"),
+    "braces": ("packages/p{}/{{src,lib}}/**", "packages/p{}/lib/a.ts"),
+}
+
+
+@pytest.mark.parametrize(("text", "path"), CROWDS.values(), ids=CROWDS)
+def test_each_pattern_of_a_crowd_is_found(text: str, path: str) -> None:
+    index = crowd(100, text)
+    for n in range(100):
+        assert index.matching(path.format(n)) == [str(n)]
+
+
+@pytest.mark.parametrize(("text", "path"), CROWDS.values(), ids=CROWDS)
+def test_a_path_meets_no_more_patterns_when_there_are_ten_times_as_many(text: str, path: str) -> None:
+    few, many = crowd(300, text), crowd(3_000, text)
+    asked = path.format(7)
+    assert lines_run(lambda: many.matching(asked)) <= lines_run(lambda: few.matching(asked)) + 20
+
+
+def test_patterns_that_differ_only_in_the_middle_of_a_name_are_passed_over_in_a_line_or_two_each() -> None:
+    many = crowd(3_000, "**/*part{}-*/**")
+    assert many.matching("src/xpart7-x/a.ts") == ["7"]
+    assert lines_run(lambda: many.matching("src/xpart7-x/a.ts")) <= 2 * len(many) + 1_000
+
+
+def crowd(many: int, text: str) -> PathIndex:
+    index = PathIndex()
+    for n in range(many):
+        index.put(str(n), [text.format(n)])
+    return index
