@@ -34,8 +34,8 @@ ROWS = {
     for row in (Row(operation, operation), *(Row(operation, other) for other in operation.becomes))
 }
 
-# {project} stands for the project in question, {node} and {other} for two open nodes in it; dora is a member of it whom
-# an owner can do without.
+# {project} stands for the project in question, {node} and {other} for two open nodes in it, {atom} for an atom; dora is
+# a member of it whom an owner can do without.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -61,6 +61,31 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.history": {"node_id": "{node}"},
     "work.onboard": {},
     "work.onboard as work.onboard.project": {"project": "{project}"},
+    "knowledge.create": {
+        "entityType": "atom",
+        "projectId": "{project}",
+        "name": "Hills",
+        "createdByTaskId": "{node}",
+        "paths": ["hills/**"],
+    },
+    "knowledge.update": {"entityType": "atom", "id": "{atom}", "version": 1, "knowledge": "Tides matter"},
+    "knowledge.append_changelog": {
+        "parentType": "atom",
+        "parentId": "{atom}",
+        "taskId": "{node}",
+        "summary": "Walked it once more",
+    },
+    "knowledge.context": {"projectId": "{project}", "paths": "coast/north.md"},
+    "knowledge.get": {"entityType": "atom", "id": "{atom}"},
+    "knowledge.search": {"entityType": "atom", "projectId": "{project}"},
+    "knowledge.search_changelog": {"parentType": "atom", "parentId": "{atom}"},
+    "knowledge.list": {"projectId": "{project}"},
+    "knowledge.record_check": {
+        "projectId": "{project}",
+        "commit": "0123abc",
+        "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
+    },
+    "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
 }
 
 

@@ -27,18 +27,22 @@ PEOPLE: dict[str, Actor | None] = {
 }
 
 
-# What nodes of a project that is not there are called.
+# What nodes and atoms of a project that is not there are called.
 MISSING_NODES = ("qqqq00", "qqqq11")
+MISSING_ATOM = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
 def populated(engine: Engine) -> Engine:
-    """Atlas with its people and two nodes, a project of Finn's, and a neighbouring organization with one of its own."""
+    """Atlas with its people, two nodes and an atom, a project of Finn's, and an organization next door with its own."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     for name, role in {**ROLES, "dora": Role.VIEWER}.items():
         ada.call("member.add", scopeId="atlas", userId=name, role=role.value)
-    ada.call("work.plan", project="atlas", nodes=[{"ref": ref, "summary": f"Walk {ref}"} for ref in ("north", "south")])
+    nodes = [{"ref": ref, "summary": f"Walk {ref}"} for ref in ("north", "south")]
+    task = ada.call("work.plan", project="atlas", nodes=nodes).created[0].id
+    coast = {"entityType": "atom", "projectId": "atlas", "name": "Coast", "paths": ["coast/**"]}
+    ada.call("knowledge.create", **coast, createdByTaskId=task)
     engine.session("finn").call("project.create", name="finn's own")
     engine.found_organization("rival", "mallory")
     engine.session(PEOPLE["mallory"]).call("project.create", name="mallory's own")
@@ -52,7 +56,11 @@ def names(engine: Engine, project: str) -> dict[str, str]:
         f"WHERE p.name = '{project}' AND n.parent_n IS NOT NULL ORDER BY n.n"
     )
     node, other = [one for (one,) in nodes] or MISSING_NODES
-    return {"project": project, "node": node, "other": other}
+    atoms = engine.as_owner(
+        "SELECT a.id FROM graph_atoms AS a JOIN projects AS p ON p.tenant_id = a.tenant_id AND p.id = a.project_id "
+        f"WHERE p.name = '{project}'"
+    )
+    return {"project": project, "node": node, "other": other, "atom": atoms[0][0] if atoms else MISSING_ATOM}
 
 
 def expected_status(row: str, who: str) -> int:
@@ -189,7 +197,7 @@ def test_every_operation_has_an_example_and_every_permission_a_row() -> None:
 
 
 def test_a_request_is_for_the_operation_that_its_row_names() -> None:
-    named = {"project": "atlas", "node": MISSING_NODES[0], "other": MISSING_NODES[1]}
+    named = {"project": "atlas", "node": MISSING_NODES[0], "other": MISSING_NODES[1], "atom": MISSING_ATOM}
     for name, row in ROWS.items():
         route = row.called.route
         request = convert(example(name, named), row.called.input)

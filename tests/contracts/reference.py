@@ -14,6 +14,8 @@ import msgspec
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, Role
 from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.knowledge.atom import Atom
+from groundplan.knowledge.molecule import Molecule
 from groundplan.work.node import Evidence, Node
 from groundplan.work.reading.tree import NodeTree
 from tests.contracts.arguments import arguments
@@ -35,7 +37,13 @@ EFFECTS = {
 _RAISED = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
 # What stands in several answers is described once, at the end of the page.
-SHAPES: dict[str, type] = {"Node": Node, "NodeTree": NodeTree, "Evidence": Evidence}
+SHAPES: dict[str, type] = {
+    "Node": Node,
+    "NodeTree": NodeTree,
+    "Evidence": Evidence,
+    "Atom": Atom,
+    "Molecule": Molecule,
+}
 
 
 def page(title: str, *blocks: str) -> str:
@@ -230,6 +238,10 @@ def command_line(operation: AnyOperation, values: Mapping[str, Any]) -> str:
         if field.encode_name not in values:
             continue
         value = values[field.encode_name]
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            option = "--" + command.names.get(field.name, field.name).replace("_", "-")
+            options += [word for one in value for word in (option, one)]
+            continue
         written = value if isinstance(value, str) else json.dumps(value)
         if field.name in command.arguments:
             by_position[field.name] = written

@@ -24,6 +24,7 @@ DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
 TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "default": (DEFAULT_GROUPS, 5_000),
     "work": ({Group.WORK}, 1_200),
+    "knowledge": ({Group.KNOWLEDGE}, 700),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
     "all": (frozenset(Group), 8_000),
 }

@@ -27,6 +27,7 @@ from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orpha
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
 PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
+MADE = re.compile(r"^id +([0-9a-f-]{36})$", re.MULTILINE)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -90,10 +91,12 @@ def plan(here: Path) -> Iterator[Session]:
 
 
 class Learned(dict[str, str]):
-    """The ids that refs got, once they got one."""
+    """The ids that refs got, once they got one, and that of the atom."""
 
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
+        if atom := getattr(answer, "atom", None):
+            self["atom"] = atom.id
 
 
 def examples(page: str) -> list[tuple[str, dict[str, Any]]]:
@@ -115,6 +118,8 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
         printed = capsys.readouterr()
         assert code == 0, f"{line}\n{printed.err}"
         real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
+        if made := MADE.search(printed.out):
+            real[NODES["atom"]] = made[1]
     assert not set(NODES.values()) & set(WORD.findall(text)) - real.keys(), "what was planned is not printed"
 
 
@@ -136,7 +141,7 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
 
     tools = RegistryTools(OPERATIONS, frozenset(Group), run)
     for name, values in FIRST.get(page, ()):
-        plan.call(name, **values)
+        learned.learn(plan.call(name, **values))
     for name, values in examples(page):
         if OPERATIONS[name].tool is not None:
             call = tool_call(OPERATIONS[name], filled(values, learned))

@@ -2,8 +2,8 @@
 
 Descriptions in the schemas would be paid for in every conversation, so they stand here. The tests run every example
 through each surface that reaches the operation, page by page, in the order in which they stand on the page. `{coast}`
-in an example is the id of the node that was planned under the ref `coast`: a page shows the one in NODES, a test the
-one that it was given.
+in an example is the id of the node that was planned under the ref `coast`, and `{atom}` that of the atom that was made:
+a page shows the one in NODES, a test the one that it was given.
 """
 
 from __future__ import annotations
@@ -101,6 +101,51 @@ ARGUMENTS = {
     "work.history/limit": "How many on a page.",
     "work.history/cursor": "`next_cursor` of the page before, of the same node.",
     "work.onboard/project": "The project, by id or by name. Without it the only one there is, or a list.",
+    # Knowledge
+    "entityType": "An atom (an area, by its paths) or a molecule (a group of atoms).",
+    "projectId": "The project, by id or by name.",
+    "id": "The atom or molecule: its UUID, with or without dashes.",
+    "version": "The version that you read. Refused if it has changed since; `currentVersion` says what it is now.",
+    "knowledge.create/name": "What it is called; shown and sorted by.",
+    "knowledge.update/name": "What it is called from now on.",
+    "createdByTaskId": "The task that this is written down for: a work node of the project.",
+    "lastTaskId": "The task that this is done for. Left as it was without it; needed to append.",
+    "knowledge.delete/lastTaskId": "The task that this is done for; atoms that become orphans get it.",
+    "paths": "Patterns of the files it is about, relative to the root of the repository; at least one. "
+    "See [path patterns](../concepts/path-patterns.md).",
+    "knowledge.context/paths": "Paths of files, with commas or line breaks between them, or an array of them.",
+    "knowledge": "What one must know. Blanks around it are taken away; 32,768 bytes at most.",
+    "knowledgeMode": "Replace what is there, or put this below it under a line with the moment and the task.",
+    "moleculeId": "The molecule that the atom is of.",
+    "knowledge.update/moleculeId": "The molecule that the atom is of; null for none.",
+    "knowledge.search/moleculeId": "Only atoms of this molecule.",
+    "relatedAtoms": "Other atoms of the project, and what this one has to do with them.",
+    "relatedAtoms[].atomId": "The other atom.",
+    "relatedAtoms[].reason": "What this one has to do with it.",
+    "relatedMolecules": "Other molecules of the project, and what this one has to do with them.",
+    "relatedMolecules[].moleculeId": "The other molecule.",
+    "relatedMolecules[].reason": "What this one has to do with it.",
+    "confirm": "The commit at which somebody saw that the knowledge is right.",
+    "cascade": "Delete the atoms of a molecule with it; else they become orphans.",
+    "includeChangelog": "With the latest entries of the changelog.",
+    "changelogLimit": "How many of them.",
+    "query": "Words that must all be in the name or the knowledge, in any order; the beginning of one is enough.",
+    "orphansOnly": "Only atoms that are of no molecule.",
+    "offset": "How many to skip: `nextOffset` of the page before.",
+    "knowledge.search/limit": "How many on a page.",
+    "knowledge.search_changelog/limit": "How many on a page.",
+    "knowledge.list/limit": "How many on a page.",
+    "parentType": "Whose changelog: of an atom, or of a molecule.",
+    "parentId": "The atom or molecule: its UUID, with or without dashes.",
+    "taskId": "The task that changed it: a work node of the project.",
+    "summary": "What changed, and why; 4,096 bytes at most.",
+    "commit": "The commit that was looked at.",
+    "atoms": "What was seen of each atom.",
+    "atoms[].id": "The atom.",
+    "atoms[].version": "The version that was looked at; what is at another one by now is skipped.",
+    "atoms[].freshness": "What was seen: see [freshness](../concepts/freshness.md).",
+    "atoms[].commit": "The commit at which the atom was confirmed.",
+    "atoms[].files": "The files of its area that changed since.",
 }
 
 # What else there is to say about an operation.
@@ -115,11 +160,22 @@ NOTES = {
     "what was probably meant in `near`), `ambiguous_node`, `mixed_projects`, `already_connected`, `not_connected`, "
     "`self_edge`, and `use_graph_restructure` for the tree, which is no edge.",
     "work.onboard": "Never longer than 600 tokens.",
+    "knowledge.create": "Paths, a molecule and related atoms are for atoms, related molecules for molecules. Over MCP "
+    "every answer about knowledge stands in `{success, data}`, and a refusal in `{success, error}` with the code of "
+    "its family: `VALIDATION_ERROR`, `NOT_FOUND`, `CONFLICT`, `INVARIANT_VIOLATION`.",
+    "knowledge.update": "What is left out stays as it is. Every update raises the version by one.",
+    "knowledge.context": "Molecules by name, atoms by name within them; the same paths give the same answer in "
+    "whatever order they come. What would not fit into the answer is left out as a whole and named in `leftOut`.",
+    "knowledge.delete": "The changelog is out of view from then on; the events keep everything.",
 }
 
 # How each page's examples begin, in an empty database.
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "members": [("project.create", {"name": "atlas"})],
+    "knowledge": [
+        ("work.open", {"project": "atlas"}),
+        ("work.plan", {"project": "atlas", "nodes": [{"ref": "survey", "summary": "Survey the island"}]}),
+    ],
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -161,10 +217,58 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     },
     "work.history": {"node_id": "{hills}"},
     "work.onboard": {"project": "atlas"},
+    "knowledge.create": {
+        "entityType": "atom",
+        "projectId": "atlas",
+        "name": "Coast sheets",
+        "createdByTaskId": "{survey}",
+        "paths": ["sheets/coast/**", "legend/tides-*.md"],
+        "knowledge": "Heights are above low tide. Sheets north of the light are drawn twice a year.",
+    },
+    "knowledge.update": {
+        "entityType": "atom",
+        "id": "{atom}",
+        "version": 1,
+        "knowledge": "The tide table is in legend/tides-2027.md.",
+        "knowledgeMode": "append",
+        "lastTaskId": "{survey}",
+        "confirm": "4f0c2d1",
+    },
+    "knowledge.append_changelog": {
+        "parentType": "atom",
+        "parentId": "{atom}",
+        "taskId": "{survey}",
+        "summary": "Drew the north anew after the storm",
+    },
+    "knowledge.context": {"projectId": "atlas", "paths": "sheets/coast/north.svg,legend/hills.md"},
+    "knowledge.get": {"entityType": "atom", "id": "{atom}"},
+    "knowledge.search": {"entityType": "atom", "projectId": "atlas", "query": "tide heights"},
+    "knowledge.search_changelog": {"parentType": "atom", "parentId": "{atom}"},
+    "knowledge.list": {"projectId": "atlas"},
+    "knowledge.record_check": {
+        "projectId": "atlas",
+        "commit": "9ab41c7",
+        "atoms": [
+            {
+                "id": "{atom}",
+                "version": 2,
+                "freshness": "changed",
+                "commit": "4f0c2d1",
+                "files": ["sheets/coast/north.svg"],
+            }
+        ],
+    },
+    "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 2},
 }
 
 # What the pages show in the place of ids, which are new wherever the examples are run.
-NODES = {"survey": "5vdw8h", "coast": "k7m2qp", "hills": "x3nc9t", "print": "e6ryb1"}
+NODES = {
+    "survey": "5vdw8h",
+    "coast": "k7m2qp",
+    "hills": "x3nc9t",
+    "print": "e6ryb1",
+    "atom": "d3b2f6a81c4e4a53917c0e5b8f24d6a9",
+}
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",

@@ -17,11 +17,13 @@ import groundplan
 from groundplan.catalog import schema
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.tables import SCHEMA
-from groundplan.work.tables import INDEXES
+from groundplan.knowledge import tables as knowledge_tables
+from groundplan.work import tables as work_tables
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
 PACKAGE = Path(groundplan.__file__).parent
 FOLDERS = sorted(path.parent for path in PACKAGE.rglob("queries.sql"))
+INDEXES = (*work_tables.INDEXES, *knowledge_tables.INDEXES)
 
 # What follows FROM and is called is a function.
 TABLE = re.compile(r"\b(?:INTO|UPDATE|(?:FROM|JOIN)(?!\s+\w+\s*\())\s+(?!SET\b)([a-z_]+)\b", re.IGNORECASE)
@@ -33,6 +35,7 @@ FENCE = re.compile(r"tenant_id = (?::tenant_id|\w+\.tenant_id)\b|\(tenant_id,[^)
 UNFENCED = {
     "schema_migrations",  # says which steps were taken, and nothing about anybody
     "work_text",  # an index with one key for all, of which a range is the project's
+    "graph_text",  # another one
 }
 
 
@@ -134,12 +137,18 @@ READ_ALL = {
     "work: waiting_nodes": "each dependency is looked at, before a change of policy",
     "work: recount": "counts each node once more, after a change of policy",
     "work: release_all": "changes each node that is held back, after a change of policy",
+    "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
+    "knowledge/reading: molecules_by_name": "a list of them all, which says how many there are",
     "work/reading: blocked_lately": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b[^(]*(?:\(([^)]*)\))?")
 ALIAS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+([a-z_]+)\b(?!\s*\()(?:\s+AS\s+([a-z_]+))?", re.IGNORECASE)
 MANY_ROWS = {"tenant_id=?", "id=?", "tenant_id=? AND project_id=?"}
-ONE_ROW = {("organizations", "id=?"), ("work_projects", "tenant_id=? AND project_id=?")}
+ONE_ROW = {
+    ("organizations", "id=?"),
+    ("work_projects", "tenant_id=? AND project_id=?"),
+    ("graph_projects", "tenant_id=? AND project_id=?"),
+}
 
 
 def read_in_full(connection: sqlite3.Connection, text: str, parameters: frozenset[str]) -> list[str]:

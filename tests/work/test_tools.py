@@ -22,6 +22,7 @@ GRAPH_TOOLS = {
     for verb in ("open", "plan", "next", "context", "update", "connect", "query", "restructure", "history", "onboard")
 }
 WAYS_TO_A_SHELL = {"subprocess", "pty", "popen2", "commands", "multiprocessing"}
+ASKS_GIT = PACKAGE / "repository" / "git.py"  # in the user's own command, never in a server
 CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "spawnv", "posix_spawn", "eval", "exec"}
 
 
@@ -169,6 +170,8 @@ def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
 
 def test_what_agents_write_can_reach_no_shell() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
+        if path == ASKS_GIT:
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 assert not WAYS_TO_A_SHELL & {one.name.partition(".")[0] for one in node.names}, path
@@ -178,3 +181,13 @@ def test_what_agents_write_can_reach_no_shell() -> None:
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 # A database connection executes statements, which is another word.
                 assert called not in CALLS_OF_A_SHELL, path
+
+
+def test_git_is_asked_by_a_list_of_words_and_never_through_a_shell() -> None:
+    calls = [node for node in ast.walk(ast.parse(ASKS_GIT.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    starts = [node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr in ("run", "Popen")]
+
+    assert starts
+    assert not [one for one in calls for keyword in one.keywords if keyword.arg == "shell"]
+    importers = [path for path in PACKAGE.rglob("*.py") if "repository.git" in path.read_text(encoding="utf-8")]
+    assert {path.parent.name for path in importers} <= {"repository", "rules", "cli"}, "only the command line asks git"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,21 +18,42 @@ from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_att
 
 ADA = person("ada")
 HISTORIES = tuple(table.name for table in schema().tables if table.append_only)
-KEYS = {"events": ("tenant_id", "project_id", "rev", "n"), "organization_events": ("tenant_id", "rev", "n")}
-RECORD = ("rev", "n", "v", "at", "actor_id", "op", "subject", "changes", "decision")
+RECORD = ("v", "at", "actor_id", "op", "subject", "changes", "decision")
+ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at", "summary")
+
+
+class Record(NamedTuple):
+    """A row of history: its key and other columns, what a forger would change, and what makes a copy another row."""
+
+    key: tuple[str, ...]
+    others: tuple[str, ...]
+    change: tuple[str, str]
+    fresh: Mapping[str, Any]
+
+
+RECORDS = {
+    "events": Record(("tenant_id", "project_id", "rev", "n"), RECORD, ("subject", "forged"), {"n": 99}),
+    "organization_events": Record(("tenant_id", "rev", "n"), RECORD, ("subject", "forged"), {"n": 99}),
+    "graph_changelog": Record(("tenant_id", "id"), ENTRY, ("summary", "forged"), {"id": "another"}),
+    "graph_deleted": Record(
+        ("tenant_id", "id"), ("project_id", "entity_type", "rev"), ("entity_type", "molecule"), {"id": "another"}
+    ),
+}
 
 
 class History:
     """One append-only table with an event in it, and everything that could be done to that event."""
 
     def __init__(self, engine: Engine, table: str) -> None:
-        engine.session("ada").call("project.create", name="atlas")
-        columns = ("tenant_id", *(("project_id",) if "project_id" in KEYS[table] else ()), *RECORD)
-        (first, *_) = engine.as_owner(f"SELECT {', '.join(columns)} FROM {table} ORDER BY rev, n")
+        _make_history(engine)
+        record = RECORDS[table]
+        columns = (*record.key, *record.others)
+        latest = ", ".join(f"{column} DESC" for column in record.key)
+        (first, *_) = engine.as_owner(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {latest}")
         self.engine = engine
         self.table = table
         row = dict(zip(columns, first, strict=True))
-        self.event = Prey(table, KEYS[table], row, change=("subject", "forged"), fresh={"n": 99})
+        self.event = Prey(table, record.key, row, change=record.change, fresh=record.fresh)
         self._picture = picture([self.event], engine.dialect)
 
     def attacks(self, *ways: Way) -> list[Attack]:
@@ -52,13 +75,24 @@ class History:
         return False
 
 
+def _make_history(engine: Engine) -> None:
+    """A project, an entry in the changelog of an atom, and an atom that was deleted."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    task = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk"}]).created[0].id
+    atom = {"entityType": "atom", "projectId": "atlas", "createdByTaskId": task, "paths": ["coast/**"]}
+    kept, gone = (ada.call("knowledge.create", **atom, name=name).atom.id for name in ("kept", "gone"))
+    ada.call("knowledge.append_changelog", parentType="atom", parentId=kept, taskId=task, summary="Walked")
+    ada.call("knowledge.delete", entityType="atom", id=gone, version=1)
+
+
 @pytest.fixture(params=HISTORIES)
 def history(engine: Engine, request: pytest.FixtureRequest) -> History:
     return History(engine, request.param)
 
 
 def test_these_are_the_histories() -> None:
-    assert set(HISTORIES) == KEYS.keys()
+    assert set(HISTORIES) == RECORDS.keys()
 
 
 def test_the_app_cannot_forge_an_event_in_any_way(history: History) -> None:

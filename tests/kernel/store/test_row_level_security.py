@@ -75,6 +75,7 @@ class Filled:
             *(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in checks),
             # Of which a project has one row: the key would stop an intruder before the policies are asked.
             "ALTER TABLE work_projects DROP CONSTRAINT work_projects_pkey CASCADE",
+            "ALTER TABLE graph_projects DROP CONSTRAINT graph_projects_pkey CASCADE",
             "SET session_replication_role = replica",
             *(self.insert(table, "filled", 7, actor="ada") for table in TABLES),
         )

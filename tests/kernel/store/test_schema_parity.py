@@ -35,12 +35,19 @@ ONLY_ONE_SAYS = {
     # and a rule that reaches over organizations would tell one of them about another.
     "work_projects: index work_projects_number_is_unique (number) unique=True where=None",
     "work_projects: index work_projects_number_is_unique (tenant_id, number) unique=True where=None",
+    "graph_projects: index graph_projects_number_is_unique (number) unique=True where=None",
+    "graph_projects: index graph_projects_number_is_unique (tenant_id, number) unique=True where=None",
     # On PostgreSQL nobody has the right to delete these rows.
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
     # They keep that text index; under row level security PostgreSQL would not use one.
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",
+    *(
+        f"graph_{entities}: trigger graph_text_{verb}_{entities}"
+        for entities in ("atoms", "molecules")
+        for verb in ("learns", "relearns", "forgets")
+    ),
 }
 
 COLUMNS = """

@@ -93,7 +93,8 @@ READS = [operation for operation in COMMANDS if operation.effect is Effect.READ 
 
 @pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
 def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any]) -> None:
-    required = [word.format("atlas") for word in usage(operation).replace("PROJECT", "{}").split()[1:]]
+    meant = {"PROJECT": "atlas", "TYPE": "atom"}
+    required = [meant.get(word, word) for word in usage(operation).split()[1:]]
 
     refused = run(*required, "--db", "nope.db", "--json")
 

@@ -243,17 +243,37 @@ def test_a_context_tool_also_names_the_error_as_its_contract_does(error: Groundp
 
 @pytest.mark.parametrize("group", [Group.KNOWLEDGE, Group.CONTAINERS])
 def test_knowledge_and_container_tools_put_refusals_in_their_own_envelope(group: Group) -> None:
-    body = refusing(Conflict("stale", code="CONFLICT", currentVersion=3), group)
+    body = refusing(Conflict("stale", code="stale_version", currentVersion=3), group)
 
     assert body == {
         "success": False,
         "error": {
             "code": "CONFLICT",
             "message": "stale",
-            "details": {"currentVersion": 3},
+            "details": {"reason": "stale_version", "currentVersion": 3},
             "currentVersion": 3,
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Invalid("malformed"), "VALIDATION_ERROR"),
+        (NotFound("atom", "x"), "NOT_FOUND"),
+        (Conflict("stale"), "CONFLICT"),
+        (RuleViolated("forbidden by a rule"), "INVARIANT_VIOLATION"),
+        (Forbidden("too small a role"), "FORBIDDEN"),
+        (Unauthenticated("who?"), "UNAUTHENTICATED"),
+        (Unavailable("later"), "UNAVAILABLE"),
+        (RuntimeError("a defect"), "INTERNAL_ERROR"),
+    ],
+)
+def test_in_the_envelope_a_code_says_the_family_and_the_details_why(error: Exception, code: str) -> None:
+    body = refusing(error, Group.KNOWLEDGE)
+
+    assert body["error"]["code"] == code
+    assert body["error"]["details"]["reason"] == getattr(error, "code", "unexpected")
 
 
 def test_a_defect_is_shown_as_a_reference_that_leads_to_the_traceback(

@@ -1,4 +1,7 @@
-"""What a shell has no form for is given as JSON: on the line, in a file (`@plan.json`) or on standard input (`-`)."""
+"""What a shell has no form for is given as JSON: on the line, in a file (`@plan.json`) or on standard input (`-`).
+
+Long texts can be read from the same places, as they are.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,30 @@ def with_json(values: Mapping[str, Any], names: Collection[str]) -> dict[str, An
     }
 
 
+def with_text(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The values of some options, those of the names given read from where they say.
+
+    Raises:
+        Usage: a file cannot be read, is too large, or is no UTF-8.
+    """
+    return {name: _text(_option(name), value) if name in names else value for name, value in values.items()}
+
+
+def _text(option: str, given: str) -> str:
+    if given == STANDARD_INPUT:
+        raw = _piped(option, "text")
+    elif given.startswith(FILE):
+        raw = _content(option, given[1:])
+    else:
+        return given
+    if len(raw) > BODY_BYTES_MAX:
+        raise Usage(f"{option}: that is more than {BODY_BYTES_MAX} bytes", option=option)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Usage(f"{option}: that is no UTF-8", option=option) from None
+
+
 def _read(option: str, given: str) -> Any:
     if given == STANDARD_INPUT:
         return _decoded(_piped(option), "standard input", option)
@@ -54,11 +81,11 @@ def _decoded(raw: bytes, source: str, option: str) -> Any:
         raise Invalid(sentence, code=error.code, **{**error.details, "option": option}) from None
 
 
-def _piped(option: str) -> bytes:
+def _piped(option: str, what: str = "JSON") -> bytes:
     if sys.stdin is None:
         raise Usage(f"{option} is to be read from standard input, which is closed", option=option)
     if sys.stdin.isatty():
-        write(sys.stderr, f"groundplan: type the JSON for {option}; Ctrl-D ends it")
+        write(sys.stderr, f"groundplan: type the {what} for {option}; Ctrl-D ends it")
     return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
 
 

@@ -15,15 +15,17 @@ from msgspec import Meta, Struct, UnsetType
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.operations.frames import framed
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
-from groundplan.surfaces.cli.json_arguments import METAVAR, with_json
+from groundplan.surfaces.cli.json_arguments import METAVAR, with_json, with_text
 
 # What a sub-app is about, for its own help and for the list of commands.
 DESCRIPTIONS: Mapping[str, str] = {
     "project": "Make, list and put away projects.",
     "member": "Say who is in a project, and as what.",
     "work": "Plan work, see what is next, take it, finish it.",
+    "knowledge": "Write down what one must know about which files, find it, keep it fresh.",
 }
 
 # What an option means where the operation's own type does not say; behind its words where one command differs.
@@ -54,6 +56,27 @@ MEANINGS: Mapping[str, str] = {
     "decision": "Why, for the history.",
     "depth": "How many levels below the node.",
     "sort": "In which order.",
+    "type": "atom (an area, by its paths) or molecule (a group of atoms).",
+    "id": "The id of the atom or molecule.",
+    "task": "The task this is done for: the id of a work node.",
+    "path": "A pattern of the files it is about, such as 'src/pay/**'; may be given several times.",
+    "paths": "The files, each as its path from the root of the repository.",
+    "knowledge": "What one must know; @FILE reads it from a file, - from standard input.",
+    "mode": "What becomes of the knowledge that is there.",
+    "molecule": "The molecule of the atom, by its id; '' for none.",
+    "related_atoms": "Other atoms: [{atomId, reason}].",
+    "related_molecules": "Other molecules: [{moleculeId, reason}].",
+    "version": "The version that you read; if it has changed since, nothing is done.",
+    "confirm": "The commit at which the knowledge was seen to be right.",
+    "cascade": "Delete the atoms of a molecule with it.",
+    "query": "Words that must all be there, in any order.",
+    "orphans": "Only atoms that are of no molecule.",
+    "include_changelog": "Show the latest entries of the changelog.",
+    "changelog_limit": "How many entries.",
+    "offset": "Skip so many.",
+    "summary": "What changed, and why; @FILE reads it from a file, - from standard input.",
+    "commit": "The commit that was looked at.",
+    "atoms": "What was seen: [{id, version, freshness, commit, files}].",
 }
 
 
@@ -85,30 +108,32 @@ def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
     assert operation.command is not None  # noqa: S101 - the caller looked
     wire_names: dict[str, str] = {}
     as_json = set()
+    texts: set[str] = set()
     parameters = []
     for field in msgspec.structs.fields(operation.input):
         form = _form(field.type)
         parameter = _parameter(field, form, operation.command)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
+        texts |= {parameter.name} if field.name in operation.command.texts else set()
         parameters.append(parameter)
 
     def call(invocation: Invocation, **values: Any) -> Outcome:
         given = {name: value for name, value in values.items() if value is not None and value != []}
-        arguments = {wire_names[name]: value for name, value in with_json(given, as_json).items()}
+        arguments = {wire_names[name]: value for name, value in with_json(with_text(given, texts), as_json).items()}
         with invocation.session(reads_only=_only_reads(operation, arguments)) as session:
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
+            from groundplan.surfaces.cli import knowledge_drawing, work_drawing
             from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
-            from groundplan.surfaces.cli.work_drawing import DRAWINGS
 
-            if own := DRAWINGS.get(operation.name):
+            if own := {**work_drawing.DRAWINGS, **knowledge_drawing.DRAWINGS}.get(operation.name):
                 own(answer)
             else:
                 draw_answer(answer, operation, operations)
 
-        return Outcome(answer, draw)
+        return Outcome(framed(operation, answer), draw)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
@@ -150,6 +175,8 @@ def _form(hint: Any) -> Form:
     description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
     if is_union(hint):
         forms = [_form(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
+        if many := [form for form in forms if form.kind == list[str]]:
+            return many[0]._replace(description=description)  # one is as good as several, and can be said the same way
         if len(forms) != 1:
             return Form(str, description, is_json=all(form.is_json for form in forms))
         return forms[0]._replace(description=description or forms[0].description)

@@ -1,0 +1,90 @@
+"""Leave behind what a task changed in an area, and why."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.knowledge.changelog import WholeEntry
+from groundplan.knowledge.events import Op
+from groundplan.knowledge.refs import missing, names_of, project_of
+from groundplan.knowledge.requests import SUMMARY_BYTES_MAX, EntityType, TaskRef, checked_id, checked_task
+from groundplan.knowledge.revision import move_on
+
+sql = load_queries(__file__)
+
+
+class Append(Struct, rename="camel", forbid_unknown_fields=True):
+    """What a task changed, and why."""
+
+    parent_type: EntityType
+    parent_id: str
+    task_id: TaskRef
+    summary: str
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class OneEntry(Struct):
+    """The entry as it will stay."""
+
+    entry: WholeEntry
+
+
+def append(tx: Transaction, request: Append) -> OneEntry:
+    """Add an entry to the changelog of an atom or a molecule.
+
+    Raises:
+        NotFound: the atom, the molecule or the task is not there.
+    """
+    parent_id = checked_id(request.parent_id, ("parentId",))
+    if not names_of(tx, request.parent_type, {parent_id}):
+        raise missing(request.parent_type, request.parent_id, ("parentId",))
+    summary = applied(MaxBytes(SUMMARY_BYTES_MAX), request.summary.strip(), ("summary",))
+    if not summary:
+        raise refusal(("summary",), "must not be empty; say what changed and why")
+    task_id = checked_task(tx, request.task_id, "taskId")
+    entry = WholeEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now)
+    tx.run(
+        sql.add_entry,
+        project_id=tx.project.id,
+        id=entry.id,
+        parent_type=request.parent_type.value,
+        parent_id=parent_id,
+        rev=move_on(tx).rev,
+        task_id=task_id,
+        summary=summary,
+    )
+    tx.record(
+        Op.CHANGELOG_APPENDED,
+        parent_id,
+        changed("entry", None, {"id": entry.id, "parent_type": entry.parent_type, "task_id": task_id}),
+        changed("summary", None, summary),
+    )
+    return OneEntry(entry)
+
+
+OPERATION = Operation(
+    name="knowledge.append_changelog",
+    summary="Add what a task changed and why; entries are never edited.",
+    permission=Permission.KNOWLEDGE_APPEND,
+    effect=Effect.WRITE,
+    input=Append,
+    output=OneEntry,
+    handler=append,
+    project=lambda tx, request: project_of(tx, request.parent_type, request.parent_id, "parentId"),
+    tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
+    command=Command(
+        ("knowledge", "append-changelog"),
+        arguments=("parent_id",),
+        texts=("summary",),
+        names={"parent_type": "type", "parent_id": "id", "task_id": "task"},
+    ),
+)

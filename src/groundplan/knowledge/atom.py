@@ -1,0 +1,123 @@
+"""An atom: an area of the code base, by its path patterns, and what one must know to work there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.freshness import Freshness, freshness_of
+from groundplan.knowledge.refs import missing, names_of
+from groundplan.knowledge.requests import EntityType, RelatedAtom
+
+sql = load_queries(__file__)
+
+
+class AtomRelation(Struct, rename="camel"):
+    """Another atom, by name, and what this one has to do with it."""
+
+    atom_id: str
+    name: str | None
+    reason: str
+    missing: bool | UnsetType = UNSET  # it was deleted after the relation was made
+
+
+class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="atom"):
+    """An atom as it is shown."""
+
+    id: str
+    project_id: str
+    molecule_id: str | None
+    name: str
+    paths: list[str] | UnsetType
+    knowledge: str | UnsetType
+    related_atoms: list[AtomRelation] | UnsetType
+    created_by_task_id: str
+    last_task_id: str
+    version: int
+    created_at: str
+    updated_at: str
+    freshness: Freshness | UnsetType = UNSET
+    changelog: list[Entry] | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+
+
+class AtomRow(NamedTuple):
+    """An atom as it is kept."""
+
+    id: str
+    molecule_id: str | None
+    name: str
+    version: int
+    created_by_task_id: str
+    last_task_id: str
+    created_at: str
+    updated_at: str
+    patterns_rev: int
+    confirmed_commit: str | None
+    confirmed_at: str | None
+    paths: str
+    related_atoms: str
+    knowledge: str
+
+    @property
+    def patterns(self) -> list[str]:
+        return msgspec.json.decode(self.paths, type=list[str])
+
+    @property
+    def relations(self) -> list[RelatedAtom]:
+        return msgspec.json.decode(self.related_atoms, type=list[RelatedAtom])
+
+
+def atom_row(tx: Transaction, id_: str) -> AtomRow:
+    """One atom of the project entered.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    rows = atom_rows(tx, [id_])
+    if not rows:
+        raise missing(EntityType.ATOM, id_, ("id",))
+    return rows[0]
+
+
+def atom_rows(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
+    """Atoms of the project entered, by name."""
+    if not ids:
+        return []
+    rows = tx.all(sql.atoms_by_id, project_id=tx.project.id, ids=listed(ids))
+    return sorted((AtomRow(*row) for row in rows), key=lambda row: (row.name, row.id))
+
+
+def atoms_shown(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
+    """Atoms as they are shown: relations with names, and what is known of their freshness."""
+    relations = {row.id: row.relations for row in rows}
+    related = {one.atom_id for some in relations.values() for one in some}
+    names = names_of(tx, EntityType.ATOM, related)
+    freshness = freshness_of(tx, [row.id for row in rows])
+    return [
+        Atom(
+            id=row.id,
+            project_id=tx.project.id,
+            molecule_id=row.molecule_id,
+            name=row.name,
+            paths=row.patterns,
+            knowledge=row.knowledge,
+            related_atoms=[
+                AtomRelation(one.atom_id, names.get(one.atom_id), one.reason, UNSET if one.atom_id in names else True)
+                for one in relations[row.id]
+            ],
+            created_by_task_id=row.created_by_task_id,
+            last_task_id=row.last_task_id,
+            version=row.version,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            freshness=freshness.get(row.id, UNSET),
+        )
+        for row in rows
+    ]

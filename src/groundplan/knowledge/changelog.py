@@ -1,0 +1,50 @@
+"""How an area evolved: entries that tasks left behind, newest first. They are only ever added."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.requests import EntityType
+
+sql = load_queries(__file__)
+
+
+class Entry(Struct, rename="camel"):
+    """An entry beside its atom or molecule."""
+
+    task_id: str
+    summary: str
+    created_at: str
+
+
+class WholeEntry(Struct, rename="camel"):
+    """An entry by itself."""
+
+    id: str
+    parent_type: EntityType
+    parent_id: str
+    task_id: str
+    summary: str
+    created_at: str
+
+
+def latest_entries(
+    tx: Transaction, parent_type: EntityType, parent_ids: Collection[str], *, of_each: int
+) -> dict[str, list[Entry]]:
+    """The last entries of some atoms or molecules, so many of each; a list for every one of them."""
+    found: dict[str, list[Entry]] = {parent_id: [] for parent_id in parent_ids}
+    if of_each and found:
+        rows = tx.all(
+            sql.latest_entries,
+            project_id=tx.project.id,
+            parent_type=parent_type.value,
+            parent_ids=listed(found),
+            of_each=of_each,
+        )
+        for parent_id, *entry in rows:
+            found[parent_id].append(Entry(*entry))
+    return found

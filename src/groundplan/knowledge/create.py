@@ -1,0 +1,193 @@
+"""Write down what is known of an area: a new atom, or a molecule to group some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.atom import Atom, atom_row, atoms_shown
+from groundplan.knowledge.events import Op
+from groundplan.knowledge.lightening import lighten
+from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
+from groundplan.knowledge.refs import refuse_strangers
+from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
+from groundplan.knowledge.requests import (
+    EntityType,
+    Patterns,
+    RelatedAtoms,
+    RelatedMolecules,
+    TaskRef,
+    checked_id,
+    checked_knowledge,
+    checked_paths,
+    checked_task,
+    refuse_foreign,
+)
+from groundplan.knowledge.revision import move_on
+from groundplan.knowledge.words import stored_words
+
+sql = load_queries(__file__)
+
+
+class Create(Struct, rename="camel", forbid_unknown_fields=True):
+    """A new atom or molecule. Paths, a molecule and related atoms are for atoms; related molecules for molecules."""
+
+    entity_type: EntityType
+    project_id: Name
+    name: Name
+    created_by_task_id: TaskRef
+    paths: Patterns | UnsetType = UNSET
+    knowledge: str = ""
+    molecule_id: str | None = None
+    related_atoms: RelatedAtoms | UnsetType = UNSET
+    related_molecules: RelatedMolecules | UnsetType = UNSET
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class OneEntity(Struct):
+    """The atom or molecule as it is now."""
+
+    atom: Atom | UnsetType = UNSET
+    molecule: Molecule | UnsetType = UNSET
+
+
+def create(tx: Transaction, request: Create) -> OneEntity:
+    """Make an atom or a molecule.
+
+    Raises:
+        EmptyPaths: an atom has no pattern.
+        NotFound: the task, the molecule or something related is not there.
+        OtherProject: the molecule or something related is of another project.
+    """
+    if request.entity_type is EntityType.ATOM:
+        return shown(tx, OneEntity(atom=_atom(tx, request)))
+    return shown(tx, OneEntity(molecule=_molecule(tx, request)))
+
+
+def shown(tx: Transaction, changed: OneEntity) -> OneEntity:
+    """What was written, as far as it fits into the answer: a change must not fail for being told about."""
+    lighten(tx, changed, [changed.atom or changed.molecule])
+    return changed
+
+
+def _atom(tx: Transaction, request: Create) -> Atom:
+    refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
+    if request.paths is UNSET:
+        raise missing("paths", (), wanted="an array of path patterns, such as src/area/**")
+    id_ = new_uuid()
+    paths = checked_paths(request.paths)
+    related = [] if request.related_atoms is UNSET else checked_atoms(tx, request.related_atoms, own_id=id_)
+    common = _common(tx, request, id_)
+    molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
+    revision = move_on(tx, numbers=1)
+    stored_paths = msgspec.json.encode(paths).decode()
+    tx.run(
+        sql.add_atom,
+        **common,
+        n=revision.last_n,
+        molecule_id=molecule_id,
+        patterns_rev=revision.rev,
+        paths=stored_paths,
+        related_atoms=kept(related),
+    )
+    tx.record(
+        Op.CREATED,
+        id_,
+        changed("entity_type", None, EntityType.ATOM),
+        changed("name", None, request.name),
+        changed("molecule_id", None, molecule_id),
+        changed("paths", None, paths),
+        changed("knowledge", None, common["knowledge"]),
+        changed("related_atoms", None, related),
+        changed("created_by_task_id", None, common["task_id"]),
+    )
+    return atoms_shown(tx, [atom_row(tx, id_)])[0]
+
+
+def _molecule(tx: Transaction, request: Create) -> Molecule:
+    refuse_foreign(
+        EntityType.MOLECULE,
+        {
+            "paths": request.paths is not UNSET,
+            "moleculeId": request.molecule_id is not None,
+            "relatedAtoms": request.related_atoms is not UNSET,
+        },
+    )
+    id_ = new_uuid()
+    given = request.related_molecules
+    related = [] if given is UNSET else checked_molecules(tx, given, own_id=id_)
+    common = _common(tx, request, id_)
+    revision = move_on(tx, numbers=1)
+    tx.run(sql.add_molecule, **common, n=revision.last_n, related_molecules=kept(related))
+    tx.record(
+        Op.CREATED,
+        id_,
+        changed("entity_type", None, EntityType.MOLECULE),
+        changed("name", None, request.name),
+        changed("knowledge", None, common["knowledge"]),
+        changed("related_molecules", None, related),
+        changed("created_by_task_id", None, common["task_id"]),
+    )
+    return molecules_shown(tx, [molecule_row(tx, id_)])[0]
+
+
+def _common(tx: Transaction, request: Create, id_: str) -> dict[str, Any]:
+    """What atoms and molecules both have, as it is kept."""
+    knowledge = checked_knowledge(request.knowledge)
+    return {
+        "project_id": tx.project.id,
+        "id": id_,
+        "name": request.name,
+        "knowledge": knowledge,
+        "words": stored_words(request.name, knowledge),
+        "task_id": checked_task(tx, request.created_by_task_id, "createdByTaskId"),
+    }
+
+
+def checked_molecule(tx: Transaction, given: str) -> str:
+    """The id of a molecule of this project.
+
+    Raises:
+        Invalid: it is no UUID.
+        NotFound: there is none.
+        OtherProject: it is of another project.
+    """
+    molecule_id = checked_id(given, ("moleculeId",))
+    refuse_strangers(tx, EntityType.MOLECULE, {molecule_id: ("moleculeId",)})
+    return molecule_id
+
+
+OPERATION = Operation(
+    name="knowledge.create",
+    summary="Make an atom (an area by its paths) or a molecule (a group of atoms).",
+    permission=Permission.KNOWLEDGE_WRITE,
+    effect=Effect.WRITE,
+    input=Create,
+    output=OneEntity,
+    handler=create,
+    project=lambda _tx, request: request.project_id,
+    tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),
+    command=Command(
+        ("knowledge", "create"),
+        texts=("knowledge",),
+        arguments=("name",),
+        names={
+            "entity_type": "type",
+            "project_id": "project",
+            "created_by_task_id": "task",
+            "paths": "path",
+            "molecule_id": "molecule",
+        },
+    ),
+)

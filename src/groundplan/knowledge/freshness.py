@@ -1,0 +1,49 @@
+"""Whether what an atom says was still true of its files when somebody last looked.
+
+An atom is confirmed at a commit. Who looks later, in a working copy, compares and leaves here what they saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import StrEnum
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+class State(StrEnum):
+    """What a look at the files found."""
+
+    FRESH = "fresh"  # nothing in its area changed since it was confirmed
+    CHANGED = "changed"  # something did
+    ORPHANED = "orphaned"  # no file matches its patterns
+    UNANCHORED = "unanchored"  # it was never confirmed, or at a commit that is not there
+
+
+class Freshness(Struct, rename="camel"):
+    """What was seen, and when."""
+
+    state: State
+    commit: str | None  # the one it was confirmed at
+    checked_at: str
+    files: list[str] | UnsetType = UNSET  # those that changed
+
+
+def freshness_of(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
+    """What is known of some atoms; nothing of one that nobody has looked at."""
+    if not atom_ids:
+        return {}
+    rows = tx.all(sql.freshness_of_atoms, project_id=tx.project.id, ids=listed(atom_ids))
+    return {atom_id: shown(*seen) for atom_id, *seen in rows}
+
+
+def shown(state: str, commit: str | None, checked_at: str, files: str) -> Freshness:
+    """Freshness as it is shown."""
+    changed = msgspec.json.decode(files, type=list[str])
+    return Freshness(State(state), commit, checked_at, changed or UNSET)

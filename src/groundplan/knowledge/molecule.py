@@ -1,0 +1,110 @@
+"""A molecule: atoms of one domain, and what holds for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.refs import missing, names_of
+from groundplan.knowledge.requests import EntityType, RelatedMolecule
+
+sql = load_queries(__file__)
+
+
+class MoleculeRelation(Struct, rename="camel"):
+    """Another molecule, by name, and what this one has to do with it."""
+
+    molecule_id: str
+    name: str | None
+    reason: str
+    missing: bool | UnsetType = UNSET  # it was deleted after the relation was made
+
+
+class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="molecule"):
+    """A molecule as it is shown."""
+
+    id: str
+    project_id: str
+    name: str
+    knowledge: str | UnsetType
+    related_molecules: list[MoleculeRelation] | UnsetType
+    created_by_task_id: str
+    last_task_id: str
+    version: int
+    created_at: str
+    updated_at: str
+    changelog: list[Entry] | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+
+
+class MoleculeRow(NamedTuple):
+    """A molecule as it is kept."""
+
+    id: str
+    name: str
+    version: int
+    created_by_task_id: str
+    last_task_id: str
+    created_at: str
+    updated_at: str
+    related_molecules: str
+    knowledge: str
+
+    @property
+    def relations(self) -> list[RelatedMolecule]:
+        return msgspec.json.decode(self.related_molecules, type=list[RelatedMolecule])
+
+
+def molecule_row(tx: Transaction, id_: str) -> MoleculeRow:
+    """One molecule of the project entered.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    rows = molecule_rows(tx, [id_])
+    if not rows:
+        raise missing(EntityType.MOLECULE, id_, ("id",))
+    return rows[0]
+
+
+def molecule_rows(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
+    """Molecules of the project entered, by name."""
+    if not ids:
+        return []
+    rows = tx.all(sql.molecules_by_id, project_id=tx.project.id, ids=listed(ids))
+    return sorted((MoleculeRow(*row) for row in rows), key=lambda row: (row.name, row.id))
+
+
+def molecules_shown(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecule]:
+    """Molecules as they are shown: relations with names."""
+    relations = {row.id: row.relations for row in rows}
+    names = names_of(tx, EntityType.MOLECULE, {one.molecule_id for some in relations.values() for one in some})
+    return [
+        Molecule(
+            id=row.id,
+            project_id=tx.project.id,
+            name=row.name,
+            knowledge=row.knowledge,
+            related_molecules=[
+                MoleculeRelation(
+                    one.molecule_id,
+                    names.get(one.molecule_id),
+                    one.reason,
+                    UNSET if one.molecule_id in names else True,
+                )
+                for one in relations[row.id]
+            ],
+            created_by_task_id=row.created_by_task_id,
+            last_task_id=row.last_task_id,
+            version=row.version,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,269 @@
+-- Atoms, molecules and their changelog, one at a time or by a list of ids, and every change to them.
+
+-- name: project_of_atom
+-- The project of an atom.
+SELECT a.project_id
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.id = :id;
+
+-- name: project_of_molecule
+-- The project of a molecule.
+SELECT m.project_id
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id = :id;
+
+-- name: project_of_deleted
+-- The project that an atom or a molecule was of.
+SELECT d.project_id
+  FROM graph_deleted AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.id = :id
+   AND d.entity_type = :entity_type;
+
+-- name: atom_names
+-- The names of some atoms; none of one that is not in the project. One by one: SQLite would read an index of all names.
+SELECT wanted.value,
+       (SELECT a.name
+          FROM graph_atoms AS a
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = :project_id
+           AND a.id = wanted.value)
+  FROM each(:ids) AS wanted;
+
+-- name: molecule_names
+-- The names of some molecules; none of one that is not in the project. One by one: SQLite would read an index of all names.
+SELECT wanted.value,
+       (SELECT m.name
+          FROM graph_molecules AS m
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id = :project_id
+           AND m.id = wanted.value)
+  FROM each(:ids) AS wanted;
+
+-- name: atoms_by_id
+-- Atoms as they are kept.
+SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task_id, a.created_at, a.updated_at,
+       a.patterns_rev, a.confirmed_commit, a.confirmed_at, a.paths, a.related_atoms, a.knowledge
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id IN (SELECT value FROM each(:ids));
+
+-- name: molecules_by_id
+-- Molecules as they are kept.
+SELECT m.id, m.name, m.version, m.created_by_task_id, m.last_task_id, m.created_at, m.updated_at,
+       m.related_molecules, m.knowledge
+  FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id IN (SELECT value FROM each(:ids));
+
+-- name: latest_entries
+-- The last entries of some atoms or molecules, so many of each, newest first.
+SELECT c.parent_id, c.task_id, c.summary, c.created_at
+  FROM each(:parent_ids) AS wanted
+  JOIN graph_changelog AS c
+    ON c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_type = :parent_type
+   AND c.parent_id = wanted.value
+   AND c.id IN (SELECT l.id
+                  FROM graph_changelog AS l
+                 WHERE l.tenant_id = :tenant_id
+                   AND l.project_id = :project_id
+                   AND l.parent_type = :parent_type
+                   AND l.parent_id = wanted.value
+                 ORDER BY l.created_at DESC, l.rev DESC
+                 LIMIT :of_each)
+ ORDER BY c.parent_id, c.created_at DESC, c.rev DESC;
+
+-- name: freshness_of_atoms
+-- What was last seen of some atoms.
+SELECT f.atom_id, f.state, f.commit_id, f.checked_at, f.files
+  FROM graph_freshness AS f
+ WHERE f.tenant_id = :tenant_id
+   AND f.project_id = :project_id
+   AND f.atom_id IN (SELECT value FROM each(:ids));
+
+-- name: move_on
+-- The next revision of a project's knowledge, and as many fresh numbers.
+UPDATE graph_projects
+   SET rev = rev + 1,
+       last_n = last_n + :numbers
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+RETURNING rev, last_n;
+
+-- name: begin_knowledge
+-- The first revision. No row back means that another project has the number.
+INSERT INTO graph_projects (tenant_id, project_id, number, rev, last_n)
+VALUES (:tenant_id, :project_id, :number, 1, :last_n)
+ON CONFLICT DO NOTHING
+RETURNING rev, last_n;
+
+-- name: add_molecule
+-- A new molecule.
+INSERT INTO graph_molecules (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, created_at,
+                             updated_at, related_molecules, knowledge, words)
+VALUES (:tenant_id, :project_id, :n, :id, :name, 1, :task_id, :task_id, :now,
+        :now, :related_molecules, :knowledge, :words);
+
+-- name: add_atom
+-- A new atom.
+INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, last_task_id,
+                         created_at, updated_at, patterns_rev, paths, related_atoms, knowledge, words)
+VALUES (:tenant_id, :project_id, :n, :id, :molecule_id, :name, 1, :task_id, :task_id,
+        :now, :now, :patterns_rev, :paths, :related_atoms, :knowledge, :words);
+
+-- name: change_molecule
+-- Change a molecule if the caller saw its latest version.
+UPDATE graph_molecules
+   SET name = :name,
+       version = version + 1,
+       last_task_id = :last_task_id,
+       updated_at = :now,
+       related_molecules = :related_molecules,
+       knowledge = :knowledge,
+       words = :words
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id
+   AND version = :version;
+
+-- name: change_atom
+-- Change an atom if the caller saw its latest version.
+UPDATE graph_atoms
+   SET molecule_id = :molecule_id,
+       name = :name,
+       version = version + 1,
+       last_task_id = :last_task_id,
+       updated_at = :now,
+       patterns_rev = :patterns_rev,
+       confirmed_commit = :confirmed_commit,
+       confirmed_at = :confirmed_at,
+       paths = :paths,
+       related_atoms = :related_atoms,
+       knowledge = :knowledge,
+       words = :words
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id
+   AND version = :version;
+
+-- name: see_fresh
+-- An atom that is confirmed is fresh by that.
+INSERT INTO graph_freshness (tenant_id, project_id, atom_id, state, commit_id, checked_at, files)
+VALUES (:tenant_id, :project_id, :atom_id, 'fresh', :commit_id, :now, '[]')
+ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
+   SET state = excluded.state,
+       commit_id = excluded.commit_id,
+       checked_at = excluded.checked_at,
+       files = excluded.files;
+
+-- name: forget_freshness
+-- Nothing is known of some atoms any more.
+DELETE FROM graph_freshness
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND atom_id IN (SELECT value FROM each(:ids));
+
+-- name: member_ids
+-- The atoms of a molecule.
+SELECT a.id
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.molecule_id = :molecule_id
+ ORDER BY a.name, a.id;
+
+-- name: orphan_members
+-- Take the atoms of a molecule out of it. It is a change like any other, so their versions move on.
+UPDATE graph_atoms
+   SET molecule_id = NULL,
+       version = version + 1,
+       last_task_id = coalesce(CAST(:task_id AS text), last_task_id),
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND molecule_id = :molecule_id;
+
+-- name: delete_atoms
+-- Take some atoms away.
+DELETE FROM graph_atoms
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: delete_molecule
+-- Take a molecule away.
+DELETE FROM graph_molecules
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id;
+
+-- name: remember_deleted
+-- Keep what was deleted at which revision of the project's knowledge.
+INSERT INTO graph_deleted (tenant_id, id, project_id, entity_type, rev)
+SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
+  FROM each(:ids) AS gone;
+
+-- name: add_entry
+-- A new entry of a changelog.
+INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, summary)
+VALUES (:tenant_id, :project_id, :id, :parent_type, :parent_id, :rev, :task_id, :now, :summary);
+
+-- name: knowledge_revision
+-- Where a project's knowledge stands.
+SELECT g.rev
+  FROM graph_projects AS g
+ WHERE g.tenant_id = :tenant_id
+   AND g.project_id = :project_id;
+
+-- name: patterns_since
+-- The atoms of which the patterns changed since a revision, all of them since 0; in the order of change, so many at most.
+SELECT a.id, a.paths
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.patterns_rev > :since
+ ORDER BY a.patterns_rev
+ LIMIT :at_most;
+
+-- name: patterns_behind
+-- The atoms behind one in the order of their ids, so many at most.
+SELECT a.id, a.paths
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id > :behind
+ ORDER BY a.id
+ LIMIT :at_most;
+
+-- name: atoms_deleted_since
+-- The atoms that were deleted since a revision.
+SELECT d.id
+  FROM graph_deleted AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.entity_type = 'atom'
+   AND d.rev > :since;
+
+-- name: versions_of
+-- The versions of those among some atoms that are there.
+SELECT a.id, a.version
+  FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id IN (SELECT value FROM each(:ids));
+
+-- name: see
+-- What was seen of an atom.
+INSERT INTO graph_freshness (tenant_id, project_id, atom_id, state, commit_id, checked_at, files)
+VALUES (:tenant_id, :project_id, :atom_id, :state, :commit_id, :now, :files)
+ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
+   SET state = excluded.state,
+       commit_id = excluded.commit_id,
+       checked_at = excluded.checked_at,
+       files = excluded.files;

@@ -1,0 +1,78 @@
+"""One atom or molecule with its latest changelog; a molecule with its atoms."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.atom import Atom, atom_row, atom_rows, atoms_shown
+from groundplan.knowledge.changelog import Entry, latest_entries
+from groundplan.knowledge.lightening import lighten
+from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
+from groundplan.knowledge.reading.search import page_of
+from groundplan.knowledge.refs import project_of
+from groundplan.knowledge.requests import CHANGELOG_SHOWN, LIMIT_MAX, ChangelogLimit, EntityType, checked_id
+
+sql = load_queries(__file__)
+
+
+class Get(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which atom or molecule, and how much of its changelog."""
+
+    entity_type: EntityType
+    id: str
+    include_changelog: bool = True
+    changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
+
+
+class Found(Struct, rename="camel"):
+    """An atom, or a molecule with its atoms by name."""
+
+    atom: Atom | UnsetType = UNSET
+    molecule: Molecule | UnsetType = UNSET
+    atoms: list[Atom] | UnsetType = UNSET
+    more_atoms: int | UnsetType = UNSET  # that are not listed here; query_graph search with moleculeId lists them
+    changelog: list[Entry] | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+
+
+def get(tx: Transaction, request: Get) -> Found:
+    """One atom or molecule.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    id_ = checked_id(request.id, ("id",))
+    if request.entity_type is EntityType.ATOM:
+        found = Found(atom=atoms_shown(tx, [atom_row(tx, id_)])[0])
+    else:
+        found = _molecule(tx, id_)
+    if request.include_changelog:
+        entries = latest_entries(tx, request.entity_type, [id_], of_each=request.changelog_limit)
+        found.changelog = entries[id_]
+    lighten(tx, found, [found, found.molecule or found.atom, *(found.atoms or ())])
+    return found
+
+
+def _molecule(tx: Transaction, id_: str) -> Found:
+    molecule = molecules_shown(tx, [molecule_row(tx, id_)])[0]
+    members, count = page_of(tx, sql.atoms_of_molecule, molecule_id=id_, limit=LIMIT_MAX, offset=0)
+    atoms = atoms_shown(tx, atom_rows(tx, members))
+    return Found(molecule=molecule, atoms=atoms, more_atoms=count - len(atoms) or UNSET)
+
+
+OPERATION = Operation(
+    name="knowledge.get",
+    summary="One atom, or a molecule with its atoms.",
+    permission=Permission.KNOWLEDGE_READ,
+    effect=Effect.READ,
+    input=Get,
+    output=Found,
+    handler=get,
+    project=lambda tx, request: project_of(tx, request.entity_type, request.id, "id"),
+    tool=Tool("query_graph", Group.KNOWLEDGE, "get"),
+    command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type"}),
+)

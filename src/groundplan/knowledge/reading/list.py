@@ -1,0 +1,114 @@
+"""Every atom of a project in short: its patterns, where it belongs, how fresh it is. For whoever walks a repository."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors import cursor_at, position_of
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Operation
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.freshness import Freshness, shown
+
+NAME = "knowledge.list"
+LIMIT = 100
+LIMIT_MAX = 1_000
+
+sql = load_queries(__file__)
+
+
+class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which project, and how many at a time."""
+
+    project_id: Name
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+    cursor: str | None = None
+
+
+class ListedAtom(Struct, rename="camel", kw_only=True):
+    """An atom in short."""
+
+    id: str
+    name: str
+    molecule_id: str | None
+    paths: list[str]
+    version: int
+    confirmed: str | UnsetType = UNSET  # the commit
+    confirmed_at: str | UnsetType = UNSET
+    freshness: Freshness | UnsetType = UNSET
+
+
+class Atoms(Struct, rename="camel"):
+    """A page of atoms by name, and where the next one begins."""
+
+    atoms: list[ListedAtom]
+    next_cursor: str | UnsetType = UNSET
+
+
+def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
+    """The atoms of a project.
+
+    Raises:
+        InvalidCursor: the cursor is of another list.
+    """
+    after_name: object = ""
+    after_id: object = ""
+    if request.cursor is not None:
+        after_name, after_id = position_of(tx, NAME, [tx.project.id], request.cursor)
+    rows = tx.all(
+        sql.atoms_in_short,
+        project_id=tx.project.id,
+        after_name=after_name,
+        after_id=after_id,
+        at_most=request.limit + 1,  # one more tells whether there are more
+    )
+    page = Atoms([_listed(*row) for row in rows[: request.limit]])
+    if len(rows) > request.limit:
+        last = page.atoms[-1]
+        page.next_cursor = cursor_at(tx, NAME, [tx.project.id], last.name, last.id)
+    return page
+
+
+def _listed(
+    id_: str,
+    name: str,
+    molecule_id: str | None,
+    paths: str,
+    version: int,
+    confirmed: str | None,
+    confirmed_at: str | None,
+    state: str | None,
+    commit: str | None,
+    checked_at: str,
+    files: str,
+) -> ListedAtom:
+    return ListedAtom(
+        id=id_,
+        name=name,
+        molecule_id=molecule_id,
+        paths=msgspec.json.decode(paths, type=list[str]),
+        version=version,
+        confirmed=confirmed or UNSET,
+        confirmed_at=confirmed_at or UNSET,
+        freshness=UNSET if state is None else shown(state, commit, checked_at, files),
+    )
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Every atom in short: its patterns, and how fresh it is.",
+    permission=Permission.KNOWLEDGE_READ,
+    effect=Effect.READ,
+    input=ListAtoms,
+    output=Atoms,
+    handler=list_atoms,
+    project=lambda _tx, request: request.project_id,
+    command=Command(
+        ("knowledge", "list"), names={"project_id": "project"}, columns=("id", "name", "paths", "version", "freshness")
+    ),
+)

@@ -1,0 +1,27 @@
+-- What must be said otherwise on PostgreSQL.
+
+-- part: in_molecule
+-- Differs from SQLite, where IS compares any two values and uses the index.
+(a.molecule_id = CAST(:molecule_id AS text) OR (a.molecule_id IS NULL AND CAST(:molecule_id AS text) IS NULL))
+
+-- part: numbers_with_words
+-- Differs from SQLite, which asks its index of words first: here each row's own words are looked at.
+
+-- part: has_words
+NOT EXISTS (SELECT 1
+                     FROM each(:words) AS wanted
+                    WHERE strpos(words, ' ' || wanted.value) = 0)
+
+-- part: atoms_found
+-- Differs from SQLite for the same reason.
+FROM graph_atoms AS a
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND {has_words}
+
+-- part: molecules_found
+-- Differs from SQLite for the same reason.
+FROM graph_molecules AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND {has_words}

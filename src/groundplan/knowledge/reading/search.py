@@ -1,0 +1,163 @@
+"""Atoms or molecules by the words they contain, by molecule, or all of them; by name, page by page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.knowledge.atom import Atom, atom_rows, atoms_shown
+from groundplan.knowledge.changelog import latest_entries
+from groundplan.knowledge.create import checked_molecule
+from groundplan.knowledge.lightening import lighten
+from groundplan.knowledge.molecule import Molecule, molecule_rows, molecules_shown
+from groundplan.knowledge.requests import (
+    CHANGELOG_SHOWN,
+    LIMIT,
+    ChangelogLimit,
+    EntityType,
+    Limit,
+    Offset,
+    refuse_foreign,
+)
+from groundplan.knowledge.words import wanted_words
+
+QUERY_WORDS_MAX = 32
+KEYS = 2**32  # how many keys of the index of words belong to each project
+SPARE_TOKENS = 60  # of the caller's cap, for what stands around the items
+
+sql = load_queries(__file__)
+
+
+class Search(Struct, rename="camel", forbid_unknown_fields=True):
+    """What to look for. All words of the query must be there, in any order; what begins like one counts."""
+
+    entity_type: EntityType
+    project_id: Name
+    query: str | None = None
+    molecule_id: str | None = None
+    orphans_only: bool = False
+    include_changelog: bool = True
+    changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
+    limit: Limit = LIMIT
+    offset: Offset = 0
+
+
+class Page(Struct, rename="camel"):
+    """A page of atoms or molecules by name, and how many there are on all pages."""
+
+    items: list[Atom | Molecule]
+    count: int
+    limit: int
+    offset: int
+    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+
+
+def search(tx: Transaction, request: Search) -> Page:
+    """The atoms or molecules that are meant.
+
+    Raises:
+        NotFound: the molecule is not there.
+        OtherProject: the molecule is of another project.
+    """
+    listing, parameters = _meant(tx, request)
+    if listing is None:
+        return Page([], 0, request.limit, request.offset)
+    ids, count = page_of(tx, listing, limit=request.limit, offset=request.offset, **parameters)
+    items = _fitting(tx, _items(tx, request, ids))
+    behind = request.offset + len(items)
+    return Page(items, count, request.limit, request.offset, behind if behind < count else UNSET)
+
+
+def page_of(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
+    """The ids on a page, and how many there are on all pages."""
+    rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
+    if not rows and offset:
+        # Behind the last page there is no row that could tell how many there are.
+        return [], page_of(tx, listing, limit=1, offset=0, **parameters)[1]
+    return [id_ for id_, _ in rows], rows[0][1] if rows else 0
+
+
+def _meant(tx: Transaction, request: Search) -> tuple[Query | None, dict[str, Any]]:
+    """How to list what is meant; not at all where a query has no word in it."""
+    is_atom = request.entity_type is EntityType.ATOM
+    if not is_atom:
+        given = {"moleculeId": request.molecule_id is not None, "orphansOnly": request.orphans_only}
+        refuse_foreign(EntityType.MOLECULE, given)
+    if request.molecule_id is not None and request.orphans_only:
+        raise refusal(("orphansOnly",), "and moleculeId exclude each other; send one of them")
+    molecule_id = None if request.molecule_id is None else checked_molecule(tx, request.molecule_id)
+    if request.query is not None and request.query.strip():
+        in_molecule = {"is_narrowed": request.orphans_only or molecule_id is not None, "molecule_id": molecule_id}
+        parameters = {**_by_words(tx, request.query), **(in_molecule if is_atom else {})}
+        listing = sql.atoms_with_words if is_atom else sql.molecules_with_words
+        return (listing if parameters["match"] else None), parameters
+    if not is_atom:
+        return sql.molecules_by_name, {}
+    if request.orphans_only or molecule_id is not None:
+        return sql.atoms_of_molecule, {"molecule_id": molecule_id}
+    return sql.atoms_by_name, {}
+
+
+def _by_words(tx: Transaction, query: str) -> dict[str, Any]:
+    words = wanted_words(query)
+    if len(words) > QUERY_WORDS_MAX:
+        wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; leave some out"
+        raise refusal(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
+    row = tx.one_or_none(sql.key_of_project, project_id=tx.project.id)
+    first_key = row[0] * KEYS if row else 0
+    return {
+        # Words have no quotation mark in them, so they can stand between two.
+        "match": " AND ".join(f'"{word}"*' for word in words) if row else "",
+        "words": listed(words),
+        "first_key": first_key,
+        "last_key": first_key + KEYS - 1,
+    }
+
+
+def _items(tx: Transaction, request: Search, ids: list[str]) -> list[Atom | Molecule]:
+    items: list[Atom | Molecule] = []
+    if request.entity_type is EntityType.ATOM:
+        items += atoms_shown(tx, atom_rows(tx, ids))
+    else:
+        items += molecules_shown(tx, molecule_rows(tx, ids))
+    if request.include_changelog:
+        entries = latest_entries(tx, request.entity_type, ids, of_each=request.changelog_limit)
+        for item in items:
+            item.changelog = entries[item.id]
+    return items
+
+
+def _fitting(tx: Transaction, items: list[Atom | Molecule]) -> list[Atom | Molecule]:
+    """As many of the items as the caller's cap leaves room for, but one at least: it has no smaller page."""
+    cap = tx.preferences.answer_tokens_max
+    kept = leading(items, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+    if items and not kept:
+        kept = items[:1]
+        lighten(tx, Page(kept, 0, 0, 2**31), kept)
+    return kept
+
+
+OPERATION = Operation(
+    name="knowledge.search",
+    summary="Atoms or molecules by words, by molecule, or orphans.",
+    permission=Permission.KNOWLEDGE_READ,
+    effect=Effect.READ,
+    input=Search,
+    output=Page,
+    handler=search,
+    project=lambda _tx, request: request.project_id,
+    tool=Tool("query_graph", Group.KNOWLEDGE, "search"),
+    command=Command(
+        ("knowledge", "search"),
+        names={"entity_type": "type", "project_id": "project", "molecule_id": "molecule", "orphans_only": "orphans"},
+        columns=("id", "name", "version", "updated_at"),
+    ),
+)

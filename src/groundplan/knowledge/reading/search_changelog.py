@@ -1,0 +1,75 @@
+"""The whole changelog of an atom or a molecule, newest first, page by page."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.changelog import WholeEntry
+from groundplan.knowledge.refs import missing, names_of, project_of
+from groundplan.knowledge.requests import LIMIT, EntityType, Limit, Offset, checked_id
+
+SPARE_TOKENS = 60  # of the caller's cap, for what stands around the entries
+
+sql = load_queries(__file__)
+
+
+class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
+    """Whose changelog, and which page of it."""
+
+    parent_type: EntityType
+    parent_id: str
+    limit: Limit = LIMIT
+    offset: Offset = 0
+
+
+class Entries(Struct, rename="camel"):
+    """A page of entries, and how many there are on all pages."""
+
+    entries: list[WholeEntry]
+    count: int
+    limit: int
+    offset: int
+    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+
+
+def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
+    """The entries of an atom or a molecule.
+
+    Raises:
+        NotFound: the atom or molecule is not there.
+    """
+    parent_id = checked_id(request.parent_id, ("parentId",))
+    if not names_of(tx, request.parent_type, {parent_id}):
+        raise missing(request.parent_type, request.parent_id, ("parentId",))
+    parent = {"project_id": tx.project.id, "parent_type": request.parent_type.value, "parent_id": parent_id}
+    (count,) = tx.one(sql.count_entries, **parent)
+    rows = tx.all(sql.entries, **parent, limit=request.limit, offset=request.offset)
+    found = [WholeEntry(id_, request.parent_type, parent_id, *entry) for id_, *entry in rows]
+    cap = tx.preferences.answer_tokens_max
+    entries = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0) or found[:1]
+    behind = request.offset + len(entries)
+    return Entries(entries, count, request.limit, request.offset, behind if behind < count else UNSET)
+
+
+OPERATION = Operation(
+    name="knowledge.search_changelog",
+    summary="The entries, newest first.",
+    permission=Permission.KNOWLEDGE_READ,
+    effect=Effect.READ,
+    input=SearchChangelog,
+    output=Entries,
+    handler=search_changelog,
+    project=lambda tx, request: project_of(tx, request.parent_type, request.parent_id, "parentId"),
+    tool=Tool("manage_changelog", Group.KNOWLEDGE, "search"),
+    command=Command(
+        ("knowledge", "search-changelog"),
+        arguments=("parent_id",),
+        names={"parent_type": "type", "parent_id": "id"},
+        columns=("created_at", "task_id", "summary"),
+    ),
+)

@@ -1,0 +1,84 @@
+"""From ids to atoms and molecules, and to the project that they are of.
+
+What is in a project that the actor may not see reads like what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from groundplan.kernel.errors import NotFound, RuleViolated
+from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, rendered
+from groundplan.knowledge.requests import EntityType, checked_id
+
+sql = load_queries(__file__)
+
+_PROJECT_OF: Mapping[EntityType, Query] = {
+    EntityType.ATOM: sql.project_of_atom,
+    EntityType.MOLECULE: sql.project_of_molecule,
+}
+
+
+class OtherProject(RuleViolated):
+    """What belongs together is in one project."""
+
+    code = "other_project"
+
+    def __init__(self, entity_type: EntityType, id_: str, path: Path) -> None:
+        field = rendered(path)
+        super().__init__(
+            f"{field}: {entity_type} {id_} is of another project; name one of this project, or make it there",
+            field=field,
+            id=id_,
+        )
+
+
+def project_of(tx: Transaction, entity_type: EntityType, id_: str, field: str) -> str:
+    """The project of an atom or a molecule, also of a deleted one: a request that is sent again must find its answer.
+
+    Raises:
+        Invalid: the id is no UUID.
+        NotFound: there is and was none that the actor may see.
+    """
+    canonical = checked_id(id_, (field,))
+    row = tx.one_or_none(_PROJECT_OF[entity_type], id=canonical)
+    row = row or tx.one_or_none(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
+    seen = projects_seen(tx)
+    if row is None or not (seen is None or row[0] in seen):
+        raise missing(entity_type, id_, (field,))
+    return ProjectId(row[0])
+
+
+def refuse_strangers(tx: Transaction, entity_type: EntityType, ids: Mapping[str, Path]) -> None:
+    """Refuse ids of which there is none in the project entered; `ids` says where each was given.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        OtherProject: there is one in another project.
+    """
+    here = names_of(tx, entity_type, ids)
+    for id_, path in ids.items():
+        if id_ in here:
+            continue
+        row = tx.one_or_none(_PROJECT_OF[entity_type], id=id_)
+        seen = projects_seen(tx)
+        if row is not None and (seen is None or row[0] in seen):
+            raise OtherProject(entity_type, id_, path)
+        raise missing(entity_type, id_, path)
+
+
+def names_of(tx: Transaction, entity_type: EntityType, ids: Mapping[str, object] | set[str]) -> dict[str, str]:
+    """The names of those among some atoms or molecules that are in the project entered."""
+    if not ids:
+        return {}
+    query = sql.atom_names if entity_type is EntityType.ATOM else sql.molecule_names
+    rows = tx.all(query, project_id=tx.project.id, ids=listed(sorted(ids)))
+    return {id_: name for id_, name in rows if name is not None}
+
+
+def missing(entity_type: EntityType, id_: str, path: Path) -> NotFound:
+    """The refusal of an id that leads nowhere."""
+    return NotFound(entity_type.value, id_, hint="query_graph search lists what is there", field=rendered(path))

@@ -1,0 +1,158 @@
+"""Fields that several requests about knowledge have, with their limits, and what they look like once admitted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from groundplan.kernel.errors import GroundplanError, Invalid, RuleViolated
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.ports import task_meant
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, quoted, refusal
+from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
+
+KNOWLEDGE_BYTES_MAX = 32_768
+SUMMARY_BYTES_MAX = 4_096
+REASON_BYTES_MAX = 1_024
+PATTERNS_MAX = 20
+RELATED_MAX = 50
+CHANGELOG_SHOWN = 5
+CHANGELOG_SHOWN_MAX = 50
+LIMIT = 20
+LIMIT_MAX = 100
+
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
+Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
+Version = Annotated[int, Meta(ge=1)]
+Pattern = Annotated[str, Meta(max_length=PATTERN_CHARS_MAX)]
+Patterns = Annotated[list[Pattern], Meta(max_length=PATTERNS_MAX)]
+Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
+Offset = Annotated[int, Meta(ge=0, le=2**31)]
+ChangelogLimit = Annotated[int, Meta(ge=0, le=CHANGELOG_SHOWN_MAX)]
+
+
+class EntityType(StrEnum):
+    """The two things that hold knowledge."""
+
+    ATOM = "atom"
+    MOLECULE = "molecule"
+
+
+class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
+    """Another atom, and what this one has to do with it."""
+
+    atom_id: str
+    reason: Reason
+
+
+class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
+    """Another molecule, and what this one has to do with it."""
+
+    molecule_id: str
+    reason: Reason
+
+
+RelatedAtoms = Annotated[list[RelatedAtom], Meta(max_length=RELATED_MAX)]
+RelatedMolecules = Annotated[list[RelatedMolecule], Meta(max_length=RELATED_MAX)]
+
+
+class EmptyPaths(RuleViolated):
+    """An atom without paths has no boundary."""
+
+    code = "empty_paths"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "paths is empty, and an atom without paths has no boundary; send at least one pattern, such as src/area/**",
+            field="paths",
+        )
+
+
+def checked_id(text: str, path: Path) -> str:
+    """An id in its canonical spelling; dashes may be left out.
+
+    Raises:
+        Invalid: it is no UUID.
+    """
+    found = parse_uuid(text)
+    if found is None:
+        raise refusal(path, f"must be a UUID, not {quoted(text)}; query_graph search lists ids", code="invalid_id")
+    return found
+
+
+def checked_paths(patterns: list[str]) -> list[str]:
+    """Path patterns as they are kept.
+
+    Raises:
+        EmptyPaths: there are none.
+        Invalid: one is malformed; the field says which.
+    """
+    if not patterns:
+        raise EmptyPaths
+    kept = []
+    for place, pattern in enumerate(patterns):
+        try:
+            kept.append(parse(pattern.strip()).text)
+        except MalformedPattern as error:
+            raise _malformed(("paths", place), pattern, error) from None
+    return kept
+
+
+def _malformed(path: Path, pattern: str, error: MalformedPattern) -> Invalid:
+    hint: dict[str, Any] = {} if error.hint is None else {"hint": error.hint}
+    wrong = f"{quoted(pattern)} {error.problem}" + (f"; {error.hint}" if error.hint else "")
+    return refusal(path, wrong, code="malformed_pattern", pattern=pattern, **hint)
+
+
+def checked_knowledge(text: str) -> str:
+    """Knowledge as it is kept: without blanks around it.
+
+    Raises:
+        Invalid: it is too long.
+    """
+    return applied(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
+
+
+def checked_commit(text: str, path: Path) -> str:
+    """A commit as it is kept.
+
+    Raises:
+        Invalid: it is none.
+    """
+    commit = text.strip().lower()
+    if not COMMIT.fullmatch(commit):
+        wrong = f"must be a commit, 7 to 64 hexadecimal digits, not {quoted(text)}; git rev-parse HEAD gives one"
+        raise refusal(path, wrong)
+    return commit
+
+
+def checked_task(tx: Transaction, ref: str, field: str) -> str:
+    """The whole id of a task of this project.
+
+    Raises:
+        GroundplanError: there is no such task here; the details name the field.
+    """
+    try:
+        return task_meant(tx, ref)
+    except GroundplanError as error:
+        error.details = {**error.details, "field": field}
+        raise
+
+
+def refuse_foreign(entity_type: EntityType, given: Mapping[str, bool]) -> None:
+    """Refuse fields that only the other kind of entity has.
+
+    Raises:
+        Invalid: one of them was given.
+    """
+    for name, is_given in given.items():
+        if is_given:
+            raise refusal((name,), f"is not for entityType {entity_type}; leave it out")

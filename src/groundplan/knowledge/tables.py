@@ -1,0 +1,52 @@
+"""The tables of knowledge and who may touch their rows."""
+
+from __future__ import annotations
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.store.tables import Table, in_project
+
+_READ = in_project(Permission.KNOWLEDGE_READ)
+_WRITE = in_project(Permission.KNOWLEDGE_WRITE)
+_DELETE = in_project(Permission.KNOWLEDGE_DELETE)
+
+_CHANGING = ("name", "version", "last_task_id", "updated_at", "knowledge", "words")
+
+TABLES = (
+    Table("graph_projects", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("rev", "last_n")),
+    Table(
+        "graph_molecules",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        delete=_DELETE,
+        update_columns=(*_CHANGING, "related_molecules"),
+    ),
+    Table(
+        "graph_atoms",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        delete=_DELETE,
+        update_columns=(
+            *_CHANGING,
+            "molecule_id",
+            "patterns_rev",
+            "confirmed_commit",
+            "confirmed_at",
+            "paths",
+            "related_atoms",
+        ),
+    ),
+    Table("graph_changelog", select=_READ, insert=in_project(Permission.KNOWLEDGE_APPEND), append_only=True),
+    Table("graph_deleted", select=_READ, insert=_DELETE, append_only=True),
+    Table(
+        "graph_freshness",
+        select=_READ,
+        insert=in_project(Permission.KNOWLEDGE_CHECK),
+        update=in_project(Permission.KNOWLEDGE_CHECK),
+        delete=_WRITE,
+    ),
+)
+
+# Not rows but where to find them: the index of words, which only SQLite has.
+INDEXES = ("graph_text",)

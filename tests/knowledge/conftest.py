@@ -1,0 +1,44 @@
+"""A project to know things about, on either engine. After each test, the index of words is compared with the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.knowledge.desk import Knowledge
+from tests.knowledge.rows import compare_with_the_facts
+from tests.work.desk import Hands
+
+
+@pytest.fixture
+def clock() -> Hands:
+    """The store's clock."""
+    return Hands()
+
+
+@pytest.fixture
+def desk(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+    """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
+    session = Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))
+    yield Knowledge(session).open()
+    compare_with_the_facts(engine)
+
+
+@pytest.fixture
+def crowded(desk: Knowledge) -> Knowledge:
+    """Shop with Cart in it, Alone in none, Gone, which was deleted; and somebody else's things in another project."""
+    desk.molecule("Shop", knowledge="All of it is idempotent.")
+    desk.molecule("Pages")
+    desk.atom("Cart", "src/cart/**", knowledge="Prices come from outside.", moleculeId="Shop")
+    desk.atom("Alone", "src/alone.ts", relatedAtoms={"Cart": "fills it"})
+    desk.atom("Gone")
+    desk.delete("Gone")
+    other = desk.beside("borealis")
+    other.molecule("their molecule")
+    other.atom("their atom", "src/cart/**", knowledge="the canary sings")
+    desk.ids |= {"their task": other.ids["plan"]} | {name: other.ids[name] for name in ("their molecule", "their atom")}
+    return desk

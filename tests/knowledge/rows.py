@@ -1,0 +1,61 @@
+"""Knowledge as it is stored, read past the product; and copies of an atom, where a test needs a great many."""
+
+from __future__ import annotations
+
+from groundplan.knowledge.tables import TABLES
+from groundplan.knowledge.words import stored_words
+from tests.engines import Engine, Rows, SqliteEngine
+
+KEYS = 2**32  # of the index of words, for each project
+
+
+def everything(engine: Engine) -> dict[str, Rows]:
+    """All that a change of knowledge could change: its tables, the events, and where the projects stand."""
+    queries = {table.name: f"SELECT * FROM {table.name}" for table in TABLES} | {
+        "events": "SELECT project_id, rev, n, op, subject, changes FROM events",
+        "projects": "SELECT id, rev, updated_at FROM projects",
+    }
+    return {name: sorted(engine.as_owner(query), key=repr) for name, query in queries.items()}
+
+
+def words_by_key(engine: Engine) -> set[tuple[int, str]]:
+    """Every word of what is written down, with the key of the atom or molecule in the index of words."""
+    rows = engine.as_owner(
+        "SELECT g.number, e.n, e.name, e.knowledge, e.words FROM graph_projects AS g JOIN ("
+        "SELECT tenant_id, project_id, n, name, knowledge, words FROM graph_atoms UNION ALL "
+        "SELECT tenant_id, project_id, n, name, knowledge, words FROM graph_molecules) AS e "
+        "ON e.tenant_id = g.tenant_id AND e.project_id = g.project_id"
+    )
+    for _, _, name, knowledge, words in rows:
+        assert sorted(words.split()) == sorted(stored_words(name, knowledge).split()), name
+    return {(number * KEYS + n, word) for number, n, *_, words in rows for word in words.split()}
+
+
+def indexed_words(engine: SqliteEngine) -> set[tuple[int, str]]:
+    """What the index of words holds, entry by entry."""
+    rows = engine.as_owner(
+        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab (main, graph_text, instance)",
+        "SELECT doc, term FROM temp.entries",
+    )
+    return {(key, word) for key, word in rows}
+
+
+def compare_with_the_facts(engine: Engine) -> None:
+    """What is kept to find words by equals what is written down, and no row leads nowhere."""
+    expected = words_by_key(engine)
+    if isinstance(engine, SqliteEngine):
+        assert indexed_words(engine) == expected
+        assert engine.as_owner("PRAGMA foreign_key_check") == []
+
+
+def copy_atom(engine: Engine, id_: str, count: int) -> None:
+    """More atoms like one, by rows alone: `name 100001`, `name 100002`, … with paths of their own."""
+    engine.as_owner(
+        f"WITH RECURSIVE k (i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM k WHERE i < {100000 + count}) "
+        "INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, "
+        "last_task_id, created_at, updated_at, patterns_rev, paths, related_atoms, knowledge, words) "
+        "SELECT tenant_id, project_id, i, substr(id, 1, 30) || i, molecule_id, name || ' ' || i, 1, "
+        "created_by_task_id, last_task_id, created_at, updated_at, patterns_rev, "
+        "'[\"copies/' || i || '/**\"]', related_atoms, knowledge, words || i || ' ' "
+        f"FROM graph_atoms, k WHERE id = '{id_}'"
+    )

@@ -1,0 +1,176 @@
+"""Answers have an end, however much is known: whole parts are left out and named, no text is ever cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.knowledge.desk import Knowledge, told
+from tests.knowledge.rows import copy_atom
+
+LONG = "x" * 32_000
+QUOTES = '"' * 32_768  # twice as long where it is JSON
+BACKSLASHES = "\\\\" * 250  # the same
+PATHS = [f"src/area/{place}/{'x' * 490}/*.ts" for place in range(20)]
+
+
+@pytest.fixture
+def capped(crowded: Knowledge) -> Knowledge:
+    """Ada, with the cap that every MCP answer has."""
+    preferences = Preferences(answer_tokens_max=ANSWER_TOKENS_MAX)
+    return crowded.at(Session(crowded.session.store, crowded.session.actor, preferences=preferences))
+
+
+def fits(answer: Any) -> bool:
+    return tokens(encode({"success": True, "data": answer})) <= ANSWER_TOKENS_MAX
+
+
+def test_an_answer_that_fits_leaves_nothing_out(capped: Knowledge) -> None:
+    capped.log("Cart", "made")
+
+    for answer in (capped.get("Cart"), capped.get("Shop"), capped.search(), capped.context("src/cart/a")):
+        assert "leftOut" not in encode(answer).decode()
+
+
+def test_an_atom_with_long_knowledge_and_a_long_changelog_keeps_its_knowledge(capped: Knowledge) -> None:
+    capped.update("Cart", knowledge=LONG)
+    for number in range(15):
+        capped.log("Cart", f"{number} {'x' * 4_000}")
+
+    answer = capped.get("Cart", changelogLimit=50)
+
+    assert fits(answer)
+    assert (answer.atom.knowledge, answer.left_out) == (LONG, ["changelog"])
+    assert len(capped.get("Cart", changelogLimit=10).changelog) == 10
+
+
+def test_relations_go_before_knowledge_does(capped: Knowledge, crowded: Knowledge) -> None:
+    related = [{"atomId": crowded["Alone"], "reason": f"{place:02}{'x' * 1020}"} for place in range(50)]
+    crowded.update("Cart", knowledge=LONG, relatedAtoms=related)
+
+    answer = capped.get("Cart")
+
+    assert fits(answer)
+    assert answer.atom.knowledge == LONG
+    assert answer.atom.left_out == ["relatedAtoms"]
+
+
+def test_an_atom_whose_text_alone_is_too_long_says_so(capped: Knowledge, crowded: Knowledge) -> None:
+    crowded.update("Cart", knowledge=QUOTES, paths=[f"{place:02}{BACKSLASHES}" for place in range(20)])
+
+    answer = capped.get("Cart")
+
+    assert fits(answer)
+    assert answer.atom.left_out[-1] == "knowledge"
+
+
+def test_a_molecule_of_many_atoms_leaves_out_the_knowledge_of_the_last_ones(engine: Engine, capped: Knowledge) -> None:
+    capped.update("Shop", knowledge=LONG)
+    capped.update("Cart", knowledge="x" * 4_000)
+    copy_atom(engine, capped["Cart"], 60)
+
+    answer = capped.get("Shop")
+
+    assert fits(answer)
+    assert answer.molecule.knowledge == LONG
+    assert len(answer.atoms) == 61
+    whole = [one.name for one in answer.atoms if not one.left_out]
+    assert whole == [one.name for one in answer.atoms][: len(whole)]
+    assert 0 < len(whole) < 61
+
+
+def test_a_molecule_whose_atoms_have_many_patterns_can_still_be_read(engine: Engine, capped: Knowledge) -> None:
+    ordinary = [f"src/area/of/the/shop/{place}/**" for place in range(20)]
+    for number in range(99):
+        capped.atom(f"a{number}", *ordinary, moleculeId="Shop")
+
+    assert fits(capped.get("Shop"))
+
+
+def test_a_page_of_a_search_ends_where_the_answer_would_be_too_long_and_the_next_goes_on(
+    engine: Engine, capped: Knowledge
+) -> None:
+    capped.update("Cart", knowledge=LONG)
+    copy_atom(engine, capped["Cart"], 4)
+    found, offset = [], 0
+    while True:
+        page = capped.search(moleculeId="Shop", offset=offset)
+        assert fits(page)
+        assert (page.count, page.limit) == (5, 100)
+        assert all(one.knowledge == LONG for one in page.items)
+        found += [one.name for one in page.items]
+        if not page.next_offset:
+            break
+        assert page.next_offset == offset + len(page.items)
+        offset = page.next_offset
+    assert found == ["Cart", *(f"Cart 10000{number}" for number in range(1, 5))]
+
+
+def test_what_is_too_long_for_a_page_of_its_own_is_found_without_its_parts(
+    capped: Knowledge, crowded: Knowledge
+) -> None:
+    related = [{"atomId": crowded["Alone"], "reason": f"{place:02}{'x' * 1020}"} for place in range(50)]
+    crowded.update("Cart", knowledge=QUOTES, relatedAtoms=related)
+
+    page = capped.search("cart")
+
+    assert fits(page)
+    assert [(one.name, one.left_out) for one in page.items] == [("Cart", ["relatedAtoms"])]
+
+
+def test_context_names_every_atom_and_leaves_out_the_knowledge_of_the_last_ones(
+    engine: Engine, capped: Knowledge
+) -> None:
+    capped.update("Shop", knowledge="of the shop")
+    capped.update("Cart", knowledge="x" * 10_000, paths=["copies/**"])
+    copy_atom(engine, capped["Cart"], 12)
+    capped.log("Cart", "made")
+
+    answer = capped.context("copies/a", *(f"copies/{100000 + number}/a" for number in range(1, 13)))
+
+    assert fits(answer)
+    (shop,) = answer.molecules
+    assert [one.name for one in shop.atoms] == ["Cart", *(f"Cart {100000 + number}" for number in range(1, 13))]
+    assert shop.knowledge == "of the shop"
+    assert all(one.matched_paths for one in shop.atoms)
+    assert shop.atoms[0].knowledge == "x" * 10_000
+    assert told(shop.atoms[-1])["leftOut"] == ["knowledge"]
+
+
+def test_a_page_of_a_changelog_ends_and_the_next_goes_on(capped: Knowledge) -> None:
+    for number in range(25):
+        capped.log("Cart", f"{number:02} {'x' * 4_000}")
+
+    def page(offset: int) -> Any:
+        return capped.call(
+            "knowledge.search_changelog", parentType="atom", parentId=capped["Cart"], limit=100, offset=offset
+        )
+
+    first = page(0)
+    second = page(first.next_offset)
+
+    assert fits(first)
+    assert fits(second)
+    assert 0 < len(first.entries) < 25
+    assert [one.summary[:2] for one in (*first.entries, *second.entries)] == [f"{n:02}" for n in reversed(range(25))]
+    assert not second.next_offset
+
+
+def test_an_atom_of_the_largest_size_can_be_made_and_changed_by_whoever_has_a_cap(capped: Knowledge) -> None:
+    largest: dict[str, Any] = {
+        "paths": PATHS,
+        "knowledge": "x" * 32_768,
+        "relatedAtoms": [{"atomId": capped["Alone"], "reason": f"{place:02}{'x' * 1022}"} for place in range(50)],
+    }
+
+    made = capped.create("atom", "Largest", **largest)
+    changed = capped.update("Largest", **largest | {"knowledge": QUOTES})
+
+    assert fits({"atom": made})
+    assert fits({"atom": changed})
+    assert changed.version == 2

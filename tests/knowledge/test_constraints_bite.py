@@ -1,0 +1,310 @@
+"""The rules of knowledge that stand in the schema itself: raw SQL cannot break them, and each is there for that.
+
+Every attempt is made twice: as somebody with the app's own connection, who must be refused by the rule that is named;
+and as the owner with that one rule switched off, to see that nothing else stood in the way. Rules that the app never
+comes to, because another one refuses it before, are tried as the owner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from dataclasses import dataclass
+
+import pytest
+
+from groundplan.kernel.store.guards import ParentMissing, RevisionSkipped, VersionSkipped
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.queries import Query
+from tests.engines import Engine, Rows, SqliteEngine, person
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge
+
+ADA = person("ada")
+TABLES = ("graph_projects", "graph_molecules", "graph_atoms", "graph_changelog", "graph_deleted", "graph_freshness")
+STAMP = "'2026-03-01T09:00:00.000Z'"
+ATLAS = "(SELECT id FROM projects WHERE name = 'atlas')"
+RELATIONS = json.dumps([{"atomId": NOWHERE, "reason": "x"}] * 51)
+PATHS = json.dumps(["a"] * 21)
+
+
+def changed(table: str, name: str, assignment: str, version: str = "version + 1") -> str:
+    return f"UPDATE graph_{table} SET {assignment}, version = {version} WHERE name = '{name}'"
+
+
+def atom(assignment: str, version: str = "version + 1") -> str:
+    return changed("atoms", "Cart", assignment, version)
+
+
+def molecule(assignment: str, version: str = "version + 1") -> str:
+    return changed("molecules", "Shop", assignment, version)
+
+
+def id_of(table: str, name: str) -> str:
+    return f"(SELECT id FROM graph_{table} WHERE name = '{name}')"
+
+
+def new_atom(*, n: str = "1000", id_: str = f"'{NOWHERE}'", version: str = "1", project_id: str = "project_id") -> str:
+    return (
+        "INSERT INTO graph_atoms (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, "
+        f"created_at, updated_at, patterns_rev, paths, knowledge, words) SELECT tenant_id, {project_id}, {n}, {id_}, "
+        f"'copied', {version}, 'x', 'x', {STAMP}, {STAMP}, 1, paths, '', '  ' FROM graph_atoms WHERE name = 'Cart'"
+    )
+
+
+def new_molecule(*, n: str = "1000", id_: str = f"'{NOWHERE}'", version: str = "1", project_id: str = ATLAS) -> str:
+    return (
+        "INSERT INTO graph_molecules (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, "
+        f"created_at, updated_at, knowledge, words) VALUES ('local', {project_id}, {n}, {id_}, 'copied', {version}, "
+        f"'x', 'x', {STAMP}, {STAMP}, '', '  ')"
+    )
+
+
+def entry(parent_type: str, parent_id: str, summary: str = "x", project_id: str = ATLAS) -> str:
+    return (
+        "INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, "
+        f"summary) VALUES ('local', {project_id}, '{NOWHERE}', '{parent_type}', {parent_id}, 1, 'x', {STAMP}, "
+        f"'{summary}')"
+    )
+
+
+def deleted(entity_type: str, project_id: str = ATLAS) -> str:
+    return f"INSERT INTO graph_deleted VALUES ('local', '{NOWHERE}', {project_id}, '{entity_type}', 1)"
+
+
+def counts(assignment: str) -> str:
+    return f"UPDATE graph_projects SET {assignment} WHERE project_id = {ATLAS}"
+
+
+def freshness(assignment: str) -> str:
+    return f"UPDATE graph_freshness SET {assignment} WHERE project_id = {ATLAS}"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A statement and the rule that forbids it. Its effect is looked for in the table that it changes."""
+
+    statement: str
+    rule: str
+
+    @property
+    def table(self) -> str:
+        return next(word for word in self.statement.split() if word in TABLES)
+
+    @property
+    def rule_table(self) -> str:
+        return next(table for table in TABLES if self.rule.startswith(table))
+
+
+ATTEMPTS = {
+    "an atom without a name": Attempt(atom("name = ''"), "graph_atoms_name_fits"),
+    "a name that is too long": Attempt(atom(f"name = '{'ü' * 256}'"), "graph_atoms_name_fits"),
+    "an atom without a boundary": Attempt(atom("paths = '[]'"), "graph_atoms_have_a_boundary"),
+    "an atom with too many paths": Attempt(atom(f"paths = '{PATHS}'"), "graph_atoms_have_a_boundary"),
+    "knowledge that is too long in bytes": Attempt(atom(f"knowledge = '{'ü' * 16_385}'"), "graph_atoms_knowledge_fits"),
+    "too many relations": Attempt(atom(f"related_atoms = '{RELATIONS}'"), "graph_atoms_relations_fit"),
+    "a change that keeps the version": Attempt(atom("knowledge = 'x'", "version"), "graph_atoms_version_moves_by_one"),
+    "a change that does not mention the version": Attempt(
+        "UPDATE graph_atoms SET knowledge = 'x' WHERE name = 'Cart'", "graph_atoms_version_moves_by_one"
+    ),
+    "a version that skips": Attempt(atom("knowledge = 'x'", "version + 2"), "graph_atoms_version_moves_by_one"),
+    "a version that goes back": Attempt(atom("knowledge = 'x'", "version - 1"), "graph_atoms_version_moves_by_one"),
+    "an atom at version 0": Attempt(new_atom(version="0"), "graph_atoms_version_counts"),
+    "a confirmation since never": Attempt(atom("confirmed_at = NULL"), "graph_atoms_confirmation_is_whole"),
+    "a confirmation at no commit": Attempt(atom("confirmed_commit = NULL"), "graph_atoms_confirmation_is_whole"),
+    "a molecule of another project": Attempt(
+        atom(f"molecule_id = {id_of('molecules', 'Theirs')}"), "graph_atoms_share_the_project_of_their_molecule"
+    ),
+    "a molecule that never was": Attempt(
+        atom(f"molecule_id = '{NOWHERE}'"), "graph_atoms_share_the_project_of_their_molecule"
+    ),
+    "an atom for a molecule": Attempt(
+        atom(f"molecule_id = {id_of('atoms', 'Alone')}"), "graph_atoms_share_the_project_of_their_molecule"
+    ),
+    "a molecule that goes while it has atoms": Attempt(
+        "DELETE FROM graph_molecules WHERE name = 'Shop'", "graph_atoms_share_the_project_of_their_molecule"
+    ),
+    "an atom that goes while something is known of its files": Attempt(
+        "DELETE FROM graph_atoms WHERE name = 'Cart'", "graph_freshness_is_of_an_atom"
+    ),
+    "a molecule without a name": Attempt(molecule("name = ''"), "graph_molecules_name_fits"),
+    "a molecule that says too much": Attempt(
+        molecule(f"knowledge = '{'ü' * 16_385}'"), "graph_molecules_knowledge_fits"
+    ),
+    "a molecule with too many relations": Attempt(
+        molecule(f"related_molecules = '{RELATIONS}'"), "graph_molecules_relations_fit"
+    ),
+    "a molecule whose version skips": Attempt(
+        molecule("knowledge = 'x'", "version + 2"), "graph_molecules_version_moves_by_one"
+    ),
+    "a molecule whose version stays": Attempt(
+        molecule("knowledge = 'x'", "version"), "graph_molecules_version_moves_by_one"
+    ),
+    "a molecule at version 0": Attempt(new_molecule(version="0"), "graph_molecules_version_counts"),
+    "an entry of nothing": Attempt(entry("atom", f"'{NOWHERE}'"), "graph_changelog_has_a_parent"),
+    "an entry of the other kind": Attempt(entry("atom", id_of("molecules", "Shop")), "graph_changelog_has_a_parent"),
+    "an entry of another project's atom": Attempt(
+        entry("atom", id_of("atoms", "Their atom")), "graph_changelog_has_a_parent"
+    ),
+    "an entry that says nothing": Attempt(entry("atom", id_of("atoms", "Cart"), ""), "graph_changelog_summary_fits"),
+    "an entry that says too much": Attempt(
+        entry("molecule", id_of("molecules", "Shop"), "ü" * 2049), "graph_changelog_summary_fits"
+    ),
+    "something unknown that was deleted": Attempt(deleted("bond"), "graph_deleted_type_is_known"),
+    "a state that is unknown": Attempt(freshness("state = 'stale'"), "graph_freshness_state_is_known"),
+    "the freshness of another project's atom": Attempt(
+        freshness(f"atom_id = {id_of('atoms', 'Their atom')}"), "graph_freshness_is_of_an_atom"
+    ),
+    "a revision that skips": Attempt(counts("rev = rev + 2"), "graph_projects_rev_moves_by_one"),
+    "a revision that goes back": Attempt(counts("rev = rev - 1"), "graph_projects_rev_moves_by_one"),
+    "a count below nothing": Attempt(counts("last_n = -1"), "graph_projects_count"),
+}
+# Where the app is told no before it comes to these: by a policy, or by the trigger that wants a parent.
+BY_OWNER = {
+    "an atom of no project": (new_atom(project_id="'nowhere'"), "graph_atoms_are_of_a_project"),
+    "a molecule of no project": (new_molecule(project_id="'nowhere'"), "graph_molecules_are_of_a_project"),
+    "something deleted from no project": (deleted("atom", "'nowhere'"), "graph_deleted_are_of_a_project"),
+    "knowledge of no project": (
+        "INSERT INTO graph_projects VALUES ('local', 'nowhere', 7, 1, 0)",
+        "graph_projects_are_of_a_project",
+    ),
+    "an entry of no project": (
+        entry("atom", id_of("atoms", "Cart"), project_id="'nowhere'"),
+        "graph_changelog_is_of_a_project",
+    ),
+    "an entry of an unknown kind": (entry("bond", f"'{NOWHERE}'"), "graph_changelog_parent_is_known"),
+}
+TRIGGERS = {
+    "graph_atoms_version_moves_by_one": "version_step",
+    "graph_molecules_version_moves_by_one": "version_step",
+    "graph_projects_rev_moves_by_one": "rev_step",
+    "graph_changelog_has_a_parent": "no_parent",
+}
+REFERENCES = {
+    "graph_atoms_share_the_project_of_their_molecule",
+    "graph_freshness_is_of_an_atom",
+    *(rule for _, rule in BY_OWNER.values() if rule.endswith("of_a_project")),
+}
+
+
+@pytest.fixture(autouse=True)
+def atlas(engine: Engine) -> None:
+    """Cart in Shop, at version 3, confirmed and with an entry; Alone in none; and a project beside it."""
+    desk = Knowledge(engine.session("ada")).open()
+    desk.molecule("Shop")
+    desk.atom("Cart", moleculeId="Shop")
+    desk.atom("Alone")
+    desk.update("Cart", confirm=COMMIT)
+    desk.update("Cart", knowledge="y")
+    desk.log("Cart", "made")
+    other = desk.beside("borealis")
+    other.molecule("Theirs")
+    other.atom("Their atom", moleculeId="Theirs")
+
+
+def rows(table: str) -> str:
+    return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
+
+
+def said(engine: Engine, statement: str) -> str:
+    """What the database says to the app's own connection."""
+    try:
+        engine.as_app(ADA, statement, keep=False)
+    except engine.refusals as refusal:
+        return str(refusal)
+    return "done"
+
+
+def unguarded(engine: Engine, attempt: Attempt) -> Rows:
+    """The rows after the attempt, made where its rule does not hold; undone afterwards."""
+    if isinstance(engine, SqliteEngine):
+        with contextlib.closing(sqlite3.connect(engine.path, isolation_level=None)) as connection:
+            # A single constraint cannot be taken down there, only all of a kind.
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            connection.execute("PRAGMA foreign_keys = OFF")
+            connection.execute("BEGIN")
+            if attempt.rule in TRIGGERS:
+                connection.execute(f"DROP TRIGGER {attempt.rule}")
+            connection.execute(attempt.statement)
+            return connection.execute(rows(attempt.table)).fetchall()
+    down = (
+        [f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in TABLES]
+        if "DELETE" in attempt.statement
+        else [f"DROP TRIGGER {attempt.rule} ON {attempt.rule_table}"]
+        if attempt.rule in TRIGGERS
+        else [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {attempt.rule}"]
+    )
+    return engine.as_owner(*down, attempt.statement, rows(attempt.table), keep=False)
+
+
+def expected(engine: Engine, rule: str) -> str:
+    """How the refusal names the rule."""
+    if rule in REFERENCES and engine.dialect is Dialect.SQLITE:
+        return "FOREIGN KEY constraint failed"  # it does not say which
+    return TRIGGERS.get(rule, rule)
+
+
+def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(engine: Engine) -> None:
+    answers = {what: said(engine, attempt.statement) for what, attempt in ATTEMPTS.items()}
+
+    assert {
+        what: answers[what] for what, one in ATTEMPTS.items() if expected(engine, one.rule) not in answers[what]
+    } == {}
+
+
+def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
+    before = {table: engine.as_owner(rows(table)) for table in TABLES}
+
+    assert [what for what, one in ATTEMPTS.items() if unguarded(engine, one) == before[one.table]] == []
+    assert {table: engine.as_owner(rows(table)) for table in TABLES} == before
+
+
+def test_what_the_app_never_comes_to_is_refused_to_the_owner_as_well(engine: Engine) -> None:
+    parentless = "DROP TRIGGER graph_changelog_has_a_parent"
+    if engine.dialect is Dialect.POSTGRES:
+        parentless += " ON graph_changelog"
+
+    for what, (statement, rule) in BY_OWNER.items():
+        with pytest.raises(engine.refusals) as refusal:
+            engine.as_owner(parentless, statement, keep=False)
+        assert expected(engine, rule) in str(refusal.value), what
+        assert said(engine, statement) != "done", what
+
+
+def test_neither_ids_nor_numbers_are_given_twice(engine: Engine) -> None:
+    cart = "(SELECT {} FROM graph_atoms WHERE name = 'Cart')"
+    twice = {
+        "the id of an atom": new_atom(id_=cart.format("id")),
+        "the number of an atom": new_atom(n=cart.format("n")),
+        "the id of a molecule": new_molecule(id_=id_of("molecules", "Shop")),
+        "the number of a molecule": new_molecule(n="(SELECT n FROM graph_molecules WHERE name = 'Shop')"),
+        "the id of what was deleted": deleted("atom"),
+    }
+    engine.as_app(ADA, deleted("atom"))
+
+    assert [what for what, statement in twice.items() if said(engine, statement) == "done"] == []
+    # The number of a project cannot be changed at all on PostgreSQL, and on SQLite not to one that is taken.
+    taken = "UPDATE graph_projects SET number = (SELECT max(number) FROM graph_projects)"
+    with pytest.raises(engine.refusals):
+        engine.as_owner(taken, keep=False)
+    assert said(engine, taken) != "done"
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("UPDATE graph_atoms SET knowledge = 'x'", VersionSkipped),
+        ("UPDATE graph_molecules SET knowledge = 'x', version = version + 2", VersionSkipped),
+        ("UPDATE graph_projects SET rev = rev + 2", RevisionSkipped),
+        (entry("atom", f"'{NOWHERE}'"), ParentMissing),
+    ],
+)
+def test_a_caller_of_the_store_is_told_what_was_wrong(engine: Engine, statement: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", statement)))
+
+
+def test_a_version_moves_by_one(engine: Engine) -> None:
+    engine.as_app(ADA, atom("knowledge = 'x'"))
+
+    assert engine.as_owner("SELECT version FROM graph_atoms WHERE name = 'Cart'") == [(4,)]

@@ -1,0 +1,226 @@
+"""What one must know to touch some files: in the seed's shape, in one order, however the files are named."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundplan.kernel.output_gate import encode
+from tests.engines import Engine, person
+from tests.knowledge.desk import COMMIT, Knowledge, ended, told
+from tests.machines.budget import always
+from tests.work.desk import Hands
+
+NOW = "2026-03-01T09:00:00.000Z"
+TRIES = settings(always(0), max_examples=60)
+FILES = [
+    "src/payments/webhook-handler.ts",
+    "src/payments/stripe-gateway.ts",
+    "src/shared/retry.ts",
+    "src/payments/new/handler.ts",
+    "docs/read me.md",
+    "src/a/b/c/d.ts",
+    "app/[id]/page.tsx",
+]
+
+
+@pytest.fixture
+def payments(desk: Knowledge) -> Knowledge:
+    """The example of the seed, and a molecule whose atoms are elsewhere."""
+    desk.molecule("Payment Domain", knowledge="Communicates with Stripe")
+    desk.molecule("Elsewhere")
+    desk.atom("Stripe Integration", "src/payments/stripe-*.ts", knowledge="Retries.", moleculeId="Payment Domain")
+    desk.atom(
+        "Webhook Handlers",
+        "src/payments/{webhook,stripe}-*.ts",
+        knowledge="8 handlers",
+        moleculeId="Payment Domain",
+        relatedAtoms={"Stripe Integration": "webhooks call gateway for processing"},
+    )
+    desk.atom("Retry Utilities", "src/shared/retry*.ts", "lib/**", knowledge="Generic exponential backoff")
+    desk.atom("Lonely", "lib/lonely/**", moleculeId="Elsewhere")
+    return desk
+
+
+def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
+    payments.log("Webhook Handlers", "made")
+
+    assert told(payments.context(*FILES[:4])) == {
+        "molecules": [
+            {
+                "id": payments["Payment Domain"],
+                "name": "Payment Domain",
+                "version": 1,
+                "knowledge": "Communicates with Stripe",
+                "atoms": [
+                    {
+                        "id": payments["Stripe Integration"],
+                        "name": "Stripe Integration",
+                        "version": 1,
+                        "knowledge": "Retries.",
+                        "matchedPaths": ["src/payments/stripe-gateway.ts"],
+                        "relatedAtoms": [],
+                        "changelog": [],
+                    },
+                    {
+                        "id": payments["Webhook Handlers"],
+                        "name": "Webhook Handlers",
+                        "version": 1,
+                        "knowledge": "8 handlers",
+                        "matchedPaths": ["src/payments/stripe-gateway.ts", "src/payments/webhook-handler.ts"],
+                        "relatedAtoms": [
+                            {
+                                "atomId": payments["Stripe Integration"],
+                                "name": "Stripe Integration",
+                                "reason": "webhooks call gateway for processing",
+                            }
+                        ],
+                        "changelog": [{"taskId": payments["build"], "summary": "made", "createdAt": NOW}],
+                    },
+                ],
+            }
+        ],
+        "orphanAtoms": [
+            {
+                "id": payments["Retry Utilities"],
+                "name": "Retry Utilities",
+                "version": 1,
+                "knowledge": "Generic exponential backoff",
+                "matchedPaths": ["src/shared/retry.ts"],
+                "relatedAtoms": [],
+                "changelog": [],
+            }
+        ],
+        "unmatchedPaths": ["src/payments/new/handler.ts"],
+    }
+
+
+def test_molecules_and_atoms_come_by_name_and_then_by_id(desk: Knowledge) -> None:
+    for molecule in ("b", "a", "B"):
+        desk.molecule(molecule)
+        for atom in ("z", "y", "Ä"):
+            desk.atom(f"{atom} of {molecule}", "src/**", moleculeId=molecule)
+    twins = [desk.atom("twin", "**/*.ts").id for _ in range(4)]
+
+    known = desk.context("src/a.ts")
+
+    assert [one.name for one in known.molecules] == ["B", "a", "b"]
+    assert [one.name for one in known.molecules[1].atoms] == ["y of a", "z of a", "Ä of a"]
+    assert [one.id for one in known.orphan_atoms] == sorted(twins)
+
+
+def test_the_order_of_the_files_and_saying_one_twice_change_no_byte(payments: Knowledge) -> None:
+    payments.atom("Pages", "app/[id]/page.tsx", "**/*.md")
+    expected = encode(payments.context(*FILES))
+
+    @TRIES
+    @given(st.permutations(FILES), st.lists(st.sampled_from(FILES), max_size=4), st.randoms(use_true_random=False))
+    def any_order(files: list[str], again: list[str], random: Random) -> None:
+        mixed = [*files, *again]
+        random.shuffle(mixed)
+        assert encode(payments.context(*mixed)) == expected
+        for between in (",", ", ", "\n", ",\n\n"):
+            answer = payments.call("knowledge.context", projectId="atlas", paths=between.join(mixed))
+            assert encode(answer) == expected
+
+    any_order()
+
+
+WRITTEN = [
+    "./src/shared/retry.ts",
+    "src\\shared\\retry.ts",
+    "- src/shared/retry.ts",
+    "`src/shared/retry.ts`",
+    "* `./src/shared/retry.ts`",
+    "  src/shared/retry.ts  ",
+    "src//shared/./retry.ts",
+]
+
+
+def test_a_file_is_found_however_it_is_written(payments: Knowledge) -> None:
+    expected = encode(payments.context("src/shared/retry.ts"))
+
+    for written in (*WRITTEN, *([one] for one in WRITTEN), '["src/shared/retry.ts"]'):
+        answer = payments.call("knowledge.context", projectId="atlas", paths=written)
+        assert encode(answer) == expected, written
+
+
+def test_a_file_of_several_atoms_brings_all_of_them(payments: Knowledge) -> None:
+    payments.atom("Everything", "**")
+
+    assert payments.matching("src/payments/stripe-x.ts") == ["Everything", "Stripe Integration", "Webhook Handlers"]
+
+
+def test_what_no_atom_covers_is_told_sorted_and_once(payments: Knowledge) -> None:
+    known = payments.context("z.ts", "./a.ts", "z.ts", "../outside.ts", "src/shared/retry.ts")
+
+    assert known.unmatched_paths == ["../outside.ts", "a.ts", "z.ts"]
+
+
+def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
+    for number in range(7):
+        payments.log("Retry Utilities", str(number))
+
+    def changelog(**given: int) -> list[str]:
+        (atom,) = payments.context("src/shared/retry.ts", **given).orphan_atoms
+        return [one.summary for one in atom.changelog]
+
+    assert changelog() == ["6", "5", "4", "3", "2"]
+    assert changelog(changelogLimit=2) == ["6", "5"]
+    assert changelog(changelogLimit=50) == ["6", "5", "4", "3", "2", "1", "0"]
+
+
+def test_freshness_is_there_once_somebody_looked(payments: Knowledge, clock: Hands) -> None:
+    def freshness() -> list[object]:
+        return [one.get("freshness") for one in told(payments.context("lib/x"))["orphanAtoms"]]
+
+    assert freshness() == [None]
+    payments.check({"id": "Retry Utilities", "freshness": "changed", "commit": COMMIT, "files": ["lib/x"]})
+    assert freshness() == [{"state": "changed", "commit": COMMIT, "checkedAt": NOW, "files": ["lib/x"]}]
+    clock.move(hours=1)
+    payments.update("Retry Utilities", confirm=COMMIT[:12])
+    assert freshness() == [{"state": "fresh", "commit": COMMIT[:12], "checkedAt": "2026-03-01T10:00:00.000Z"}]
+    payments.update("Retry Utilities", paths=["lib/**"])
+    assert freshness() == [None]
+
+
+def test_the_files_of_one_project_say_nothing_about_another(engine: Engine, payments: Knowledge) -> None:
+    other = payments.beside("borealis")
+    engine.found_organization("rival", "mallory")
+    mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
+    assert told(other.context("lib/a")) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": ["lib/a"]}
+    other.atom("Theirs", "lib/**")
+    mallory.atom("Mallory's", "lib/**")
+
+    assert payments.matching("lib/a") == ["Retry Utilities"]
+    assert other.matching("lib/a") == ["Theirs"]
+    assert mallory.matching("lib/a") == ["Mallory's"]
+
+
+def test_what_cannot_be_asked_is_refused_with_the_field(payments: Knowledge) -> None:
+    call = partial(payments.call, "knowledge.context")
+    refusals = {
+        "an unknown project": partial(call, projectId="nowhere", paths="a"),
+        "no paths": partial(call, projectId="atlas"),
+        "no file": partial(call, projectId="atlas", paths=[]),
+        "nothing between commas": partial(call, projectId="atlas", paths=" , \n,"),
+        "what is no path": partial(call, projectId="atlas", paths=["a", 1]),
+        "what is no list": partial(call, projectId="atlas", paths={"a": 1}),
+        "a longer changelog than there can be": partial(call, projectId="atlas", paths="a", changelogLimit=51),
+        "an unknown argument": partial(call, projectId="atlas", paths="a", path="b"),
+    }
+
+    assert {what: ended(refusal) for what, refusal in refusals.items()} == {
+        "an unknown project": ("NotFound", "not_found", None),
+        "no paths": ("Invalid", "missing_argument", "paths"),
+        "no file": ("Invalid", "invalid_argument", "paths"),
+        "nothing between commas": ("Invalid", "invalid_argument", "paths"),
+        "what is no path": ("Invalid", "invalid_argument", "paths[1]"),
+        "what is no list": ("Invalid", "invalid_argument", "paths"),
+        "a longer changelog than there can be": ("Invalid", "invalid_argument", "changelogLimit"),
+        "an unknown argument": ("Invalid", "unknown_argument", "path"),
+    }

@@ -1,0 +1,290 @@
+"""An atom or a molecule is written down as it was sent, and what cannot be written down leaves no trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tests.engines import Engine
+from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.knowledge.rows import everything
+from tests.work.desk import refused
+
+NOW = "2026-03-01T09:00:00.000Z"
+
+MALFORMED = {
+    "/src/a.ts": "absolute",
+    "C:/src/a.ts": "a drive",
+    "../src/**": "traversal",
+    "src/../a.ts": "traversal on the way",
+    "src/{a,..}/b": "traversal in braces",
+    "src/..": "traversal at the end",
+    "src//a.ts": "an empty segment",
+    "src/./a.ts": "a dot",
+    "!src/**": "a negation",
+    "src/[ab": "an unclosed class",
+    "src/{a,b": "unclosed braces",
+    "src/[z-a]": "a range that runs backwards",
+    "docs/": "a bare directory",
+    "a\\": "a lone escape",
+    "": "nothing",
+    "   ": "blanks",
+    "a\nb": "two lines",
+}
+
+
+def test_a_new_atom_is_told_as_it_is_kept(desk: Knowledge) -> None:
+    desk.molecule("Shop")
+
+    made = desk.atom("Cart", "src/cart/**", "src/cart-*.ts", knowledge="Prices come from outside.", moleculeId="Shop")
+
+    assert told(made) == {
+        "entityType": "atom",
+        "id": desk["Cart"],
+        "projectId": desk.project_id,
+        "moleculeId": desk["Shop"],
+        "name": "Cart",
+        "paths": ["src/cart/**", "src/cart-*.ts"],
+        "knowledge": "Prices come from outside.",
+        "relatedAtoms": [],
+        "createdByTaskId": desk["plan"],
+        "lastTaskId": desk["plan"],
+        "version": 1,
+        "createdAt": NOW,
+        "updatedAt": NOW,
+    }
+    assert desk.read("Cart") == made
+
+
+def test_a_new_molecule_is_told_as_it_is_kept(desk: Knowledge) -> None:
+    made = desk.molecule("Shop", knowledge="All of it is idempotent.")
+
+    assert told(made) == {
+        "entityType": "molecule",
+        "id": desk["Shop"],
+        "projectId": desk.project_id,
+        "name": "Shop",
+        "knowledge": "All of it is idempotent.",
+        "relatedMolecules": [],
+        "createdByTaskId": desk["plan"],
+        "lastTaskId": desk["plan"],
+        "version": 1,
+        "createdAt": NOW,
+        "updatedAt": NOW,
+    }
+    assert desk.read("Shop") == made
+
+
+def test_an_atom_needs_neither_molecule_nor_knowledge(desk: Knowledge) -> None:
+    made = desk.atom("Retry", "src/retry.ts")
+
+    assert (made.molecule_id, made.knowledge) == (None, "")
+
+
+def test_blanks_around_texts_are_not_kept(desk: Knowledge) -> None:
+    made = desk.atom("  Caf\u0065\u0301 ", " src/** ", knowledge="\n\n  It rains.\t\n")
+
+    assert (made.name, made.paths, made.knowledge) == ("Caf\u00e9", ["src/**"], "It rains.")
+
+
+def test_relations_come_back_with_the_names_there_are_now(desk: Knowledge) -> None:
+    desk.atom("Stripe")
+    desk.molecule("Pages")
+
+    cart = desk.atom("Cart", relatedAtoms={"Stripe": "calls it to charge"})
+    shop = desk.molecule("Shop", relatedMolecules={"Pages": "is shown by them"})
+    desk.update("Stripe", name="Payments")
+
+    assert told(cart)["relatedAtoms"] == [{"atomId": desk["Stripe"], "name": "Stripe", "reason": "calls it to charge"}]
+    assert told(shop)["relatedMolecules"] == [
+        {"moleculeId": desk["Pages"], "name": "Pages", "reason": "is shown by them"}
+    ]
+    assert desk.read("Cart").related_atoms[0].name == "Payments"
+
+
+def test_lists_may_come_as_json_text_and_go_out_as_lists(desk: Knowledge) -> None:
+    stripe = desk.atom("Stripe", paths='["src/stripe/**", "src/s.ts"]')
+    related = json.dumps([{"atomId": stripe.id, "reason": "calls"}])
+    pages = desk.molecule("Pages")
+
+    cart = desk.atom("Cart", relatedAtoms=related)
+    shop = desk.molecule("Shop", relatedMolecules=json.dumps([{"moleculeId": pages.id, "reason": "in"}]))
+
+    assert told(stripe)["paths"] == ["src/stripe/**", "src/s.ts"]
+    assert told(cart)["relatedAtoms"] == [{"atomId": stripe.id, "name": "Stripe", "reason": "calls"}]
+    assert told(shop)["relatedMolecules"] == [{"moleculeId": pages.id, "name": "Pages", "reason": "in"}]
+
+
+def test_ids_may_come_without_dashes_and_a_project_by_its_id(desk: Knowledge) -> None:
+    shop, stripe = desk.molecule("Shop"), desk.atom("Stripe")
+
+    cart = desk.atom(
+        "Cart",
+        projectId=desk.project_id,
+        moleculeId=shop.id.replace("-", "").upper(),
+        relatedAtoms=[{"atomId": stripe.id.replace("-", ""), "reason": "calls"}],
+    )
+
+    assert (cart.molecule_id, cart.related_atoms[0].atom_id) == (shop.id, stripe.id)
+    assert cart.project_id == desk.project_id
+
+
+def test_a_task_may_be_named_by_its_beginning_and_is_kept_whole(desk: Knowledge) -> None:
+    made = desk.atom("Cart", createdByTaskId=desk["build"][:5])
+
+    assert (made.created_by_task_id, made.last_task_id) == (desk["build"], desk["build"])
+
+
+def test_two_dots_are_refused_only_where_they_are_a_segment(desk: Knowledge) -> None:
+    names = ["app/[...slug]/page.tsx", "notes/what...md", "a..b/c", "..hidden/x"]
+
+    assert desk.atom("Pages", *names).paths == names
+
+
+def test_what_was_made_is_in_the_events_with_everything_it_said(engine: Engine, desk: Knowledge) -> None:
+    desk.atom("Stripe")
+    desk.molecule("Shop")
+
+    desk.by("ben").atom("Cart", "a/**", knowledge="x", moleculeId="Shop", relatedAtoms={"Stripe": "calls"})
+
+    ((actor, op, changes),) = engine.as_owner(
+        f"SELECT actor_id, op, changes FROM events WHERE subject = '{desk['Cart']}'"
+    )
+    assert (actor, op) == ("ben", "knowledge.created")
+    assert {one["field"]: one["after"] for one in json.loads(changes)} == {
+        "entity_type": "atom",
+        "name": "Cart",
+        "molecule_id": desk["Shop"],
+        "paths": ["a/**"],
+        "knowledge": "x",
+        "related_atoms": [{"atomId": desk["Stripe"], "reason": "calls"}],
+        "created_by_task_id": desk["plan"],
+    }
+
+
+def test_a_malformed_pattern_is_refused_with_its_place_and_what_to_write(engine: Engine, desk: Knowledge) -> None:
+    before = everything(engine)
+
+    for pattern, what in MALFORMED.items():
+        error = refused(partial(desk.atom, "Cart", "src/**", pattern))
+
+        assert (error.status, error.code, error.details["field"]) == (400, "malformed_pattern", "paths[1]"), what
+        assert error.details["hint"], what
+    assert everything(engine) == before
+
+
+MANY = [{"atomId": NOWHERE, "reason": "x"}] * 51
+
+Attempt = tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]]
+
+REFUSED: dict[str, Attempt] = {
+    "an unknown project": (lambda d: d.atom("x", projectId="nowhere"), ("NotFound", "not_found", None)),
+    "an atom without paths": (lambda d: d.create("atom", "x"), ("Invalid", "missing_argument", "paths")),
+    "an atom with an empty list of paths": (lambda d: d.atom("x", paths=[]), ("RuleViolated", "empty_paths", "paths")),
+    "the same as text": (lambda d: d.atom("x", paths="[]"), ("RuleViolated", "empty_paths", "paths")),
+    "paths that are one text": (lambda d: d.atom("x", paths="src/**"), ("Invalid", "invalid_argument", "paths")),
+    "paths that are none": (lambda d: d.atom("x", paths=[1]), ("Invalid", "invalid_argument", "paths[0]")),
+    "too many paths": (lambda d: d.atom("x", paths=["a"] * 21), ("Invalid", "invalid_argument", "paths")),
+    "a path that is too long": (lambda d: d.atom("x", "a", "x" * 513), ("Invalid", "too_long", "paths[1]")),
+    "an unknown molecule": (lambda d: d.atom("x", moleculeId=NOWHERE), ("NotFound", "not_found", "moleculeId")),
+    "an atom as a molecule": (lambda d: d.atom("x", moleculeId="Cart"), ("NotFound", "not_found", "moleculeId")),
+    "a molecule of another project": (
+        lambda d: d.atom("x", moleculeId="their molecule"),
+        ("RuleViolated", "other_project", "moleculeId"),
+    ),
+    "a molecule that is no id": (lambda d: d.atom("x", moleculeId="Shop!"), ("Invalid", "invalid_id", "moleculeId")),
+    "a relation to nothing": (
+        lambda d: d.atom("x", relatedAtoms={NOWHERE: "x"}),
+        ("NotFound", "not_found", "relatedAtoms[0].atomId"),
+    ),
+    "a relation to a molecule": (
+        lambda d: d.atom("x", relatedAtoms={"Shop": "x"}),
+        ("NotFound", "not_found", "relatedAtoms[0].atomId"),
+    ),
+    "a relation to what was deleted": (
+        lambda d: d.atom("x", relatedAtoms={"Cart": "x", "Gone": "x"}),
+        ("NotFound", "not_found", "relatedAtoms[1].atomId"),
+    ),
+    "a relation into another project": (
+        lambda d: d.atom("x", relatedAtoms={"their atom": "x"}),
+        ("RuleViolated", "other_project", "relatedAtoms[0].atomId"),
+    ),
+    "a molecule's relation into another project": (
+        lambda d: d.molecule("x", relatedMolecules={"their molecule": "x"}),
+        ("RuleViolated", "other_project", "relatedMolecules[0].moleculeId"),
+    ),
+    "a relation that is no id": (
+        lambda d: d.atom("x", relatedAtoms={"?": "x"}),
+        ("Invalid", "invalid_id", "relatedAtoms[0].atomId"),
+    ),
+    "a relation without a reason": (
+        lambda d: d.atom("x", relatedAtoms={"Cart": ""}),
+        ("Invalid", "invalid_argument", "relatedAtoms[0].reason"),
+    ),
+    "a relation with a blank reason": (
+        lambda d: d.atom("x", relatedAtoms={"Cart": " \n"}),
+        ("Invalid", "invalid_argument", "relatedAtoms[0].reason"),
+    ),
+    "a molecule's relation with a blank reason": (
+        lambda d: d.molecule("x", relatedMolecules={"Shop": " "}),
+        ("Invalid", "invalid_argument", "relatedMolecules[0].reason"),
+    ),
+    "relations that are no JSON": (
+        lambda d: d.atom("x", relatedAtoms="[{]"),
+        ("Invalid", "invalid_argument", "relatedAtoms"),
+    ),
+    "too many relations": (lambda d: d.atom("x", relatedAtoms=MANY), ("Invalid", "invalid_argument", "relatedAtoms")),
+    "an unknown task": (lambda d: d.atom("x", createdByTaskId="oooooo"), ("NotFound", "not_found", "createdByTaskId")),
+    "a task of another project": (
+        lambda d: d.atom("x", createdByTaskId="their task"),
+        ("Invalid", "mixed_projects", "createdByTaskId"),
+    ),
+    "no task": (
+        lambda d: d.call("knowledge.create", entityType="molecule", projectId="atlas", name="x"),
+        ("Invalid", "missing_argument", "createdByTaskId"),
+    ),
+    "no name": (lambda d: d.atom(" ", "a"), ("Invalid", "invalid_argument", "name")),
+    "a name of two lines": (lambda d: d.atom("a\nb", "a"), ("Invalid", "invalid_argument", "name")),
+    "a name that is too long": (lambda d: d.atom("x" * 256, "a"), ("Invalid", "too_long", "name")),
+    "knowledge that is too long": (
+        lambda d: d.atom("x", knowledge=" " + "ü" * 16_384 + "x"),
+        ("Invalid", "too_long", "knowledge"),
+    ),
+    "something that is neither": (lambda d: d.create("bond", "x"), ("Invalid", "invalid_argument", "entityType")),
+    "an unknown argument": (lambda d: d.atom("x", path=["a"]), ("Invalid", "unknown_argument", "path")),
+    "paths of a molecule": (lambda d: d.molecule("x", paths=["a"]), ("Invalid", "invalid_argument", "paths")),
+    "a molecule in a molecule": (
+        lambda d: d.molecule("x", moleculeId="Shop"),
+        ("Invalid", "invalid_argument", "moleculeId"),
+    ),
+    "atoms related to a molecule": (
+        lambda d: d.molecule("x", relatedAtoms={"Cart": "x"}),
+        ("Invalid", "invalid_argument", "relatedAtoms"),
+    ),
+    "molecules related to an atom": (
+        lambda d: d.atom("x", relatedMolecules={"Shop": "x"}),
+        ("Invalid", "invalid_argument", "relatedMolecules"),
+    ),
+}
+
+
+def test_what_cannot_be_made_is_refused_by_family_code_and_field_and_nothing_is_written(
+    engine: Engine, crowded: Knowledge
+) -> None:
+    before = everything(engine)
+
+    answers = {what: ended(partial(attempt, crowded)) for what, (attempt, _) in REFUSED.items()}
+
+    assert answers == {what: expected for what, (_, expected) in REFUSED.items()}
+    assert everything(engine) == before
+
+
+def test_a_refused_beginning_leaves_no_count_behind(engine: Engine, desk: Knowledge) -> None:
+    before = everything(engine)
+
+    refused(lambda: desk.atom("x", moleculeId=NOWHERE))
+
+    assert everything(engine) == before
+    assert before["graph_projects"] == []

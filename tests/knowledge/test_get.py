@@ -1,0 +1,93 @@
+"""One atom or molecule by its id: whole, with its latest changelog; a molecule with its atoms."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.engines import Engine
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
+from tests.knowledge.rows import copy_atom
+
+
+def test_an_atom_comes_whole_with_its_changelog_beside_it(crowded: Knowledge) -> None:
+    crowded.log("Cart", "made")
+
+    answer = told(crowded.get("Cart"))
+
+    assert answer.keys() == {"atom", "changelog"}
+    assert answer["atom"] == told(crowded.read("Cart"))
+    assert [one["summary"] for one in answer["changelog"]] == ["made"]
+
+
+def test_a_molecule_comes_with_its_atoms_by_name(crowded: Knowledge) -> None:
+    for name in ("tax", "Bill", "Älteres"):
+        crowded.atom(name, moleculeId="Shop")
+
+    answer = told(crowded.get("Shop"))
+
+    assert answer.keys() == {"molecule", "atoms", "changelog"}
+    assert [one["name"] for one in answer["atoms"]] == ["Bill", "Cart", "tax", "Älteres"]
+    assert answer["atoms"][1] == told(crowded.read("Cart"))
+
+
+def test_atoms_of_one_name_come_in_the_order_of_their_ids(crowded: Knowledge) -> None:
+    made = [crowded.atom("Twin", moleculeId="Pages").id for _ in range(4)]
+
+    assert [one.id for one in crowded.get("Pages").atoms] == sorted(made)
+    assert [one.id for one in crowded.search("twin").items] == sorted(made)
+
+
+def test_a_molecule_without_atoms_has_an_empty_list_of_them(crowded: Knowledge) -> None:
+    assert told(crowded.get("Pages"))["atoms"] == []
+
+
+def test_of_a_great_many_atoms_the_first_are_listed_and_the_rest_are_counted(
+    engine: Engine, crowded: Knowledge
+) -> None:
+    copy_atom(engine, crowded["Cart"], 99)
+    whole = crowded.get("Shop")
+    assert (len(whole.atoms), "moreAtoms" in told(whole)) == (100, False)
+    crowded.atom("Zuletzt", moleculeId="Shop")
+    crowded.atom("Zweitens", moleculeId="Shop")
+
+    answer = crowded.get("Shop")
+
+    assert (len(answer.atoms), answer.more_atoms) == (100, 2)
+    assert [one.name for one in crowded.search(moleculeId="Shop", offset=100).items] == ["Zuletzt", "Zweitens"]
+
+
+def test_an_id_may_come_without_dashes_and_in_capitals(crowded: Knowledge) -> None:
+    plain = crowded["Cart"].replace("-", "").upper()
+
+    assert crowded.call("knowledge.get", entityType="atom", id=plain).atom == crowded.read("Cart")
+
+
+def test_freshness_comes_with_an_atom_wherever_it_is_read(crowded: Knowledge) -> None:
+    crowded.update("Cart", confirm=COMMIT)
+
+    seen = {"state": "fresh", "commit": COMMIT, "checkedAt": "2026-03-01T09:00:00.000Z"}
+    assert told(crowded.get("Cart"))["atom"]["freshness"] == seen
+    assert told(crowded.get("Shop"))["atoms"][0]["freshness"] == seen
+    assert told(crowded.search("cart").items[0])["freshness"] == seen
+
+
+def test_what_is_not_there_is_refused_with_the_field(crowded: Knowledge) -> None:
+    ids = {"what never was": NOWHERE, "what was deleted": crowded["Gone"], "a molecule": crowded["Shop"]}
+
+    for what, id_ in ids.items():
+        call = partial(crowded.call, "knowledge.get", entityType="atom", id=id_)
+        assert ended(call) == ("NotFound", "not_found", "id"), what
+    assert ended(partial(crowded.call, "knowledge.get", entityType="atom", id="Cart")) == (
+        "Invalid",
+        "invalid_id",
+        "id",
+    )
+    assert ended(partial(crowded.call, "knowledge.get", entityType="atom")) == ("Invalid", "missing_argument", "id")
+
+
+def test_a_task_that_is_gone_stays_a_plain_id(crowded: Knowledge) -> None:
+    crowded.call(
+        "work.restructure", operations=[{"op": "merge", "source": crowded["plan"], "target": crowded["build"]}]
+    )
+
+    assert crowded.read("Cart").created_by_task_id == crowded["plan"]

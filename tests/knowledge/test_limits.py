@@ -1,0 +1,189 @@
+"""Every limit: the limit itself is fine, one above is refused with the limit named, and nothing is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from groundplan.kernel.errors import Invalid
+from tests.engines import Engine
+from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
+from tests.knowledge.rows import everything
+from tests.work.desk import refused
+
+
+class Limit(NamedTuple):
+    """How to come to a limit, and how it is named when it is passed."""
+
+    most: int
+    code: str
+    field: str
+    send: Callable[[Knowledge, int], Any]
+
+
+def text(size: int) -> str:
+    """Text of so many bytes, most of them of characters that have several, and none of them a blank."""
+    whole = "ü€🌍" * (size // 9)
+    return whole + "x" * (size - len(whole.encode()))
+
+
+def related(desk: Knowledge, key: str, name: str, count: int, reason: str = "x") -> list[dict[str, str]]:
+    return [{key: desk[name], "reason": reason}] * count
+
+
+def seen(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{"id": NOWHERE, "version": 1, "freshness": "fresh", **more}] * count
+
+
+def checked(desk: Knowledge, atoms: list[dict[str, Any]]) -> Any:
+    return desk.call("knowledge.record_check", projectId="atlas", commit=COMMIT, atoms=atoms)
+
+
+LIMITS = {
+    "name": Limit(255, "too_long", "name", lambda d, size: d.atom("ü" * size, "a")),
+    "name in an update": Limit(255, "too_long", "name", lambda d, size: d.update("Cart", name="ü" * size)),
+    "name of a molecule": Limit(255, "too_long", "name", lambda d, size: d.molecule("🌍" * size)),
+    "patterns": Limit(20, "invalid_argument", "paths", lambda d, size: d.atom("x", *["a"] * size)),
+    "patterns in an update": Limit(
+        20, "invalid_argument", "paths", lambda d, size: d.update("Cart", paths=[f"a{n}" for n in range(size)])
+    ),
+    "a pattern": Limit(512, "too_long", "paths[1]", lambda d, size: d.atom("x", "a", "🌍" * size)),
+    "a pattern in an update": Limit(
+        512, "too_long", "paths[0]", lambda d, size: d.update("Cart", paths=["x" * size, "b"])
+    ),
+    "knowledge": Limit(32_768, "too_long", "knowledge", lambda d, size: d.atom("x", knowledge=text(size))),
+    "knowledge in an update": Limit(
+        32_768, "too_long", "knowledge", lambda d, size: d.update("Cart", knowledge=text(size))
+    ),
+    "knowledge of a molecule": Limit(
+        32_768, "too_long", "knowledge", lambda d, size: d.update("Shop", knowledge=text(size))
+    ),
+    "related atoms": Limit(
+        50,
+        "invalid_argument",
+        "relatedAtoms",
+        lambda d, size: d.atom("x", relatedAtoms=related(d, "atomId", "Cart", size)),
+    ),
+    "related molecules": Limit(
+        50,
+        "invalid_argument",
+        "relatedMolecules",
+        lambda d, size: d.update("Shop", relatedMolecules=related(d, "moleculeId", "Pages", size)),
+    ),
+    "a reason": Limit(
+        1024,
+        "too_long",
+        "relatedAtoms[0].reason",
+        lambda d, size: d.update("Cart", relatedAtoms=related(d, "atomId", "Alone", 1, text(size))),
+    ),
+    "a summary": Limit(4096, "too_long", "summary", lambda d, size: d.log("Cart", text(size))),
+    "a page of a search": Limit(100, "invalid_argument", "limit", lambda d, size: d.search(limit=size)),
+    "a page of a changelog": Limit(100, "invalid_argument", "limit", lambda d, size: d.entries("Cart", limit=size)),
+    "a page of a list": Limit(
+        1000, "invalid_argument", "limit", lambda d, size: d.call("knowledge.list", projectId="atlas", limit=size)
+    ),
+    "entries beside an atom": Limit(
+        50, "invalid_argument", "changelogLimit", lambda d, size: d.get("Cart", changelogLimit=size)
+    ),
+    "entries beside what is found": Limit(
+        50, "invalid_argument", "changelogLimit", lambda d, size: d.search(changelogLimit=size)
+    ),
+    "words of a query": Limit(
+        32, "too_many", "query", lambda d, size: d.search(" ".join(f"w{place}" for place in range(size)))
+    ),
+    "files that are asked for": Limit(
+        1000, "too_many", "paths", lambda d, size: d.context(*(f"a/{place}" for place in range(size)))
+    ),
+    "a file that is asked for": Limit(4096, "too_long", "paths", lambda d, size: d.context("a", "x" * size)),
+    "atoms of a check": Limit(1000, "invalid_argument", "atoms", lambda d, size: checked(d, seen(size))),
+    "files of a check": Limit(
+        50, "invalid_argument", "atoms[0].files", lambda d, size: checked(d, seen(1, files=["a"] * size))
+    ),
+    "a file of a check": Limit(
+        4096, "too_long", "atoms[0].files[0]", lambda d, size: checked(d, seen(1, files=[text(size)]))
+    ),
+}
+
+
+def named(error: Invalid) -> int:
+    """The limit that a refusal names."""
+    limit: int = next(error.details[key] for key in ("limit_bytes", "limit_chars", "limit") if key in error.details)
+    return limit
+
+
+def test_up_to_the_limit_everything_is_taken(crowded: Knowledge) -> None:
+    for limit in LIMITS.values():
+        limit.send(crowded, limit.most - 1)
+        limit.send(crowded, limit.most)
+
+
+def test_what_is_above_a_limit_is_refused_and_the_limit_is_named_and_nothing_is_written(
+    engine: Engine, crowded: Knowledge
+) -> None:
+    before = everything(engine)
+
+    for what, limit in LIMITS.items():
+        error = refused(partial(limit.send, crowded, limit.most + 1))
+
+        assert isinstance(error, Invalid), what
+        assert (error.code, error.details["field"], named(error)) == (limit.code, limit.field, limit.most), what
+    assert everything(engine) == before
+
+
+def test_what_was_taken_at_the_limit_comes_back_whole(crowded: Knowledge) -> None:
+    reasons = [f"{place:02}{text(1022)}" for place in range(50)]
+    crowded.update(
+        "Cart",
+        name="ü" * 255,
+        paths=[f"{place:02}{'ü' * 510}" for place in range(20)],
+        knowledge=text(32_768),
+        relatedAtoms=[{"atomId": crowded["Alone"], "reason": reason} for reason in reasons],
+    )
+    crowded.log("Cart", text(4096))
+
+    found = crowded.get("Cart")
+
+    assert (found.atom.name, found.atom.knowledge, found.changelog[0].summary) == ("ü" * 255, text(32_768), text(4096))
+    assert found.atom.paths == [f"{place:02}{'ü' * 510}" for place in range(20)]
+    assert [one.reason for one in found.atom.related_atoms] == reasons
+
+
+def test_blanks_around_a_text_do_not_count(crowded: Knowledge) -> None:
+    around = " \n" * 1000
+
+    assert crowded.update("Cart", knowledge=f"{around}{text(32_768)}{around}").knowledge == text(32_768)
+    assert crowded.log("Cart", f"{around}{text(4096)}{around}").summary == text(4096)
+    assert crowded.update("Cart", name=f"  {'x' * 255}  ").name == "x" * 255
+    assert ended(lambda: crowded.update("Cart", knowledge=f" {text(32_769)} ")) == ("Invalid", "too_long", "knowledge")
+
+
+def test_a_reason_is_kept_without_the_blanks_around_it(crowded: Knowledge) -> None:
+    changed = crowded.update("Cart", relatedAtoms={"Alone": " fills it\n"})
+
+    assert changed.related_atoms[0].reason == "fills it"
+
+
+def test_braces_stand_for_no_more_than_so_many_patterns(crowded: Knowledge) -> None:
+    braces = "{a,b}/{a,b}/{a,b}/{a,b}/{a,b}/{a,b}"
+
+    assert crowded.atom("64", braces).paths == [braces]
+    assert ended(lambda: crowded.atom("65", f"{{{braces},c}}")) == ("Invalid", "malformed_pattern", "paths[0]")
+
+
+def test_what_is_below_a_limit_is_refused(crowded: Knowledge) -> None:
+    calls = {
+        "version": partial(crowded.update, "Cart", version=0),
+        "limit": partial(crowded.search, limit=0),
+        "offset": partial(crowded.search, offset=-1),
+        "changelogLimit": partial(crowded.get, "Cart", changelogLimit=-1),
+    }
+
+    assert {field: ended(call) for field, call in calls.items()} == {
+        field: ("Invalid", "invalid_argument", field) for field in calls
+    }
+
+
+def test_numbers_may_come_as_text(crowded: Knowledge) -> None:
+    assert len(crowded.search(limit="1", offset="1").items) == 1
+    assert crowded.update("Cart", version="1").version == 2

@@ -1,0 +1,232 @@
+"""Search finds what has every word of a query, in any order, in this project alone; and no query does any harm."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
+from groundplan.knowledge.words import stored_words, wanted_words
+from tests.engines import Engine, person
+from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
+from tests.knowledge.rows import copy_atom
+from tests.machines.budget import always
+from tests.work.desk import refused
+
+ATOMS = {
+    "Webhook Handlers": "8 handlers, all extend BaseWebhookHandler; locales come from the registry.",
+    "Stripe Integration": "Idempotent. A webhook calls the gateway, at most 30s.",
+    "AND OR NOT": 'says "quoted" NEAR(one two) * ^ : - + ( )',
+    "100% of a_b": "a%b a_b aXb 100",
+    "Überblick": "Straße, naïve, Ångström, \u212b",
+    "日本語": "これは日本語のテキストです",
+    "Empty": "",
+    "\U0001f642": "only a face",
+    "--; DROP TABLE graph_atoms": "'' \\ \" ` {words} words:",
+}
+MOLECULES = {"Payments": "talks to Stripe, idempotent webhooks", "Pages": "locales"}
+
+# What an index of words could take for its own: operators, quotes, columns, prefixes, functions.
+OPERATORS = [
+    *("AND", "OR", "NOT", "NEAR(", "NEAR(a b, 2)", "words:", "words : a", "graph_text", "rank"),
+    *('"', '""', "'", "*", "^", ":", "-", "+", "(", ")", "{", "}", "%", "_", "\\", ";", "--", "/*", "\u2028", "\ufeff"),
+]
+WORDS = sorted({word for texts in ATOMS.items() for text in texts for word in text.split()})
+SOME_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+BEGINNINGS = st.builds(lambda word, chars: word[:chars].swapcase(), st.sampled_from(WORDS), st.integers(1, 12))
+QUERIES = st.one_of(
+    SOME_TEXT,
+    st.lists(st.one_of(st.sampled_from(OPERATORS), st.sampled_from(WORDS), BEGINNINGS), max_size=6).map(" ".join),
+    st.lists(st.one_of(st.sampled_from(OPERATORS), BEGINNINGS), max_size=6).map("".join),
+)
+TRIES = settings(always(0), max_examples=150)
+
+
+@pytest.fixture
+def library(desk: Knowledge) -> Knowledge:
+    for name, knowledge in MOLECULES.items():
+        desk.molecule(name, knowledge=knowledge)
+    for name, knowledge in ATOMS.items():
+        desk.atom(name, "src/**", knowledge=knowledge, moleculeId="Payments" if "Handlers" in name else None)
+    return desk
+
+
+def expected(query: str, entries: dict[str, str]) -> list[str]:
+    """What a query finds, by the words alone."""
+    if not query.strip():
+        return sorted(entries)
+    wanted = wanted_words(query)
+    words = {name: stored_words(name, knowledge).split() for name, knowledge in entries.items()}
+    return sorted(
+        name for name in entries if wanted and all(any(word.startswith(one) for word in words[name]) for one in wanted)
+    )
+
+
+def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Knowledge) -> None:
+    @TRIES
+    @given(QUERIES)
+    @example("webhook AND idempotent")
+    @example('"webhook" NEAR(calls gateway) -x ^y z:*')
+    @example("")
+    def any_query(query: str) -> None:
+        for of, entries in (("atom", ATOMS), ("molecule", MOLECULES)):
+            search = partial(library.found, query, of=of, includeChangelog=False)
+            if len(wanted_words(query)) > QUERY_WORDS_MAX:
+                assert refused(search).code == "too_many"
+            else:
+                assert search() == expected(query, entries), query
+
+    any_query()
+
+
+FOUND = {
+    "webhook": ["Stripe Integration", "Webhook Handlers"],
+    "webhook idempotent": ["Stripe Integration"],
+    "IDEMPOTENT web": ["Stripe Integration"],
+    "basewebhookhandler registry": ["Webhook Handlers"],
+    "webhookhandler": ["Webhook Handlers"],
+    "handler": ["Webhook Handlers"],
+    "uber": ["Überblick"],
+    "STRASSE angstrom": ["Überblick"],
+    "日本": ["日本語"],
+    "テキスト": ["日本語"],
+    "empty": ["Empty"],
+    "100": ["100% of a_b"],
+    "face": ["\U0001f642"],
+    "drop table": ["--; DROP TABLE graph_atoms"],
+    "and or not": ["AND OR NOT"],
+    "quoted": ["AND OR NOT"],
+    "ebhook": [],
+    "handlers stripe": [],
+    "\U0001f642": [],
+    "!": [],
+    '"': [],
+    "*": [],
+    "--": [],
+}
+
+
+def test_words_are_found_in_any_order_by_their_beginnings_whatever_their_case(library: Knowledge) -> None:
+    assert {query: library.found(query) for query in FOUND} == FOUND
+
+
+def test_without_a_query_there_is_everything_by_name(library: Knowledge) -> None:
+    for nothing in (None, "", "  \n"):
+        assert library.found(nothing) == sorted(ATOMS)
+        assert library.found(nothing, of="molecule") == sorted(MOLECULES)
+
+
+def test_atoms_are_narrowed_to_a_molecule_or_to_orphans_with_and_without_a_query(library: Knowledge) -> None:
+    assert library.found(moleculeId="Payments") == ["Webhook Handlers"]
+    assert library.found("webhook", moleculeId="Payments") == ["Webhook Handlers"]
+    assert library.found("stripe", moleculeId="Payments") == []
+    assert library.found("webhook", orphansOnly=True) == ["Stripe Integration"]
+    assert library.found(orphansOnly=True) == sorted(set(ATOMS) - {"Webhook Handlers"})
+    assert library.found(moleculeId="Pages") == []
+    assert library.found("webhook", orphansOnly=False) == ["Stripe Integration", "Webhook Handlers"]
+
+
+def test_an_item_is_the_whole_atom_or_molecule(library: Knowledge) -> None:
+    library.log("Webhook Handlers", "made")
+    (atom,) = library.search("handlers", changelogLimit=1).items
+    (molecule,) = library.search("payments", of="molecule").items
+
+    assert told(atom).pop("changelog")[0]["summary"] == "made"
+    atom.changelog = library.read("Webhook Handlers").changelog
+    assert atom == library.read("Webhook Handlers")
+    assert told(molecule) == told(library.read("Payments")) | {"changelog": []}
+
+
+def test_pages_add_up_to_the_whole_and_each_tells_how_much_there_is(engine: Engine, library: Knowledge) -> None:
+    copy_atom(engine, library["Empty"], 30)
+    names = sorted([*ATOMS, *(f"Empty {100000 + place}" for place in range(1, 31))])
+    for query in (None, "empty"):
+        found, offset = [], 0
+        total = len(names) if query is None else 31
+        while True:
+            page = told(library.search(query, limit=7, offset=offset))
+            assert (page["count"], page["limit"], page["offset"]) == (total, 7, offset)
+            found += [one["name"] for one in page["items"]]
+            if "nextOffset" not in page:
+                break
+            assert page["nextOffset"] == offset + 7
+            offset = page["nextOffset"]
+        assert found == [name for name in names if query is None or name.startswith("Empty")]
+    beyond = told(library.search(offset=1000))
+    assert beyond == {"items": [], "count": len(names), "limit": 100, "offset": 1000}
+
+
+def test_atoms_are_found_by_what_they_say_now(library: Knowledge) -> None:
+    library.update("Stripe Integration", name="Payment Gateway")
+    assert (library.found("integration"), library.found("stripe")) == ([], [])
+    assert library.found("payment gateway") == ["Payment Gateway"]
+    library.update("Stripe Integration", knowledge="Retries.")
+    assert library.found("idempotent") == []
+    library.append("Stripe Integration", "Never twice.")
+    assert library.found("retries twice") == ["Payment Gateway"]
+    library.update("Payments", knowledge="Nothing.")
+    assert (library.found("idempotent", of="molecule"), library.found("nothing", of="molecule")) == ([], ["Payments"])
+    library.delete("Payments")
+    assert library.found("webhook handlers", orphansOnly=True) == ["Webhook Handlers"]
+    assert library.found("nothing", of="molecule") == []
+    library.delete("Stripe Integration")
+    assert library.found("retries") == []
+
+
+def test_what_is_known_elsewhere_is_neither_found_nor_counted(engine: Engine, library: Knowledge) -> None:
+    other = library.beside("borealis")
+    other.atom("Canary", "src/**", knowledge="webhook canary")
+    other.molecule("Canaries", knowledge="canary")
+    engine.found_organization("rival", "mallory")
+    mallory = Knowledge(engine.session(person("mallory", organization="rival"))).open()
+    mallory.atom("Their canary", "src/**", knowledge="webhook canary")
+
+    assert library.search("canary").count == 0
+    assert library.search("canary", of="molecule").count == 0
+    assert library.found("webhook") == FOUND["webhook"]
+    assert len(library.found()) == len(ATOMS)
+    assert other.found("canary") == ["Canary"]
+    assert mallory.found("canary") == ["Their canary"]
+    assert mallory.found("webhook") == ["Their canary"]
+
+
+def test_a_project_about_which_nothing_is_known_is_empty_and_no_error(desk: Knowledge) -> None:
+    nothing = {"items": [], "count": 0, "limit": 100, "offset": 0}
+    for of in ("atom", "molecule"):
+        assert [told(desk.search(query, of=of)) for query in (None, "webhook")] == [nothing, nothing]
+    assert told(desk.search(orphansOnly=True)) == nothing
+
+
+def test_what_cannot_be_searched_is_refused_with_the_field(crowded: Knowledge) -> None:
+    refusals = {
+        "an unknown project": partial(crowded.search, projectId="nowhere"),
+        "an unknown molecule": partial(crowded.search, moleculeId=NOWHERE),
+        "a deleted molecule": lambda: (crowded.delete("Pages"), crowded.search(moleculeId="Pages")),
+        "an atom as a molecule": partial(crowded.search, moleculeId="Cart"),
+        "a molecule of another project": partial(crowded.search, moleculeId="their molecule"),
+        "a molecule that is no id": partial(crowded.search, moleculeId="x"),
+        "a molecule and orphans": partial(crowded.search, moleculeId="Shop", orphansOnly=True),
+        "molecules of a molecule": partial(crowded.search, of="molecule", moleculeId="Shop"),
+        "orphaned molecules": partial(crowded.search, of="molecule", orphansOnly=True),
+        "a page of nothing": partial(crowded.search, limit=0),
+        "a page before the first": partial(crowded.search, offset=-1),
+        "an unknown argument": partial(crowded.search, text="x"),
+    }
+
+    assert {what: ended(call) for what, call in refusals.items()} == {
+        "an unknown project": ("NotFound", "not_found", None),
+        "an unknown molecule": ("NotFound", "not_found", "moleculeId"),
+        "a deleted molecule": ("NotFound", "not_found", "moleculeId"),
+        "an atom as a molecule": ("NotFound", "not_found", "moleculeId"),
+        "a molecule of another project": ("RuleViolated", "other_project", "moleculeId"),
+        "a molecule that is no id": ("Invalid", "invalid_id", "moleculeId"),
+        "a molecule and orphans": ("Invalid", "invalid_argument", "orphansOnly"),
+        "molecules of a molecule": ("Invalid", "invalid_argument", "moleculeId"),
+        "orphaned molecules": ("Invalid", "invalid_argument", "orphansOnly"),
+        "a page of nothing": ("Invalid", "invalid_argument", "limit"),
+        "a page before the first": ("Invalid", "invalid_argument", "offset"),
+        "an unknown argument": ("Invalid", "unknown_argument", "text"),
+    }
