@@ -1,0 +1,1 @@
+"""A working copy beside a plan: what its history says about the plan's knowledge, and files that share it."""

@@ -1,0 +1,181 @@
+"""Check the knowledge of a project against a repository: which atoms can be believed, and which changes none speaks of.
+
+What was found is recorded with the atoms, so that everybody who reads one later sees how it stands, with or without a
+repository at hand. The plan is read before git is asked and written to afterwards: no transaction waits for git.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.store.store import ProjectArchived
+from groundplan.knowledge.freshness import State
+from groundplan.repository.freshness import Assessed, Watched, assess, narrow_patterns
+from groundplan.repository.git import Commit, Repository, Stop
+from groundplan.session import Session
+
+PAGE = 1_000  # as many as a list gives, and as many as a check takes
+FILES_RECORDED_MAX = 50
+NAME_BYTES_MAX = 4_096
+BATCH_BYTES_MAX = 1 << 19  # half of what a request may have
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+
+class CheckedAtom(Struct):
+    """How an atom stands."""
+
+    id: str
+    name: str
+    freshness: State
+    commit: str | UnsetType = UNSET  # where it was confirmed
+    files: list[str] | UnsetType = UNSET  # what changed in its area
+
+
+class Hint(Struct):
+    """A pattern of an orphaned atom that matches a folder, and what to write instead."""
+
+    id: str
+    pattern: str
+    instead: str
+
+
+class Report(Struct, rename="camel"):
+    """What a check found."""
+
+    atoms: list[CheckedAtom]  # by name
+    uncovered: list[str]  # files that changed and that no atom speaks of
+    head: str  # the commit that was looked at
+    tracked: int  # its files
+    covered: int  # those of them that an atom speaks of
+    unknown_commits: int  # at which atoms were confirmed, and which this repository does not have
+    recorded: bool
+    note: str | UnsetType = UNSET  # why it was not recorded, if somebody might expect that it was
+    hints: list[Hint] | UnsetType = UNSET
+
+
+def check(
+    session: Session,
+    project: str,
+    folder: Path | str,
+    since: str | None = None,
+    *,
+    record: bool = True,
+    tell: Callable[[str], object] = lambda doing: None,
+) -> Report:
+    """Compare every atom with the repository that the folder is in, and record what was found.
+
+    With `since`, only changes made after that revision count; that is a part of the picture and is not recorded. `tell`
+    hears what is being done, for somebody who waits.
+
+    Raises:
+        GroundplanError: there is no such project, repository or revision, or git could not answer.
+    """
+    tell("reading the atoms")
+    atoms = list(listed(session, project))
+    repository = Repository(folder)
+    head = repository.head()
+    start = None if since is None else repository.commit(since)
+    tell("reading the files of the repository")
+    files = repository.files(head)
+    anchors = repository.anchors(atom.confirmed for atom in atoms if atom.confirmed)
+    watched = [Watched(atom.id, atom.paths, _tree(anchors.get(atom.confirmed))) for atom in atoms]
+    found = assess(
+        watched,
+        files,
+        _told(repository.back_from(head, list(anchors.values())), len(anchors), tell),
+        None if start is None else repository.changed_since(start, head),
+    )
+    orphaned = [atom for atom in watched if found.atoms[atom.id].state is State.ORPHANED]
+    hints = [Hint(one.atom, one.pattern, one.instead) for one in narrow_patterns(orphaned, files)]
+    report = Report(
+        atoms=[_checked(atom, found.atoms[atom.id]) for atom in sorted(atoms, key=lambda atom: (atom.name, atom.id))],
+        uncovered=found.uncovered,
+        head=head.id,
+        tracked=found.tracked,
+        covered=found.covered,
+        unknown_commits=len({atom.confirmed for atom in atoms if atom.confirmed} - anchors.keys()),
+        recorded=False,
+        hints=hints or UNSET,
+    )
+    if since is not None:
+        report.note = "not recorded: with --since only a part of what changed is looked at"
+    elif record:
+        tell("recording what was found")
+        _record(session, project, report, {atom.id: atom.version for atom in atoms})
+    return report
+
+
+def listed(session: Session, project: str) -> Iterator[Any]:
+    """Every atom of a project, page by page."""
+    more: dict[str, str] = {}
+    while True:
+        page = session.call("knowledge.list", projectId=project, limit=PAGE, **more)
+        yield from page.atoms
+        if page.next_cursor is UNSET:
+            return
+        more = {"cursor": page.next_cursor}
+
+
+def _tree(commit: Commit | None) -> str | None:
+    return None if commit is None else commit.tree
+
+
+def _told(stops: Iterable[Stop], count: int, tell: Callable[[str], object]) -> Iterator[Stop]:
+    for done, stop in enumerate(stops):
+        tell(f"comparing with commit {done + 1} of {count}")
+        yield stop
+
+
+def _checked(atom: Any, found: Assessed) -> CheckedAtom:
+    return CheckedAtom(atom.id, atom.name, found.state, atom.confirmed or UNSET, found.files or UNSET)
+
+
+def _record(session: Session, project: str, report: Report, versions: dict[str, int]) -> None:
+    try:
+        for batch in _batches(_recordable(atom, versions[atom.id]) for atom in report.atoms):
+            session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
+    except (Forbidden, ProjectArchived) as error:
+        report.note = f"not recorded: {error.message}"
+    else:
+        report.recorded = True
+
+
+def _recordable(atom: CheckedAtom, version: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": atom.id, "version": version, "freshness": str(atom.freshness)}
+    if atom.commit:
+        found["commit"] = atom.commit
+    if atom.files:
+        names = (_storable(name) for name in atom.files)
+        short = (name for name in names if len(name.encode()) <= NAME_BYTES_MAX)
+        found["files"] = list(islice(short, FILES_RECORDED_MAX))
+    return found
+
+
+def _storable(name: str) -> str:
+    """A file name as text that the plan can keep: bytes that are no UTF-8, and control characters, are spelled out."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def _batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Groups that a request can hold."""
+    batch: list[dict[str, Any]] = []
+    size_bytes = 0
+    for atom in atoms:
+        atom_bytes = len(encode(atom))
+        if batch and (len(batch) == PAGE or size_bytes + atom_bytes > BATCH_BYTES_MAX):
+            yield batch
+            batch, size_bytes = [], 0
+        batch.append(atom)
+        size_bytes += atom_bytes
+    if batch:
+        yield batch

@@ -1,0 +1,113 @@
+"""Confirm atoms at a commit: somebody has looked, and what they say is true of the files as they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from groundplan.kernel.errors import Conflict, Invalid, NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.wording import nearest, quoted
+from groundplan.repository.check import listed
+from groundplan.repository.git import Repository
+from groundplan.session import Session
+
+
+class AmbiguousAtom(Invalid):
+    """Several atoms of the project have this name."""
+
+    code = "ambiguous_atom"
+
+    def __init__(self, name: str, ids: list[str]) -> None:
+        super().__init__(
+            f"{len(ids)} atoms are called {quoted(name)}; say which by its id: {' or '.join(ids)}", name=name, ids=ids
+        )
+
+
+class ConfirmedAtom(Struct):
+    """An atom that is confirmed now."""
+
+    id: str
+    name: str
+    version: int
+
+
+class Confirmation(Struct):
+    """Which atoms were confirmed at which commit."""
+
+    commit: str
+    confirmed: list[ConfirmedAtom]
+    unchanged: list[ConfirmedAtom]  # these had been confirmed at this commit before
+
+
+def confirm(
+    session: Session,
+    project: str,
+    folder: Path | str,
+    refs: Sequence[str],
+    *,
+    every: bool = False,
+    revision: str = "HEAD",
+    task: str | None = None,
+) -> Confirmation:
+    """Confirm these atoms, each by its id or its name, or `every` atom of the project, at a commit.
+
+    Either all of them are found, or none is touched.
+
+    Raises:
+        Invalid: no atom is named, or a name is that of several.
+        NotFound: there is no such atom, project or revision.
+    """
+    if not refs and not every:
+        raise Invalid("no atom is named; give their ids or names, or --all for every one", code="no_atoms")
+    repository = Repository(folder)
+    head = repository.head()
+    commit = head.id if revision == "HEAD" else repository.commit(revision).id
+    atoms = list(listed(session, project))
+    meant = atoms if every else _meant(atoms, refs)
+    by = {} if task is None else {"lastTaskId": task}
+    done = Confirmation(commit, [], [])
+    for atom in meant:
+        if atom.confirmed == commit:
+            done.unchanged.append(ConfirmedAtom(atom.id, atom.name, atom.version))
+        else:
+            now = _confirmed(session, atom, {"confirm": commit, **by})
+            done.confirmed.append(ConfirmedAtom(now.id, now.name, now.version))
+    return done
+
+
+def _meant(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:
+    by_id = {atom.id: atom for atom in atoms}
+    by_name: dict[str, list[Any]] = {}
+    for atom in atoms:
+        by_name.setdefault(atom.name, []).append(atom)
+    found = {}
+    for ref in refs:
+        atom = by_id.get(parse_uuid(ref) or ref) or _named(ref, by_name)
+        found[atom.id] = atom
+    return list(found.values())
+
+
+def _named(name: str, by_name: dict[str, list[Any]]) -> Any:
+    import unicodedata  # a megabyte of tables, which an id does not need
+
+    named = by_name.get(unicodedata.normalize("NFC", name).strip(), [])
+    if not named:
+        near = nearest(name, list(by_name))
+        raise NotFound("atom", name, near=[near] if near else [])
+    if len(named) > 1:
+        raise AmbiguousAtom(name, [atom.id for atom in named])
+    return named[0]
+
+
+def _confirmed(session: Session, atom: Any, change: dict[str, str]) -> Any:
+    # Confirming takes nothing away from what somebody else writes at the same time, so it is tried on top of it; once,
+    # for whoever writes faster than that should be waited for.
+    try:
+        return session.call("knowledge.update", entityType="atom", id=atom.id, version=atom.version, **change).atom
+    except Conflict:
+        now = session.call("knowledge.get", entityType="atom", id=atom.id, includeChangelog=False).atom
+        return session.call("knowledge.update", entityType="atom", id=atom.id, version=now.version, **change).atom

@@ -1,0 +1,206 @@
+"""`groundplan knowledge check` and `knowledge confirm`: the plan's knowledge beside the repository it speaks of."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.wording import alternatives, nearest, quoted
+from groundplan.surfaces.cli.failures import Usage, write
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+if TYPE_CHECKING:
+    from groundplan.repository.check import CheckedAtom, Report
+    from groundplan.repository.confirm import Confirmation
+
+FILES_SHOWN = 3
+UNCOVERED_SHOWN = 20
+COMMIT_CHARS_SHOWN = 12
+PATIENCE_S = 2.0  # before somebody at a terminal is told what takes so long, and between two lines of it
+UNCOVERED = "uncovered"
+_DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
+
+_Project = Annotated[
+    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
+]
+_Folder = Annotated[
+    str,
+    typer.Option("--repo", metavar="DIR", help="A folder of the repository. Default: this one.", show_default=False),
+]
+
+
+def check(
+    invocation: Invocation,
+    project: _Project,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", metavar="REV", help="Look only at what changed after this revision.", show_default=False
+        ),
+    ] = None,
+    repo: _Folder = ".",
+    no_record: Annotated[
+        bool, typer.Option("--no-record", metavar="", help="Do not keep what was found.", show_default=False)
+    ] = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="STATE,…",
+            help=f"End with status {RuleViolated.exit_code} where there is one of these: "
+            f"{', '.join((*_DOUBTFUL, UNCOVERED))}.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Outcome:
+    """Compare the knowledge of a project with HEAD: what has changed since each atom was confirmed."""
+    from groundplan.repository.check import check as checked
+
+    unwanted = _states(fail_on)
+    with invocation.session(reads_only=True) as session:
+        report = checked(session, project, Path(repo), since, record=not no_record, tell=_Progress())
+    there = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
+    return Outcome(
+        report,
+        lambda: _draw_report(report, project),
+        exit_code=RuleViolated.exit_code if unwanted & there else 0,
+    )
+
+
+def confirm(
+    invocation: Invocation,
+    project: _Project,
+    atoms: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ATOM", help="The atoms, each by its id or its name.", show_default=False),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", metavar="", help="Every atom of the project.", show_default=False)
+    ] = False,
+    rev: Annotated[
+        str, typer.Option("--rev", metavar="REV", help="At this revision. Default: HEAD.", show_default=False)
+    ] = "HEAD",
+    repo: _Folder = ".",
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="ID", help="The task in which they were looked at.", show_default=False),
+    ] = None,
+) -> Outcome:
+    """Say that atoms are true of the files as they are at a commit; a check compares with it from then on."""
+    from groundplan.repository.confirm import confirm as confirmed
+
+    with invocation.session(reads_only=True) as session:
+        done = confirmed(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)
+    return Outcome(done, lambda: _draw_confirmation(done))
+
+
+def _states(given: str | None) -> set[str]:
+    if given is None:
+        return set()
+    known = (*_DOUBTFUL, UNCOVERED)
+    words = {word.strip() for word in given.split(",")}
+    for word in sorted(words.difference(known)):
+        near = nearest(word, known)
+        meant = f"did you mean {near}?" if near else f"there are {alternatives(known)}"
+        raise Usage(f"--fail-on knows no {quoted(word)}; {meant}")
+    return words
+
+
+class _Progress:
+    """Says on stderr what is being done, to somebody at a terminal who has been waiting for a while."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + PATIENCE_S
+
+    def __call__(self, doing: str) -> None:
+        now = time.monotonic()
+        if now >= self._due and sys.stderr.isatty():
+            self._due = now + PATIENCE_S
+            with suppress(OSError):  # nobody reads stderr any more
+                write(sys.stderr, f"{doing} …")
+
+
+def _draw_report(report: Report, project: str) -> None:
+    from groundplan.surfaces.cli.drawing import draw_table, say
+
+    doubtful = [atom for state in _DOUBTFUL for atom in report.atoms if atom.freshness == state]
+    if doubtful:
+        rows = [(atom.freshness, atom.name, _commit(atom), _some(atom.files or [], FILES_SHOWN)) for atom in doubtful]
+        draw_table(("state", "atom", "confirmed at", "files"), rows)
+        say("")
+    say(_summary(report))
+    names = {atom.id: atom.name for atom in report.atoms}
+    for hint in report.hints or ():
+        say(f"{names[hint.id]}: {hint.pattern} is a folder; write {hint.instead} for the files in it.")
+    if report.uncovered:
+        say(f"Changed, and no atom speaks of it: {_some(report.uncovered, UNCOVERED_SHOWN)}")
+    if report.unknown_commits:
+        say(
+            f"{_count(report.unknown_commits, 'commit')} at which atoms were confirmed cannot be found here;"
+            " if this is a shallow clone, git fetch --unshallow gets them."
+        )
+    if report.note:
+        say(f"{report.note[:1].upper()}{report.note[1:]}.")
+    steps = list(_next_steps(doubtful, project))
+    if steps:
+        say("", "Next:", *(f"  {step}" for step in steps))
+
+
+def _summary(report: Report) -> str:
+    if not report.atoms:
+        return "This project has no atoms yet, so there is nothing to compare."
+    counts = Counter(str(atom.freshness) for atom in report.atoms)
+    states = ", ".join(
+        f"{counts[state]} {state}" for state in sorted(counts, key=lambda state: (-counts[state], state))
+    )
+    return (
+        f"{_count(len(report.atoms), 'atom')} at {report.head[:COMMIT_CHARS_SHOWN]}: {states}; "
+        f"{report.covered:,} of {_count(report.tracked, 'file')} covered."
+    )
+
+
+def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
+    steps = []
+    by_state = {str(atom.freshness): atom for atom in reversed(doubtful)}
+    if changed := by_state.get("changed"):
+        steps.append(f"git diff {_commit(changed)}..HEAD   (what has changed since; update what is not true any more)")
+    if holds := changed or by_state.get("unanchored"):
+        steps.append(f"groundplan knowledge confirm {holds.id} --project {shlex.quote(project)}   (when it holds)")
+    if "orphaned" in by_state:
+        steps.append("give orphaned atoms the paths of today, or delete them")
+    return steps
+
+
+def _draw_confirmation(done: Confirmation) -> None:
+    from groundplan.surfaces.cli.drawing import draw_table, say
+
+    if done.confirmed:
+        draw_table(("atom", "id", "version"), [(atom.name, atom.id, atom.version) for atom in done.confirmed])
+        say("")
+    before = f"; {len(done.unchanged)} had been before" if done.unchanged else ""
+    say(f"Confirmed {_count(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
+
+
+def _commit(atom: CheckedAtom) -> str | None:
+    return atom.commit[:COMMIT_CHARS_SHOWN] if atom.commit else None
+
+
+def _some(names: Sequence[str], count: int) -> str | None:
+    """The first of them, on one line whatever is in them, and how many there are beyond."""
+    if not names:
+        return None
+    more = f" and {len(names) - count:,} more" if len(names) > count else ""
+    return ", ".join(name.replace("\n", "\\n").replace("\t", "\\t") for name in names[:count]) + more
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
