@@ -13,6 +13,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.demo import PROJECTS
+from groundplan.demo.knowledge import PATH
 from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
 from groundplan.kernel.operations.registry import Effect
 from groundplan.session import Session
@@ -68,6 +69,32 @@ def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run) -> 
     assert offered["nodes"][0]["node"]["id"] == node_by_summary(run, "Draw the")["id"]
     after = run("work", "next", "--project", "clean-water", "--agent", "claude", "--db", "demo.db", "--json").answer
     assert all(one["evidence"] for one in after["nodes"][0]["resolved_deps"])
+
+
+def test_the_demo_knows_something_about_the_files_of_a_project(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+
+    asked = ("knowledge", "context", PATH, "alerts/silence_rule.py", "sms/a.py", "nowhere.py")
+    known = run(*asked, "--project", "pump-monitor", "--db", "demo.db", "--json").answer["data"]
+
+    assert [molecule["name"] for molecule in known["molecules"]] == ["Alerts", "Readings"]
+    assert [atom["name"] for atom in known["orphanAtoms"]] == ["Text messages"]
+    assert known["unmatchedPaths"] == ["nowhere.py"]
+    (totals,) = known["molecules"][1]["atoms"]
+    assert [one["name"] for one in totals["relatedAtoms"]] == ["Radio gateway"]
+
+
+def test_a_second_demo_leaves_knowledge_as_somebody_changed_it(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+    listed = ("knowledge", "list", "--project", "pump-monitor", "--db", "demo.db", "--json")
+    atom = run(*listed).answer["atoms"][0]
+    changed = ("--type", "atom", "--version", "1", "--knowledge", "Otherwise", "--db", "demo.db")
+    assert run("knowledge", "update", atom["id"], *changed).code == 0
+    before = run(*listed).out
+
+    assert run("demo", "--db", "demo.db", "--json").answer["made"] == []
+
+    assert run(*listed).out == before
 
 
 def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> None:
@@ -138,7 +165,7 @@ def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(*shlex.split(export)[1].split("="))
     codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 
-    assert codes == [0, 0, 0, 0, 4]
+    assert codes == [0, 0, 0, 0, 0, 4]
     assert "work onboard" in tried[0]
 
 

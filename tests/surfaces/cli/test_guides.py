@@ -18,6 +18,8 @@ PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id tha
 WORD = re.compile(r"\w+")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d\.\d+Z)?")
 CURSOR = re.compile(r"--cursor \S+")
+UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+COMMIT = re.compile(r"\b[0-9a-f]{12}\b")
 
 
 def ran(script: str, folder: Path) -> str:
@@ -38,7 +40,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 def timeless(text: str) -> list[str]:
     """The lines without what differs from run to run, and without what nobody sees at their ends."""
-    text = CURSOR.sub("--cursor …", MOMENT.sub("…", text))
+    text = COMMIT.sub("…", CURSOR.sub("--cursor …", MOMENT.sub("…", text)))
     return [" ".join(line.split()) for line in text.replace("─", "").splitlines() if line.strip("─ ")]
 
 
@@ -52,6 +54,8 @@ def test_a_guide_works_as_it_stands(guide: Path, tmp_path: Path) -> None:
             if following == "text":
                 made = dict(PLANNED.findall(printed))
                 real |= {id_: made[ref] for ref, id_ in PLANNED.findall(promised) if ref in made}
+                for told, given in zip(UUID.findall(promised), UUID.findall(printed), strict=False):
+                    real |= dict(zip(told.split("-"), given.split("-"), strict=True))  # a word for each part
                 in_the_guide = {id_: name for name, id_ in real.items()}
                 assert timeless(renamed(printed, in_the_guide)) == timeless(promised)
 

@@ -146,3 +146,37 @@ def test_init_again_serves_the_same_role_and_says_when_another_one_is_to_serve(
     assert run("init", owner_url, "--json").answer["app_role"] == first["app_role"]
     switched = run("init", owner_url, "--app-role", f"cli_{worker}_other")
     assert f"Role cli_{worker}_team, which served until now, has no access any more" in switched.out
+
+
+def test_init_puts_the_skills_in_place_beside_the_database(run: Run) -> None:
+    made = run("init", "--skills", ".claude/skills", "--json").answer
+
+    assert made["created"] is True
+    written = made["skills"]["written"]
+    assert len(written) == 3
+    assert all(Path(".claude/skills", path).read_text(encoding="utf-8").startswith("---\nname: ") for path in written)
+    assert run("init", "--skills", ".claude/skills", "--json").answer["skills"] == {
+        "written": [],
+        "unchanged": written,
+        "kept": [],
+    }
+
+
+def test_init_keeps_a_skill_that_somebody_edited_and_says_so(run: Run) -> None:
+    (first, *_) = run("init", "--skills", "skills", "--json").answer["skills"]["written"]
+    Path("skills", first).write_text("mine", encoding="utf-8")
+
+    again = run("init", "--skills", "skills")
+
+    assert again.code == 0
+    assert "up to date" in again.out
+    assert f"  {first} was not written by Groundplan, so it was left as it is" in again.out
+    assert Path("skills", first).read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("directory", ["", "file"])
+def test_skills_need_a_directory_and_without_one_no_database_is_made(run: Run, directory: str) -> None:
+    Path("file").write_text("", encoding="utf-8")
+
+    assert run("init", "--skills", directory, "--json").refusal == (2, "usage")
+    assert not Path("groundplan.db").exists()

@@ -140,9 +140,9 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
 
 
 def test_mcp_offers_only_the_groups_that_are_switched_on() -> None:
-    _, tools = served("--tools", "work,knowledge", messages=[INITIALIZE, LIST])
+    _, tools = served("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
 
-    assert {tool["name"].partition("_")[0] for tool in tools["tools"]} == {"graph"}
+    assert {tool["name"] for tool in tools["tools"]} == {"query_graph", "manage_graph", "manage_changelog"}
 
 
 def test_mcp_holds_an_agent_to_its_stored_role(run: Run) -> None:

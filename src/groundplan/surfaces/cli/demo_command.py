@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from groundplan import demo as example
 from groundplan.catalog import OPERATIONS, schema
 from groundplan.configuration import check_db
+from groundplan.demo.knowledge import PATH
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.store.opening import is_postgres, open_store
 from groundplan.session import Session
@@ -64,6 +65,7 @@ def _suggestions(db: str) -> list[str]:
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
         f"{program} work onboard --project {name}",
         f"{program} work next --project {name}",
+        f"{program} knowledge context {PATH} --project {example.PROJECTS[1].name}",
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",
         "# cleo is a viewer, so this is refused:",

@@ -42,14 +42,52 @@ def init(
             show_default=False,
         ),
     ] = False,
+    skills: Annotated[
+        str | None,
+        typer.Option(
+            "--skills",
+            metavar="DIR",
+            help="Also put three skills for agents into this directory, such as .claude/skills.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> Outcome:
     """Make a database, a file or with its owner's URL on PostgreSQL. Safe to run again at any time."""
     db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
+    if skills is not None:
+        _check_skills(skills)
     if is_postgres(db):
-        return _postgres(db, app_role, new_password=new_password)
-    if app_role is not None or new_password:
+        made = _postgres(db, app_role, new_password=new_password)
+    elif app_role is not None or new_password:
         raise Usage("--app-role and --new-password are for PostgreSQL; a file has no roles")
-    return _file(db)
+    else:
+        made = _file(db)
+    return made if skills is None else _with_skills(made, Path(skills))
+
+
+def _check_skills(directory: str) -> None:
+    """Before anything is made: a password that is shown once must not be followed by a refusal."""
+    from groundplan.repository.rules.placing import Folder
+
+    if not directory or not Folder(Path(directory)).is_possible:
+        raise Usage("--skills is a directory, which may be a new one")
+
+
+def _with_skills(made: Outcome, directory: Path) -> Outcome:
+    from groundplan.skills.install import install
+
+    done = install(directory)
+    kept = [{"file": file, "reason": reason} for file, reason in done.kept]
+    data = {**made.data, "skills": {"written": done.written, "unchanged": done.unchanged, "kept": kept}}
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import say
+
+        made.draw()
+        say("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
+        say(*(f"  {file} {reason}, so it was left as it is; remove it to get ours." for file, reason in done.kept))
+
+    return Outcome(data, draw)
 
 
 def _file(db: str) -> Outcome:

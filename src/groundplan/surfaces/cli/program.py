@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from groundplan.surfaces.cli.doctor_command import doctor
 from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, recorded, report, write
 from groundplan.surfaces.cli.init_command import init
 from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_common_options
+from groundplan.surfaces.cli.knowledge_check import check, confirm
+from groundplan.surfaces.cli.knowledge_rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import operation_apps
 from groundplan.surfaces.cli.usage import refused
 
@@ -35,6 +37,17 @@ EPILOG = "Every command takes --db, --agent, --access and --config, and all but 
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"
+
+
+# Commands that are more than one operation: they look at a working copy too.
+WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
+    "knowledge": {
+        "check": check,
+        "confirm": confirm,
+        "export-rules": export_rules,
+        "import-rules": import_rules,
+    },
+}
 
 
 class _AgentsLast(TyperGroup):
@@ -77,8 +90,10 @@ def application(operations: Registry = OPERATIONS) -> typer.Typer:
     app.callback()(group_callback(DESCRIPTION, version=__version__))
     for function in (init, demo, doctor):
         app.command(rich_help_panel=START)(with_common_options(function))
-    for words, sub_app in operation_apps(operations).items():
-        app.add_typer(sub_app, name=words, rich_help_panel=PLAN)
+    for word, sub_app in operation_apps(operations).items():
+        for name, function in WRITTEN.get(word, {}).items():
+            sub_app.command(name)(with_common_options(function))
+        app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     app.command(
         "mcp",
         rich_help_panel=AGENTS,

@@ -1,0 +1,162 @@
+"""The head of a rule file between two lines of `---`: fields that say which files it is for.
+
+It is nearly YAML. Cursor writes patterns bare, joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or takes
+for an alias; so the lines of known fields whose value stands bare are read as they are, and the rest as YAML. Nothing
+is built from it but text and lists of text, and aliases are refused: a few merged ones grow beyond all memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+FENCE = "---"
+FRONT_CHARS_MAX = 65_536  # twenty patterns of 512 characters take a sixth of it
+DEPTH_MAX = 8  # a list in a field is two deep
+
+Fields = dict[str, str | list[str]]
+
+_NOTHING = ("", "~", "null")
+# A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that goes on in the next line.
+_BARE = re.compile(r"^(paths|globs|description):[ \t]+(?![\"'|>&!#]|\[.*\][ \t]*$)(\S.*)$(?!\n[ \t]+\S)", re.MULTILINE)
+_COMMENT = re.compile(r"(?:^|[ \t])#.*$")
+
+
+class Unreadable(Exception):
+    """This is no rule file; the reason is a part of a sentence whose subject is the file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def split(text: str) -> tuple[str, str]:
+    """The head with its two fences, empty where there is none, and what follows it.
+
+    Raises:
+        Unreadable: it begins and does not end, or is too long.
+    """
+    first, _, rest = text.partition("\n")
+    if first.rstrip() != FENCE:
+        return "", text
+    place = len(first) + 1
+    for line in rest.split("\n"):
+        place += len(line) + 1
+        if line.rstrip() == FENCE:
+            break
+        if place > FRONT_CHARS_MAX:
+            raise Unreadable(f"has front matter of more than {FRONT_CHARS_MAX} characters")
+    else:
+        raise Unreadable(f"opens with {FENCE}, but its front matter has no second {FENCE}")
+    return text[:place], text[place:]
+
+
+def fields(front: str) -> Fields:
+    """What a head says, by field. A field without a value is left out.
+
+    Raises:
+        Unreadable: it is neither YAML nor what the tools write instead.
+    """
+    inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
+    bare = {found[1]: _COMMENT.sub("", found[2]).strip() for found in _BARE.finditer(inner)}
+    read = {**_from_yaml(_BARE.sub("", inner)), **bare}
+    return {name: value for name, value in read.items() if not isinstance(value, str) or value not in _NOTHING}
+
+
+def is_true(value: str | list[str] | None) -> bool:
+    """Whether a field was switched on."""
+    return isinstance(value, str) and value.lower() == "true"
+
+
+def patterns_in(value: str | list[str]) -> tuple[str, ...]:
+    """The patterns of a field: items of a list, or a text with commas between them."""
+    return tuple(value) if isinstance(value, list) else tuple(_parted(value))
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes, which YAML reads back as it was."""
+    return f'"{"".join(_escaped(char) for char in text)}"'
+
+
+def plain(text: str) -> str:
+    """A text without quotes where everybody reads it back as it was, else in quotes."""
+    import yaml
+
+    line = f"description: {text}"
+    expected = {"description": text}
+    try:
+        is_plain = fields(f"{FENCE}\n{line}\n{FENCE}\n") == expected == yaml.safe_load(line)
+    except (Unreadable, yaml.YAMLError, ValueError):
+        is_plain = False
+    return text if is_plain else quoted(text)
+
+
+def _escaped(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
+
+
+def _parted(text: str) -> list[str]:
+    """Parted at commas, but not at those within braces or brackets, nor behind a backslash."""
+    parts = [""]
+    closing: list[str] = []
+    is_escaped = False
+    for char in text:
+        if char == "," and not closing and not is_escaped:
+            parts.append("")
+            continue
+        parts[-1] += char
+        if is_escaped:
+            is_escaped = False
+        elif char == "\\":
+            is_escaped = True
+        elif closing and char == closing[-1]:
+            closing.pop()
+        elif char == "{" and "]" not in closing:
+            closing.append("}")
+        elif char == "[" and "]" not in closing:
+            closing.append("]")
+    return [stripped for part in parts if (stripped := part.strip())]
+
+
+def _from_yaml(text: str) -> Fields:
+    import yaml  # 30 ms that only rule files pay
+
+    try:
+        _refuse_growth(yaml.parse(text, yaml.SafeLoader), yaml)
+        root = yaml.compose(text, yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
+        raise Unreadable(f"has front matter that is no YAML{line}: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError):
+        raise Unreadable("has front matter that is no YAML") from None
+    if root is None:
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        raise Unreadable("has front matter without fields")
+    return {str(key.value): _value(key, value, yaml) for key, value in root.value}
+
+
+def _refuse_growth(events: Iterable[Any], yaml: Any) -> None:
+    """Stop at what takes more than its length: aliases, and depth, with which each further bracket costs more time."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            raise Unreadable("has an alias in its front matter; write the value out")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEPTH_MAX:
+            raise Unreadable("has front matter that is nested too deep")
+
+
+def _value(key: Any, node: Any, yaml: Any) -> str | list[str]:
+    if isinstance(node, yaml.ScalarNode):
+        return str(node.value)
+    if isinstance(node, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in node.value):
+        return [str(item.value) for item in node.value]
+    if str(key.value) in ("paths", "globs"):
+        raise Unreadable(f"has {key.value} that are no list of patterns")
+    return []  # another tool's field, of no concern here

@@ -1,0 +1,214 @@
+"""Files below one folder, never outside of it: every step is opened on its own, and none may be a symbolic link.
+
+A repository is not always written by those who export into it. A link in it could lead a write to a shell's start file,
+or an import to a private key, so links are refused wherever they stand. A file is replaced whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NoReturn
+
+FILE_BYTES_MAX = 4 << 20
+SKIPPED_FOLDERS = frozenset({".git", "node_modules"})  # large, and nobody's own text
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A pipe that somebody put in the place of a file must not be waited for.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Misplaced(Exception):
+    """This file is left alone; the reason is a part of a sentence whose subject is the file."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Folder:
+    """A folder, and the text files below it by their paths from it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it is there or can be made: nothing else has its name."""
+        try:
+            return self.root.is_dir() or not self.root.exists()
+        except OSError:
+            return True  # out of reach; the first use says why
+
+    def read(self, path: str) -> str | None:
+        """The text of a file, or None where there is none.
+
+        Raises:
+            Misplaced: it is no plain file of text, is too large, or lies behind a link.
+        """
+        *above, name = _steps(path)
+        try:
+            with self._entered(above, make=False) as folder:
+                return _text(name, folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            _refuse(error)
+
+    def write(self, path: str, text: str) -> None:
+        """Put a file in place, with the folders above it.
+
+        Raises:
+            Misplaced: something other than a plain file is in the way.
+        """
+        *above, name = _steps(path)
+        raw = text.encode("utf-8")
+        if len(raw) > FILE_BYTES_MAX:
+            raise Misplaced(f"would have {len(raw)} bytes, the limit is {FILE_BYTES_MAX}")
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with self._entered(above, make=True) as folder:
+                _replace(name, raw, folder)
+        except OSError as error:
+            _refuse(error)
+
+    def remove(self, path: str) -> None:
+        """Take a file away.
+
+        Raises:
+            Misplaced: it cannot be.
+        """
+        *above, name = _steps(path)
+        try:
+            with self._entered(above, make=False) as folder:
+                os.unlink(name, dir_fd=folder)
+        except OSError as error:
+            _refuse(error)
+
+    def names(self, path: str, suffix: str) -> list[str]:
+        """The names in one folder that end in `suffix`, in order; none where there is no such folder.
+
+        Raises:
+            Misplaced: the folder lies behind a link.
+        """
+        try:
+            with self._entered(_steps(path), make=False) as folder, os.scandir(folder) as entries:
+                return sorted(entry.name for entry in entries if entry.name.endswith(suffix))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            _refuse(error)
+
+    def named(self, name: str) -> list[str]:
+        """The paths of all files of one name, wherever they lie, in order. Links are not followed."""
+        found = []
+        for above, folders, files in os.walk(self.root):
+            folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
+            if name in files:
+                found.append((Path(above) / name).relative_to(self.root).as_posix())
+        return sorted(found)
+
+    @contextmanager
+    def _entered(self, steps: list[str], *, make: bool) -> Iterator[int]:
+        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # which one is the caller's choice
+        try:
+            for step in steps:
+                below = _below(step, folder, make=make)
+                os.close(folder)
+                folder = below
+            yield folder
+        finally:
+            os.close(folder)
+
+
+def shown(path: str) -> str:
+    """A path for an answer, which is UTF-8 even where a file's name is not."""
+    return path.encode("utf-8", "replace").decode("utf-8")
+
+
+def _steps(path: str) -> list[str]:
+    steps = path.split("/")
+    if any(step in ("", ".", "..") or "\0" in step for step in steps):
+        raise Misplaced("is no path below the folder")
+    return steps
+
+
+def _below(step: str, folder: int, *, make: bool) -> int:
+    try:
+        return os.open(step, _FOLDER, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+        with suppress(FileExistsError):  # somebody else made it first
+            os.mkdir(step, dir_fd=folder)
+        return os.open(step, _FOLDER, dir_fd=folder)
+    except OSError:
+        if _is_link(step, folder):
+            raise Misplaced(f"lies behind the symbolic link {step!r}, which is not followed") from None
+        raise
+
+
+def _is_link(name: str, folder: int) -> bool:
+    return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _text(name: str, folder: int) -> str:
+    try:
+        file = os.open(name, _READ, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        if _is_link(name, folder):
+            raise Misplaced("is a symbolic link, which is not followed") from None
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise Misplaced("is no plain file")
+        with os.fdopen(file, "rb", closefd=False) as content:
+            raw = content.read(FILE_BYTES_MAX + 1)
+    finally:
+        os.close(file)
+    if len(raw) > FILE_BYTES_MAX:
+        raise Misplaced(f"is larger than {FILE_BYTES_MAX} bytes")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Misplaced(f"is not UTF-8 text at byte {error.start}") from None
+
+
+def _replace(name: str, raw: bytes, folder: int) -> None:
+    mode = _mode_of(name, folder)
+    # Beside it, so that the change of names stays on one file system.
+    fresh = f".{secrets.token_hex(8)}.groundplan"
+    file = os.open(fresh, _NEW, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(file, "wb") as content:
+            if mode is not None:
+                os.fchmod(file, mode)
+            content.write(raw)
+        os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        os.unlink(fresh, dir_fd=folder)
+        raise
+
+
+def _mode_of(name: str, folder: int) -> int | None:
+    """The permissions of the file that will be replaced, for the new one to have; None where there is none."""
+    try:
+        there = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(there):
+        raise Misplaced("is a symbolic link, which is not followed")
+    if not stat.S_ISREG(there):
+        raise Misplaced("is no plain file")
+    return stat.S_IMODE(there)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise Misplaced(f"is out of reach: {error.strerror}") from None

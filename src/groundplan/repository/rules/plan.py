@@ -1,0 +1,36 @@
+"""What an export is going to do to the files of a working copy, decided before anything is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+HAND_EDITED = "was edited by hand"
+NOT_OURS = "was not written by Groundplan"
+ATOM_GONE = "was edited by hand, and its atom is gone or belongs elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file's new text; None takes it away."""
+
+    path: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A file, or an atom's part of it, that stays as it is, and why."""
+
+    path: str
+    atom_id: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything that differs between a working copy and what should be there."""
+
+    changes: list[Change] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    drifted: list[LeftAlone] = field(default_factory=list)  # people wrote there
+    refused: list[LeftAlone] = field(default_factory=list)  # cannot be written

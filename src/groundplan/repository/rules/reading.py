@@ -1,0 +1,177 @@
+"""Rule files as rules: those that are named, and all that lie below a directory that is named.
+
+Patterns are meant from the root of the working copy. That is the git repository around the files; without one it is the
+directory that was named, or for a single file the current directory. A nested `.claude` or `.cursor` folder speaks for
+the directory that it lies in, and so does an AGENTS.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundplan.kernel.errors import NotFound
+from groundplan.repository.rules import agents, front_matter, marking
+from groundplan.repository.rules.formats import OWN_FILES, Format, OwnFiles, rule_in
+from groundplan.repository.rules.front_matter import Unreadable
+from groundplan.repository.rules.marking import Damaged, Mark, Piece
+from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, Misplaced, shown
+from groundplan.repository.rules.rule import Rule, by_hand
+
+BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A rule, where it stands, and what its place says where it says nothing itself."""
+
+    file: str
+    rule: Rule
+    name_of_place: str
+    patterns_of_place: tuple[str, ...]
+    mark: Mark | None = None  # of what Groundplan wrote
+    is_edited: bool = True  # it is not, or no longer, what Groundplan wrote
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.rule.name or self.name_of_place
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """For which files it is."""
+        return self.rule.patterns or self.patterns_of_place
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or a part of it, that is no rule, and why."""
+
+    file: str
+    reason: str
+
+
+def read_rules(paths: Sequence[str], form: Format) -> Iterator[Found | Skipped]:
+    """Every rule there is, file by file.
+
+    Raises:
+        NotFound: a path that was named leads nowhere.
+    """
+    named = [Path(path) for path in paths]
+    for path in named:
+        if not _is_there(path):
+            raise NotFound("file or directory", shown(str(path)))
+    return _all_rules(named, form)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _all_rules(named: list[Path], form: Format) -> Iterator[Found | Skipped]:
+    seen: set[Path] = set()
+    for path in named:
+        for file in _files(path, form):
+            if file.absolute() not in seen:
+                seen.add(file.absolute())
+                try:
+                    yield from _rules(file, _root(path), form)
+                except (Unreadable, Damaged, Misplaced) as error:
+                    yield Skipped(shown(str(file)), error.reason)
+
+
+def _files(named: Path, form: Format) -> Iterator[Path]:
+    if not named.is_dir():
+        yield named
+        return
+    own = OWN_FILES.get(form)
+    for above, folders, names in os.walk(named):
+        folders[:] = sorted(folder for folder in folders if folder not in SKIPPED_FOLDERS)
+        for name in sorted(names):
+            file = Path(above) / name
+            if name == agents.FILE if own is None else name.endswith(own.suffix) and _owner(file, own) is not None:
+                yield file
+
+
+def _root(named: Path) -> Path:
+    """The root of the working copy in which a path lies."""
+    there = Path(os.path.normpath(named.absolute()))
+    is_folder = there.is_dir()
+    for above in (there, *there.parents) if is_folder else there.parents:
+        if _is_there(above / ".git"):
+            return above
+    if is_folder:
+        return there
+    return Path.cwd() if there.is_relative_to(Path.cwd()) else there.parent
+
+
+def _owner(file: Path, own: OwnFiles) -> Path | None:
+    """The directory whose rules these are: the one with the tool's folder in it."""
+    folder = tuple(own.folder.split("/"))
+    steps = Path(os.path.normpath(file.absolute())).parent.parts
+    for end in range(len(steps), len(folder) - 1, -1):
+        if steps[end - len(folder) : end] == folder:
+            return Path(*steps[: end - len(folder)])
+    return None
+
+
+def _rules(file: Path, root: Path, form: Format) -> Iterator[Found | Skipped]:
+    text = _text(file)
+    own = OWN_FILES.get(form)
+    if own is not None:
+        yield _rule(file, text, own, _directory(_owner(file, own) or root, root), form)
+    else:
+        yield from _blocks(file, text, _directory(file.absolute().parent, root))
+
+
+def _text(file: Path) -> str:
+    text = Folder(file.parent).read(file.name)
+    if text is None:
+        raise Unreadable("is gone")
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        text = text.replace("\r\n", "\n")  # another system's line breaks, and no part of what is said
+    if not text.strip():
+        raise Unreadable("is empty")
+    return text
+
+
+def _directory(place: Path, root: Path) -> str:
+    """A directory as seen from the root; empty for the root itself, and for what lies outside of it."""
+    place = Path(os.path.normpath(place))
+    return "/".join(place.relative_to(root).parts) if place.is_relative_to(root) else ""
+
+
+def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: Format) -> Found:
+    piece = marking.in_file(text)
+    name = file.stem
+    if piece is not None:
+        rule = rule_in(piece, form)
+        return Found(shown(str(file)), rule, name, rule.patterns or (), piece.mark, piece.is_edited)
+    front, body = front_matter.split(text)
+    fields = front_matter.fields(front) if front else {}
+    rule = by_hand(body)
+    if not rule.name and isinstance(described := fields.get("description"), str):
+        name = described
+    if not rule.name and not rule.knowledge:
+        raise Unreadable("has nothing but front matter")
+    above = agents.escaped(f"{directory}/") if directory else ""
+    patterns = tuple(f"{above}{pattern.removeprefix('./')}" for pattern in own.patterns(fields))
+    return Found(shown(str(file)), rule, name, patterns)
+
+
+def _blocks(file: Path, text: str, directory: str) -> Iterator[Found]:
+    here = agents.patterns_in(directory)
+    parts = marking.in_text(text)
+    for part in parts:
+        if isinstance(part, Piece):
+            rule = rule_in(part, Format.AGENTS)
+            yield Found(shown(str(file)), rule, agents.FILE, here, part.mark, part.is_edited)
+    beside = "".join(part for part in parts if isinstance(part, str))
+    if beside.strip():
+        yield Found(shown(str(file)), by_hand(beside), agents.FILE, here)

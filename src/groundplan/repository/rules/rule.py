@@ -1,0 +1,121 @@
+"""What a rule file says, the same in every format: a name, the files it is for, and what to know about them.
+
+    # Checkout Page
+    > Files: `src/pages/checkout/**`
+    > Part of: Pages
+    > Related: Cart (shares the price formatter)
+
+    Locales come from the registry, not from local files.
+
+The lines behind the heading are the plan's and are written for the reader; of them only `Files` is read back, and it
+is written only where nothing else in the format says for which files the rule is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+FILES, PART_OF, RELATED = "> Files: ", "> Part of: ", "> Related: "
+
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
+_CODE_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_TICKS = re.compile("`+")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An atom as far as a rule file shows it."""
+
+    atom_id: str
+    project_id: str
+    version: int
+    name: str
+    patterns: tuple[str, ...]
+    knowledge: str
+    part_of: str | None = None
+    related: tuple[tuple[str, str], ...] = ()  # names and reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a file says. What it does not say is None."""
+
+    knowledge: str
+    name: str | None = None
+    patterns: tuple[str, ...] | None = None
+
+
+def body_of(subject: Subject, *, names_files: bool) -> str:
+    """The text for a rule file, without front matter and mark."""
+    lines = [f"# {subject.name}"]
+    if names_files:
+        lines.append(FILES + ", ".join(_as_code(pattern) for pattern in subject.patterns))
+    if subject.part_of is not None:
+        lines.append(PART_OF + subject.part_of)
+    if subject.related:
+        lines.append(RELATED + "; ".join(f"{name} ({' '.join(reason.split())})" for name, reason in subject.related))
+    if subject.knowledge:
+        lines += ["", subject.knowledge]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def written(body: str) -> Rule:
+    """What a text says that Groundplan wrote, perhaps edited since."""
+    first, _, rest = body.partition("\n")
+    if not first.startswith("# "):
+        return Rule(body.strip())
+    patterns = None
+    line, _, behind = rest.partition("\n")
+    while line.startswith((FILES, PART_OF, RELATED)):
+        if line.startswith(FILES):
+            patterns = tuple(_code_in(line)) or None
+        rest = behind
+        line, _, behind = rest.partition("\n")
+    return Rule(rest.strip(), first[2:].strip() or None, patterns)
+
+
+def by_hand(body: str) -> Rule:
+    """What a text says that somebody else wrote: its first heading is its name.
+
+    A heading on top is taken off, since the name says it; one further down stays where it is.
+    """
+    body = body.strip()
+    fence = ""
+    for number, line in enumerate(body.split("\n")):
+        if found := _CODE_FENCE.match(line):
+            opened = found[1]
+            if not fence:
+                fence = opened
+            elif opened.startswith(fence) and not line.strip(" \r" + fence[0]):
+                fence = ""
+        elif not fence and (found := _HEADING.match(line)):
+            return Rule(body.partition("\n")[2].strip() if number == 0 else body, _without_closing(line[found.end() :]))
+    return Rule(body)
+
+
+def _without_closing(heading: str) -> str:
+    """A heading without the signs that may stand at its end too: `## Title ##`."""
+    title = heading.strip()
+    bare = title.rstrip("#")
+    return bare.rstrip() if bare[-1:].isspace() else title
+
+
+def _as_code(pattern: str) -> str:
+    """A pattern between more back-ticks than it has itself."""
+    ticks = "`" * (max((len(run) for run in _TICKS.findall(pattern)), default=0) + 1)
+    pad = " " if pattern.startswith(("`", " ")) or pattern.endswith(("`", " ")) else ""
+    return f"{ticks}{pad}{pattern}{pad}{ticks}"
+
+
+def _code_in(line: str) -> Iterator[str]:
+    opening: re.Match[str] | None = None
+    for run in _TICKS.finditer(line):
+        if opening is None:
+            opening = run
+        elif len(run[0]) == len(opening[0]):
+            text = line[opening.end() : run.start()]
+            is_padded = len(text) > 2 and text[0] == text[-1] == " "
+            yield text[1:-1] if is_padded else text
+            opening = None

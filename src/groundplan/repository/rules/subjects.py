@@ -1,0 +1,95 @@
+"""The atoms of a project as rule files show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.repository.rules.rule import Subject
+from groundplan.session import Session
+
+PAGE = 100
+ATTEMPTS = 3
+
+
+class KnowledgeMoving(Conflict):
+    """Others changed the knowledge while it was read, again and again."""
+
+    code = "knowledge_moving"
+
+    def __init__(self) -> None:
+        super().__init__("others are changing the knowledge of this project at the moment; try again")
+
+
+def subjects_of(session: Session, project: str) -> list[Subject]:
+    """All atoms of a project, by name.
+
+    Raises:
+        NotFound: there is no such project.
+        KnowledgeMoving: it would not stand still.
+    """
+    molecules = {molecule.id: molecule.name for molecule in _all(session, project, "molecule")}
+    return [subject_of(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
+
+
+def one_subject(session: Session, atom: Any) -> Subject:
+    """One atom that was read already."""
+    if atom.molecule_id is None:
+        return subject_of(atom, None)
+    answer = session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False)
+    return subject_of(atom, answer.molecule.name)
+
+
+def subject_of(atom: Any, molecule: str | None) -> Subject:
+    """An atom, and the name of its molecule."""
+    return Subject(
+        atom_id=atom.id,
+        project_id=atom.project_id,
+        version=atom.version,
+        name=atom.name,
+        patterns=tuple(atom.paths),
+        knowledge=atom.knowledge,
+        part_of=molecule,
+        related=tuple((one.name, one.reason) for one in atom.related_atoms if one.name is not None),
+    )
+
+
+def project_id_of(session: Session, project: str) -> str:
+    """The id of a project that is given by id or name.
+
+    Raises:
+        NotFound: there is none.
+    """
+    for one in session.call("project.list", archived=True).projects:
+        if project.strip() in (one.id, one.name):
+            return str(one.id)
+    raise NotFound("project", project)
+
+
+def _all(session: Session, project: str, entity: str) -> list[Any]:
+    """All of a kind, by name. What is missing here is taken for deleted, so an incomplete answer is not good enough."""
+    for _ in range(ATTEMPTS):
+        found, count = _pages(session, project, entity)
+        if len(found) == count:
+            return list(found.values())
+    raise KnowledgeMoving
+
+
+def _pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any], int]:
+    found: dict[str, Any] = {}
+    offset: Any = 0
+    while True:
+        page = session.call(
+            "knowledge.search",
+            entityType=entity,
+            projectId=project,
+            includeChangelog=False,
+            limit=PAGE,
+            offset=offset,
+        )
+        found.update((one.id, one) for one in page.items)
+        offset = page.next_offset
+        if offset is UNSET:
+            return found, page.count

@@ -1,0 +1,13 @@
+"""Skills: how an agent works with the plan, as files that agents find by themselves; a folder for each."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+NAMES = ("groundplan-discovery", "groundplan-planning", "groundplan-execution")
+FILE = "SKILL.md"
+
+
+def skill(name: str) -> str:
+    """The text of one skill, as it comes with the package."""
+    return files(__name__).joinpath(name, FILE).read_text(encoding="utf-8")

@@ -1,0 +1,116 @@
+"""The head of a rule file is read as the tools write it, strictly YAML or not, and cannot be made expensive."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+
+from groundplan.repository.rules.front_matter import (
+    FRONT_CHARS_MAX,
+    Unreadable,
+    fields,
+    patterns_in,
+    plain,
+    quoted,
+    split,
+)
+from tests.repository.rules import texts
+
+
+def head(*lines: str) -> str:
+    return "\n".join(("---", *lines, "---", ""))
+
+
+def test_the_head_is_what_stands_between_two_fences_at_the_top() -> None:
+    assert split("---\npaths: a\n---\n# Name\n---\n") == ("---\npaths: a\n---\n", "# Name\n---\n")
+    assert split("---\r\npaths: a\r\n---\r\nbody") == ("---\r\npaths: a\r\n---\r\n", "body")
+    assert split("# Name\n---\nno head\n---\n") == ("", "# Name\n---\nno head\n---\n")
+    assert split("") == ("", "")
+
+
+def test_a_head_without_an_end_or_of_endless_length_is_refused() -> None:
+    with pytest.raises(Unreadable, match="no second"):
+        split("---\npaths: a\n# Name\n")
+    with pytest.raises(Unreadable, match="more than"):
+        split("---\n" + "a: b\n" * FRONT_CHARS_MAX + "---\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("globs: **/*.ts,src/**", ("**/*.ts", "src/**")),
+        ("globs: **/*.{ts,tsx}, src/[a,b]*.ts  # why", ("**/*.{ts,tsx}", "src/[a,b]*.ts")),
+        ("globs: {src,lib}/**", ("{src,lib}/**",)),
+        ("globs: [a-c]*.ts", ("[a-c]*.ts",)),
+        ("globs: a\\,b", ("a\\,b",)),
+        ('globs: "src/**, lib/**"', ("src/**", "lib/**")),
+        ('globs: ["src/**", lib/**]', ("src/**", "lib/**")),
+        ("globs:\n  - src/**\n  - 'lib/**'", ("src/**", "lib/**")),
+        ("globs: src/**,\n  lib/**", ("src/**", "lib/**")),
+    ],
+)
+def test_patterns_are_read_in_every_spelling_that_is_in_use(line: str, expected: tuple[str, ...]) -> None:
+    assert patterns_in(fields(head(line, "alwaysApply: false"))["globs"]) == expected
+
+
+@pytest.mark.parametrize("line", ["globs:", "globs: ", "globs: ~", "globs: null", "globs: # none", "globs: ''"])
+def test_a_field_without_a_value_is_not_there(line: str) -> None:
+    assert fields(head(line)) == {}
+
+
+def test_a_description_may_hold_what_yaml_would_stumble_over() -> None:
+    assert fields(head("description: when: always #1")) == {"description": "when: always"}
+    assert fields(head("description: >", "  in", "  two lines")) == {"description": "in two lines"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["other: [a", "b: c"],
+        ["- a", "- b"],
+        ["paths:", "  a: b"],
+        ["paths: [[a]]"],
+        ["other: &x 1", "and: *x"],
+        ["other: \x01"],
+    ],
+)
+def test_what_is_no_list_of_patterns_is_refused_with_a_reason(lines: list[str]) -> None:
+    with pytest.raises(Unreadable) as refused:
+        fields(head(*lines))
+    assert refused.value.reason.startswith("has ")
+
+
+@pytest.mark.parametrize(
+    ("bomb", "fuse"),
+    [
+        ("x: " + "[" * 65_000, "nested"),
+        ("x: " + "{" * 65_000, "nested"),
+        ("x:\n " + "- " * 32_000, "nested"),
+        ("x:\n " + "? " * 32_000, "nested"),
+        ("\n".join(" " * depth + "a:" for depth in range(340)), "nested"),
+        ("a: &a {k: v}\n" + "\n".join(f"b{n}: &b{n} {{<<: [*a, *a]}}" for n in range(30)), "alias"),
+    ],
+    ids=["lists", "maps", "items", "keys", "lines", "merges"],
+)
+def test_what_would_take_minutes_or_all_memory_is_refused_at_once(bomb: str, fuse: str) -> None:
+    with pytest.raises(Unreadable, match=fuse):
+        fields(head(bomb))
+
+
+def test_nothing_is_built_from_a_head_but_text() -> None:
+    assert fields(head("x: !!python/object/apply:os.abort []", "y: !!int nonsense", "z: 2001-99-99")) == {
+        "x": [],
+        "y": "nonsense",
+        "z": "2001-99-99",
+    }
+
+
+@given(texts.names | texts.knowledge | texts.patterns)
+def test_a_quoted_text_is_read_back_by_yaml_as_it_was(text: str) -> None:
+    assert yaml.safe_load(f"- {quoted(text)}") == [text]
+
+
+@given(texts.names)
+def test_a_plain_text_is_quoted_where_yaml_would_read_something_else(name: str) -> None:
+    assert yaml.safe_load(f"description: {plain(name)}") == {"description": name}

@@ -1,0 +1,29 @@
+"""The page about rule files shows what is really written, and says what really happens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from groundplan.repository.rules import agents, claude, cursor
+from groundplan.repository.rules.formats import Format, piece_of
+from groundplan.repository.rules.own_files import SUBFOLDER
+from tests.repository.rules import texts
+
+PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rules-files.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^````markdown\n(.*?)^````$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("form", "example"), list(zip(Format, EXAMPLES, strict=True)))
+def test_an_example_is_what_the_writer_writes(form: Format, example: str) -> None:
+    piece = piece_of(texts.subject(), form)
+
+    assert example == (piece.as_block if form is Format.AGENTS else piece.as_file)
+
+
+def test_the_files_are_where_the_page_says() -> None:
+    assert f"`{claude.FOLDER}/{SUBFOLDER}/NAME{claude.SUFFIX}`" in PAGE
+    assert f"`{cursor.FOLDER}/{SUBFOLDER}/NAME{cursor.SUFFIX}`" in PAGE
+    assert f"here `{agents.file_for(texts.subject().patterns)}`" in PAGE

@@ -1,0 +1,70 @@
+"""What is written for an atom is read back as it was; what people write is read as they mean it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from groundplan.repository.rules.rule import Rule, Subject, body_of, by_hand, written
+from tests.repository.rules import texts
+
+
+def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -> None:
+    assert body_of(texts.subject(), names_files=True) == (
+        "# Checkout Page\n"
+        "> Files: `src/pages/checkout/**`, `src/components/checkout-*.tsx`\n"
+        "> Part of: Pages\n"
+        "> Related: Cart (shares the price formatter)\n"
+        "\n"
+        "Locales come from the registry, not from local files.\n\nPrices are integers, in cents.\n"
+    )
+
+
+@given(texts.subjects)
+def test_what_is_written_is_read_back(subject: Subject) -> None:
+    expected = Rule(subject.knowledge, subject.name, subject.patterns)
+
+    assert written(body_of(subject, names_files=True)) == expected
+    assert written(body_of(subject, names_files=False)) == Rule(subject.knowledge, subject.name)
+
+
+def test_a_quotation_that_somebody_put_under_the_heading_is_knowledge() -> None:
+    assert written("# Cart\n> Never round twice.\n\nMore.\n") == Rule("> Never round twice.\n\nMore.", "Cart")
+
+
+def test_without_its_heading_the_text_says_no_name() -> None:
+    assert written("Never round twice.\n") == Rule("Never round twice.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# Cart\n\nNever round twice.", Rule("Never round twice.", "Cart")),
+        ("\n\n##  Cart ##\nNever round twice.\n\n", Rule("Never round twice.", "Cart")),
+        ("Never round twice.\n\n## Cart\nMore.", Rule("Never round twice.\n\n## Cart\nMore.", "Cart")),
+        ("```sh\n# no heading\n```\n# Cart\nMore.", Rule("```sh\n# no heading\n```\n# Cart\nMore.", "Cart")),
+        (
+            "~~~~\n```\n# no heading\n~~~\n# nor this\n~~~~\n#",
+            Rule("~~~~\n```\n# no heading\n~~~\n# nor this\n~~~~\n#"),
+        ),
+        ("#no heading\nNever round twice.", Rule("#no heading\nNever round twice.")),
+        ("# C#\nSharp.", Rule("Sharp.", "C#")),
+        ("", Rule("")),
+    ],
+)
+def test_the_first_heading_is_the_name_and_on_top_nothing_else(text: str, expected: Rule) -> None:
+    assert by_hand(text) == expected
+
+
+@given(texts.subjects)
+def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: Subject) -> None:
+    bare = Subject(subject.atom_id, subject.project_id, 1, "Cart", subject.patterns, subject.knowledge)
+
+    assert by_hand(body_of(bare, names_files=False)) == Rule(subject.knowledge, "Cart")
+
+
+@pytest.mark.parametrize("line", ["# a" + " " * 500_000 + "b", "# " + "# " * 250_000, "`a" * 250_000, "`" * 500_000])
+def test_a_long_line_takes_no_longer_than_its_length(line: str) -> None:
+    # With the square of its length this would not end while anybody waits.
+    assert by_hand(line).knowledge in ("", line.strip())
+    assert written(f"# Cart\n> Files: {line}\n").knowledge == ""

@@ -1,0 +1,323 @@
+"""Rule files become atoms, and the same atoms when they come again; what cannot be read is skipped with its reason."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundplan.kernel.errors import NotFound
+from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.rule import Subject
+from groundplan.repository.rules.taking import BOTH_CHANGED, Imported
+from tests.repository.rules import texts
+from tests.repository.rules.notebook import Notebook
+from tests.repository.rules.test_export import CART, each_format
+
+
+def names(taken: Imported) -> tuple[list[str], list[str], list[str]]:
+    """What was created, updated and left as it was."""
+    return tuple([one.name for one in some] for some in (taken.created, taken.updated, taken.unchanged))  # type: ignore[return-value] # three of them
+
+
+def reasons(taken: Imported, folder: Path) -> dict[str, str]:
+    return {os.path.relpath(one.file, folder): one.reason for one in taken.skipped}
+
+
+HAND_WRITTEN = {
+    Format.CLAUDE: (".claude/rules/cart.md", "---\npaths:\n  - src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
+    Format.CURSOR: (".cursor/rules/cart.mdc", "---\nglobs: src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
+    Format.AGENTS: ("src/cart/AGENTS.md", "# Cart\n\nNever round twice.\n"),
+}
+
+
+@each_format
+def test_a_rule_that_somebody_wrote_becomes_an_atom_once(notebook: Notebook, form: Format) -> None:
+    path, text = HAND_WRITTEN[form]
+    notebook.write(path, text)
+    (notebook.folder / ".git").mkdir()
+
+    taken = notebook.take(form)
+
+    assert names(taken) == (["Cart"], [], [])
+    assert notebook.kept() == [("Cart", ("src/cart/**",), "Never round twice.")]
+    assert notebook.read(taken.created[0].atom_id).created_by_task_id == notebook.task
+    assert names(notebook.take(form, path)) == ([], [], ["Cart"])
+    notebook.edit(path, "Never", "Do not")
+    assert names(notebook.take(form)) == ([], ["Cart"], [])
+    assert notebook.kept() == [("Cart", ("src/cart/**",), "Do not round twice.")]
+
+
+@each_format
+def test_an_edit_by_hand_is_taken_into_the_atom_and_the_file_is_then_as_written(
+    notebook: Notebook, form: Format
+) -> None:
+    atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
+    notebook.export(form)
+    notebook.edit(CART[form], "Never round", "Do not round")
+    notebook.edit(CART[form], "# Cart", "# Basket")
+    notebook.edit(CART[form], "src/cart/**", "src/basket/**")
+
+    assert names(notebook.take(form)) == ([], ["Basket"], [])
+
+    assert notebook.kept() == [("Basket", ("src/basket/**",), "Do not round twice.")]
+    assert notebook.read(atom.id).last_task_id == notebook.task
+    done = notebook.export(form)
+    assert done.is_complete
+    assert notebook.export(form).is_up_to_date
+    assert names(notebook.take(form)) == ([], [], ["Basket"])
+
+
+@each_format
+def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: Notebook, form: Format) -> None:
+    atom = notebook.atom()
+    notebook.export(form)
+    notebook.change(atom, knowledge="Round once.")
+
+    assert names(notebook.take(form)) == ([], [], ["Cart"])
+    assert notebook.read(atom.id).knowledge == "Round once."
+
+
+@each_format
+def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Notebook, form: Format) -> None:
+    atom = notebook.atom()
+    notebook.export(form)
+    notebook.edit(CART[form], "Never", "Do not")
+    notebook.change(atom, knowledge="Round once.")
+
+    assert reasons(notebook.take(form), notebook.folder) == {CART[form]: BOTH_CHANGED}
+    assert notebook.read(atom.id).knowledge == "Round once."
+
+
+@each_format
+def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(notebook: Notebook, form: Format) -> None:
+    atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
+    notebook.export(form)
+    notebook.change(atom, confirm="9fceb02d0ae598e95dc970b74767f19372d61af8")
+    notebook.edit(CART[form], "Never", "Do not")
+
+    assert names(notebook.take(form)) == ([], ["Cart"], [])
+
+
+@each_format
+def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook, form: Format) -> None:
+    notebook.atom()
+    notebook.export(form)
+    notebook.edit(CART[form], "# Cart\n", "")
+
+    notebook.take(form)
+
+    ((name, _, knowledge),) = notebook.kept()
+    assert name == "Cart"
+    assert knowledge.endswith("Never round twice.")
+
+
+@each_format
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(atoms=st.lists(texts.subjects, min_size=1, max_size=4))
+def test_what_one_project_exports_another_one_imports_unchanged(
+    notebook: Notebook, form: Format, atoms: list[Subject]
+) -> None:
+    source = Notebook(notebook.session, f"from {uuid.uuid4()}", notebook.folder / uuid.uuid4().hex)
+    target = Notebook(notebook.session, f"to {uuid.uuid4()}", source.folder)
+    for atom in {(atom.name, frozenset(atom.patterns)): atom for atom in atoms}.values():
+        source.atom(atom.name, *atom.patterns, knowledge=atom.knowledge)
+    assert source.export(form).is_complete
+
+    taken = target.take(form)
+
+    assert taken.skipped == []
+    assert sorted(target.kept()) == sorted(source.kept())
+    assert target.export(form).is_complete
+    assert source.export(form).is_up_to_date
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        (".claude/rules/x.md", "Just text.", ("x", ("**",), "Just text.")),
+        (
+            ".claude/rules/deep/x.md",
+            "---\npaths: src/**, lib/*.{a,b}\n---\nText.",
+            ("x", ("src/**", "lib/*.{a,b}"), "Text."),
+        ),
+        (".claude/rules/x.md", "---\npaths: **/*.ts\n---\n## Types ##\nText.", ("Types", ("**/*.ts",), "Text.")),
+        ("web/.claude/rules/x.md", "---\npaths: [./src/**]\n---\n# X", ("X", ("web/src/**",), "")),
+        ("[web]/.claude/rules/x.md", "# X", ("X", ("\\[web]/**",), "")),
+        (".claude/rules/x.md", "\ufeff# X\r\n\r\na\r\nb\r\n", ("X", ("**",), "a\nb")),
+    ],
+)
+def test_rules_of_claude_code_are_read_as_the_tool_reads_them(
+    notebook: Notebook, path: str, text: str, expected: tuple[str, tuple[str, ...], str]
+) -> None:
+    notebook.write(path, text)
+    notebook.write("README.md", "# No rule")
+
+    notebook.take(Format.CLAUDE)
+
+    assert notebook.kept() == [expected]
+
+
+def test_rules_of_cursor_are_read_as_the_tool_reads_them(notebook: Notebook) -> None:
+    notebook.write(".cursor/rules/always.mdc", "---\ndescription: House rules\nalwaysApply: true\n---\nBe kind.\n")
+    notebook.write(".cursor/rules/ts.mdc", "---\nglobs: **/*.ts, **/*.tsx\nalwaysApply: false\n---\n# Types\nStrict.\n")
+    notebook.write(".cursor/rules/asked.mdc", "---\ndescription: On demand\n---\nText.\n")
+    notebook.write("web/.cursor/rules/near.mdc", "---\nalwaysApply: true\n---\n# Near\n")
+
+    taken = notebook.take(Format.CURSOR)
+
+    assert notebook.kept() == [
+        ("House rules", ("**",), "Be kind."),
+        ("Near", ("web/**",), ""),
+        ("Types", ("**/*.ts", "**/*.tsx"), "Strict."),
+    ]
+    assert list(reasons(taken, notebook.folder)) == [".cursor/rules/asked.mdc"]
+
+
+def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(notebook: Notebook) -> None:
+    notebook.atom("Block", "src/**")
+    notebook.export(Format.AGENTS)
+    block = notebook.files()["src/AGENTS.md"]
+    notebook.write("src/AGENTS.md", f"Before.\n\n{block}\n## After\n")
+    notebook.write("AGENTS.md", "# Everywhere\nBe kind.\n")
+
+    taken = notebook.take(Format.AGENTS)
+
+    assert names(taken) == (["Everywhere", "After"], [], ["Block"])
+    assert notebook.kept() == [
+        ("After", ("src/**",), "Before.\n\n\n## After"),
+        ("Block", ("src/**",), "Never round twice."),
+        ("Everywhere", ("**",), "Be kind."),
+    ]
+
+
+def test_patterns_are_meant_from_the_root_of_the_repository(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook.write("src/ui/AGENTS.md", "# Near\n")
+    notebook.write("src/ui/.claude/rules/x.md", "# Rule\n")
+    (notebook.folder / ".git").mkdir()
+    monkeypatch.chdir(notebook.folder / "src")
+
+    notebook.take(Format.AGENTS, "src/ui")
+    notebook.take(Format.CLAUDE, "src/ui/.claude/rules/x.md")
+
+    assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [
+        ("Near", ("src/ui/**",)),
+        ("Rule", ("src/ui/**",)),
+    ]
+
+
+def test_without_a_repository_a_file_is_meant_from_where_one_stands(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook.write("src/AGENTS.md", "# Near\n")
+    notebook.write("far/AGENTS.md", "# Far\n")
+    monkeypatch.chdir(notebook.folder)
+    notebook.take(Format.AGENTS, "src/AGENTS.md")
+    monkeypatch.chdir(notebook.folder / "src")
+    notebook.take(Format.AGENTS, "far/AGENTS.md")
+
+    assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [("Far", ("**",)), ("Near", ("src/**",))]
+
+
+def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(notebook: Notebook) -> None:
+    rules = ".claude/rules"
+    broken: dict[str, str | bytes] = {
+        "yaml.md": "---\npaths: [a\nb: {\n---\n# X\n",
+        "open.md": "---\npaths: a\n",
+        "list.md": "---\npaths:\n  - {a: b}\n---\n# X\n",
+        "absolute.md": "---\npaths: /etc/**\n---\n# X\n",
+        "above.md": "---\npaths: ../x/**\n---\n# X\n",
+        "malformed.md": "---\npaths: src/[a\n---\n# X\n",
+        "many.md": "---\npaths: " + ",".join(f"a{n}" for n in range(21)) + "\n---\n# X\n",
+        "long.md": "# X\n" + "é" * 16_385,
+        "huge.md": "x" * (5 << 20),
+        "latin.md": "Café".encode("latin-1"),
+        "control.md": "# X\n\x01\n",
+        "name.md": f"# {'x' * 256}\n",
+        "empty.md": " \n",
+        "head.md": "---\npaths: a\n---\n",
+    }
+    for name, text in broken.items():
+        notebook.write(f"{rules}/{name}", text)
+    notebook.write(f"{rules}/z.md", "# Fine\n")
+    secret = notebook.folder.parent / "secret"
+    secret.write_text("# Secret\n")
+    (notebook.folder / rules / "link.md").symlink_to(secret)
+    os.mkfifo(notebook.folder / rules / "pipe.md")
+
+    taken = notebook.take(Format.CLAUDE)
+
+    assert names(taken) == (["Fine"], [], [])
+    found = reasons(taken, notebook.folder)
+    assert found.keys() == {f"{rules}/{name}" for name in (*broken, "link.md", "pipe.md")}
+    telling = {
+        "yaml.md": "no YAML in line 3",
+        "absolute.md": "/etc/**",
+        "above.md": "..",
+        "malformed.md": "src/[a",
+        "long.md": "32768",
+        "huge.md": "larger than",
+        "latin.md": "not UTF-8",
+        "control.md": "U+0001",
+        "link.md": "symbolic link",
+        "empty.md": "is empty",
+    }
+    assert {name: word in found[f"{rules}/{name}"] for name, word in telling.items()} == dict.fromkeys(telling, True)
+
+
+def test_two_files_about_one_atom_do_not_write_over_each_other(notebook: Notebook) -> None:
+    for name, text in (("a", "One."), ("b", "Two."), ("c", "One.")):
+        notebook.write(f".claude/rules/{name}.md", f"# Cart\n\n{text}\n")
+
+    taken = notebook.take(Format.CLAUDE)
+
+    assert notebook.kept() == [("Cart", ("**",), "One.")]
+    assert names(taken) == (["Cart"], [], ["Cart"])
+    assert list(reasons(taken, notebook.folder)) == [".claude/rules/b.md"]
+
+
+def test_an_edit_is_taken_in_though_the_file_it_once_came_from_is_still_there(notebook: Notebook) -> None:
+    notebook.write(".claude/rules/cart.md", "# Cart\n\nNever round twice.\n")
+    notebook.take(Format.CLAUDE)
+    notebook.export(Format.CLAUDE)
+    notebook.edit(CART[Format.CLAUDE], "Never", "Do not")
+
+    assert names(notebook.take(Format.CLAUDE)) == ([], ["Cart"], ["Cart"])
+    assert notebook.kept() == [("Cart", ("**",), "Do not round twice.")]
+
+
+def test_a_file_that_is_named_twice_is_read_once(notebook: Notebook) -> None:
+    notebook.write("src/AGENTS.md", "# Near\n")
+
+    assert names(notebook.take(Format.AGENTS, "src", "src/AGENTS.md", "src/./AGENTS.md")) == (["Near"], [], [])
+
+
+def test_nothing_is_taken_when_a_path_a_project_or_a_task_is_unknown(notebook: Notebook) -> None:
+    notebook.write("AGENTS.md", "# Near\n")
+
+    with pytest.raises(NotFound):
+        notebook.take(Format.AGENTS, "AGENTS.md", "missing")
+    task, notebook.task = notebook.task, "zzzzzz"
+    with pytest.raises(NotFound):
+        notebook.take(Format.AGENTS)
+    notebook.task, notebook.project = task, "nowhere"
+    with pytest.raises(NotFound):
+        notebook.take(Format.AGENTS)
+    notebook.project = "atlas"
+    assert notebook.kept() == []
+
+
+def test_a_name_that_is_not_utf_8_is_shown_all_the_same(notebook: Notebook) -> None:
+    strange = notebook.folder / os.fsdecode(b"\xff")
+    strange.mkdir(parents=True)
+    (strange / "AGENTS.md").write_text("# Strange\n")
+
+    (skipped,) = notebook.take(Format.AGENTS).skipped
+
+    assert skipped.file.endswith("?/AGENTS.md")

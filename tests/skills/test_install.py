@@ -1,0 +1,86 @@
+"""Skills are put in place and kept up to date; what somebody has made their own stays theirs."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from groundplan import skills
+from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS
+from groundplan.skills import NAMES, skill
+from groundplan.skills.install import Installed, install, marked
+
+ROOT = Path(__file__).parents[2]
+PATHS = [f"{name}/SKILL.md" for name in NAMES]
+
+
+def test_the_skills_are_written_into_a_folder_each_and_say_what_they_were(tmp_path: Path) -> None:
+    assert install(tmp_path / "new" / "skills") == Installed(written=PATHS)
+
+    for name, path in zip(NAMES, PATHS, strict=True):
+        text = (tmp_path / "new" / "skills" / path).read_text(encoding="utf-8")
+        front, body = front_matter.split(text)
+        fields = yaml.safe_load(front.strip("-\n"))
+        assert body == front_matter.split(skill(name))[1]
+        assert (fields["name"], fields["metadata"]["generated-by"]) == (name, "groundplan")
+
+
+def test_what_is_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
+    install(tmp_path)
+
+    assert install(tmp_path) == Installed(unchanged=PATHS)
+
+
+def test_an_older_skill_that_nobody_edited_is_refreshed(tmp_path: Path) -> None:
+    install(tmp_path)
+    (tmp_path / PATHS[0]).write_text(marked(skill(NAMES[0]).replace("next task", "first task")), encoding="utf-8")
+
+    assert install(tmp_path) == Installed(written=PATHS[:1], unchanged=PATHS[1:])
+    assert (tmp_path / PATHS[0]).read_text(encoding="utf-8") == marked(skill(NAMES[0]))
+
+
+def test_what_was_edited_or_is_somebody_elses_is_kept(tmp_path: Path) -> None:
+    install(tmp_path)
+    edited = (tmp_path / PATHS[0]).read_text(encoding="utf-8") + "\nAsk Ada first.\n"
+    (tmp_path / PATHS[0]).write_text(edited, encoding="utf-8")
+    (tmp_path / PATHS[1]).write_text("---\nname: theirs\n", encoding="utf-8")
+
+    assert install(tmp_path) == Installed(unchanged=PATHS[2:], kept=[(PATHS[0], HAND_EDITED), (PATHS[1], NOT_OURS)])
+    assert (tmp_path / PATHS[0]).read_text(encoding="utf-8") == edited
+
+
+def test_an_edit_of_the_description_is_an_edit(tmp_path: Path) -> None:
+    install(tmp_path)
+    text = (tmp_path / PATHS[0]).read_text(encoding="utf-8")
+    (tmp_path / PATHS[0]).write_text(text.replace("description: ", "description: Always. "), encoding="utf-8")
+
+    assert install(tmp_path).kept == [(PATHS[0], HAND_EDITED)]
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / NAMES[0]).symlink_to(tmp_path / "outside")
+
+    done = install(tmp_path / "skills")
+
+    assert [path for path, _ in done.kept] == PATHS[:1]
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_wheel_brings_the_skills_along(tmp_path: Path) -> None:
+    hatchling = pytest.importorskip("hatchling.builders.wheel")
+    for path in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / path, tmp_path)
+    shutil.copytree(Path(skills.__file__).parent, tmp_path / "src" / "groundplan" / "skills")
+    (wheel,) = hatchling.WheelBuilder(str(tmp_path)).build(directory=str(tmp_path), versions=["standard"])
+
+    with zipfile.ZipFile(wheel) as packed:
+        held = {name for name in packed.namelist() if name.endswith(".md") and "dist-info" not in name}
+
+    assert held == {f"groundplan/skills/{path}" for path in PATHS}
