@@ -46,7 +46,7 @@ test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
 test-fast: $(READY) ## Run the tests on SQLite only
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --store sqlite $(ARGS)
 
-proof: $(READY) ## Let the state machines of the work graph run for long, with new seeds (STEPS=... of each)
+proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=... of each)
 	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS) \
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py
 

@@ -30,6 +30,9 @@ PARTS = {
     "work": "work:part",
     "plan": "planning:part",
     "claims": "claims:part",
+    "patterns": "patterns:part",
+    "knowledge": "knowledge:part",
+    "freshness": "freshness:part",
     "postgres": "postgres:part",
 }
 

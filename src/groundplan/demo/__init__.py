@@ -1,10 +1,11 @@
-"""A small example: the projects of an organization that brings clean water to a valley, and the work in one of them."""
+"""A small example: projects of an organization that brings clean water to a valley, with work and with knowledge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from groundplan.demo.knowledge import fill_knowledge
 from groundplan.demo.work import fill_work
 from groundplan.kernel.access import Role
 from groundplan.session import Session
@@ -14,12 +15,13 @@ OWNER = "ada"
 
 @dataclass(frozen=True, slots=True)
 class ExampleProject:
-    """A project, who is in it beside its owner, whether it has work in it, and whether it is over."""
+    """A project, who is in it beside its owner, whether it has work or knowledge in it, and whether it is over."""
 
     name: str
     goal: str
     members: Mapping[str, Role]
     has_work: bool = False
+    has_knowledge: bool = False
     is_over: bool = False
 
 
@@ -34,6 +36,7 @@ PROJECTS = (
         "pump-monitor",
         "A broken hand pump is noticed within a day and repaired within a week.",
         {"ben": Role.OWNER},
+        has_knowledge=True,
     ),
     ExampleProject(
         "school-wells-pilot",
@@ -68,6 +71,7 @@ def _complete(session: Session, project: ExampleProject) -> bool:
     for name, role in missing.items():
         session.call("member.add", scopeId=project.name, userId=name, role=role)
     has_worked = project.has_work and fill_work(session, project.name)
+    has_written = project.has_knowledge and fill_knowledge(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
-    return bool(missing) or has_worked
+    return bool(missing) or has_worked or has_written

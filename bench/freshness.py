@@ -1,0 +1,142 @@
+"""`knowledge check` on large repositories, against the questions that git alone needs to answer for it.
+
+The repository is made by `git fast-import`: areas of 100 files each, and a history in which every commit changes ten
+files. Every atom speaks of one area and was confirmed at a commit of its own, so no two comparisons are the same.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import groundplan
+from bench.options import Options
+from bench.report import Result
+from bench.rounds import Step, interleaved, medians_ms
+from groundplan.repository.check import Report, check
+from groundplan.repository.git import Repository
+
+PROJECT = "atlas"
+FILES_OF_AN_AREA = 100
+FILES_OF_A_COMMIT = 10
+STRIDE = 7_919  # a prime: the changed files lie all over the repository
+ROUNDS = 10
+
+CHECK_RATIO_MAX = 3.0
+SECONDS_MAX = 5.0
+
+
+class Size(NamedTuple):
+    """How large a repository is, and how many atoms speak of it, each confirmed at a commit of its own."""
+
+    files: int
+    atoms: int
+
+
+SIZES = (Size(50_000, 500), Size(50_000, 5_000))
+QUICK_SIZES = (Size(5_000, 50),)
+
+
+def part(options: Options) -> list[Result]:
+    """The benchmark."""
+    results = []
+    for size in QUICK_SIZES if options.quick else SIZES:
+        folder = options.scratch / f"repository-{size.files}-{size.atoms}"
+        _make_repository(folder, size)
+        with groundplan.open(str(options.scratch / f"{folder.name}.db"), actor="ada") as plan:
+            _make_atoms(plan, folder, size)
+            results += _measured(options, plan, folder, size)
+    return results
+
+
+def _measured(options: Options, plan: groundplan.Session, folder: Path, size: Size) -> list[Result]:
+    def whole(report: Report) -> None:
+        assert len(report.atoms) == size.atoms
+        assert report.tracked == size.files
+
+    ids = _ids(folder)
+    steps = (
+        Step("git", lambda: _asked_alone(folder, ids)),
+        Step("check", lambda: check(plan, PROJECT, folder, record=False), check=whole),
+        Step("recorded", lambda: check(plan, PROJECT, folder), check=whole),
+    )
+    took = medians_ms([interleaved(options.rounds(ROUNDS), steps)])
+    name = f"{size.files:,} files, {size.atoms:,} atoms and commits"
+    return [
+        Result("freshness", f"check, {name}", took["check"], "ms", took["git"], "git alone", CHECK_RATIO_MAX),
+        Result("freshness", f"check and record, {name}", took["recorded"] / 1000, "s", bar=SECONDS_MAX),
+    ]
+
+
+def _asked_alone(folder: Path, ids: list[str]) -> None:
+    """What a check asks git, and nothing made of it."""
+    repository = Repository(folder)
+    head = repository.head()
+    repository.files(head)
+    anchors = repository.anchors(ids)
+    for _ in repository.back_from(head, list(anchors.values())):
+        pass
+
+
+def _make_atoms(plan: groundplan.Session, folder: Path, size: Size) -> None:
+    plan.call("project.create", name=PROJECT)
+    planned = plan.call("work.plan", project=PROJECT, nodes=[{"ref": "a", "summary": "Describe the areas"}])
+    task = planned.created[0].id
+    areas = size.files // FILES_OF_AN_AREA
+    for number, commit in zip(range(size.atoms), _ids(folder), strict=True):
+        area = number % areas
+        made = plan.call(
+            "knowledge.create",
+            entityType="atom",
+            projectId=PROJECT,
+            name=f"Area {area}, part {number // areas}",
+            paths=[f"src/area{area}/**", f"docs/area{area}*.md"],
+            knowledge="How the files of this area work together.",
+            createdByTaskId=task,
+        ).atom
+        plan.call("knowledge.update", entityType="atom", id=made.id, version=made.version, confirm=commit)
+
+
+def _make_repository(folder: Path, size: Size) -> None:
+    subprocess.run(("git", "init", "--quiet", "--initial-branch=main", str(folder)), check=True, env=_environment())
+    with subprocess.Popen(
+        ("git", "-C", str(folder), "fast-import", "--quiet"), stdin=subprocess.PIPE, env=_environment()
+    ) as git:
+        assert git.stdin is not None
+        for line in _history(size):
+            git.stdin.write(line.encode("ascii"))
+    assert git.returncode == 0
+
+
+def _history(size: Size) -> Iterator[str]:
+    yield _commit(0)
+    for number in range(size.files):
+        yield _file(number, 0)
+    for change in range(1, size.atoms):
+        yield _commit(change)
+        for number in range(change * FILES_OF_A_COMMIT, (change + 1) * FILES_OF_A_COMMIT):
+            yield _file(number * STRIDE % size.files, change)
+
+
+def _commit(number: int) -> str:
+    return f"commit refs/heads/main\ncommitter Ada <ada@example.org> {number} +0000\ndata 0\n"
+
+
+def _file(number: int, change: int) -> str:
+    area, place = divmod(number, FILES_OF_AN_AREA)
+    text = f"file {number}, {change}"
+    return f"M 644 inline src/area{area}/part{place % 10}/file{number}.py\ndata {len(text)}\n{text}\n"
+
+
+def _ids(folder: Path) -> list[str]:
+    listed = subprocess.run(
+        ("git", "-C", str(folder), "rev-list", "HEAD"), check=True, capture_output=True, text=True, env=_environment()
+    )
+    return listed.stdout.split()
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}

@@ -1,0 +1,131 @@
+"""The knowledge of the example: what one must know to touch the software that watches the pumps.
+
+Only what is not there yet is written, by its name: so filling twice changes nothing, a fill that was cut short is
+completed, and what somebody wrote in the meantime stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groundplan.session import Session
+
+TASK = "Write down what the first three pumps taught us"
+PATH = "totals/day.py"  # to try it with
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleMolecule:
+    """A domain and what holds in all of it."""
+
+    name: str
+    knowledge: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleAtom:
+    """An area of the software."""
+
+    name: str
+    molecule: str | None
+    paths: tuple[str, ...]
+    knowledge: str
+    related: tuple[tuple[str, str], ...] = ()  # to atoms before it, and why
+    changelog: tuple[str, ...] = ()
+
+
+MOLECULES = (
+    ExampleMolecule(
+        "Readings",
+        "A pump sends one frame for every hundred strokes, at most every ten minutes, over a radio link that loses one "
+        "frame in twenty. Nothing here may assume that a frame arrives, or arrives once.",
+    ),
+    ExampleMolecule("Alerts", "A person gets at most one message a day for each pump, whatever the sensors say."),
+)
+
+ATOMS = (
+    ExampleAtom(
+        "Radio gateway",
+        "Readings",
+        ("gateway/**", "config/gateway-*.toml"),
+        "Frames carry the pump's own count of strokes, which starts at zero after a battery change: never subtract two "
+        "counts without looking at the boot number beside them.\n\nDecoders are one file for each type of pump.",
+        changelog=("Kept frames in the order of arrival; the count alone is not enough after a battery change",),
+    ),
+    ExampleAtom(
+        "Daily totals",
+        "Readings",
+        ("totals/**", "migrations/*_totals.sql"),
+        "A day begins at five in the morning, when the queues are empty. Totals are written again for three days back, "
+        "because frames arrive late; the nightly job must give the same rows when it runs twice.",
+        related=(("Radio gateway", "reads its frames, late ones included"),),
+    ),
+    ExampleAtom(
+        "Silence rule",
+        "Alerts",
+        ("alerts/silence*.py", "config/thresholds.toml"),
+        "A day without strokes is an alert only if the day before had more than forty: on feasts nobody fetches water.",
+        related=(("Daily totals", "decides by them, not by frames"),),
+    ),
+    ExampleAtom(
+        "Text messages",
+        None,
+        ("sms/**",),
+        "The provider takes 160 characters and no accents. Sending is tried for an hour, then the message is dropped.",
+    ),
+)
+
+
+def fill_knowledge(session: Session, project: str) -> bool:
+    """Give a project the knowledge of the example. Whether there was anything to do."""
+    task = _task(session, project)
+    molecules = _known(session, project, "molecule")
+    atoms = _known(session, project, "atom")
+    missing = [one for one in ATOMS if one.name not in atoms]
+    for one in MOLECULES:
+        if one.name not in molecules and missing:
+            made = session.call(
+                "knowledge.create",
+                entityType="molecule",
+                projectId=project,
+                name=one.name,
+                knowledge=one.knowledge,
+                createdByTaskId=task,
+            )
+            molecules[one.name] = made.molecule.id
+    for atom in missing:
+        atoms[atom.name] = _write(session, project, task, atom, molecules, atoms)
+    return bool(missing)
+
+
+def _task(session: Session, project: str) -> str:
+    found = session.call("work.query", project=project, filter={"text": TASK}).nodes
+    if found:
+        return str(found[0].id)
+    return str(session.call("work.plan", project=project, nodes=[{"ref": "task", "summary": TASK}]).created[0].id)
+
+
+def _known(session: Session, project: str, entity_type: str) -> dict[str, str]:
+    page = session.call("knowledge.search", entityType=entity_type, projectId=project, limit=100)
+    return {one.name: one.id for one in page.items}
+
+
+def _write(
+    session: Session, project: str, task: str, atom: ExampleAtom, molecules: dict[str, str], atoms: dict[str, str]
+) -> str:
+    made = session.call(
+        "knowledge.create",
+        entityType="atom",
+        projectId=project,
+        name=atom.name,
+        paths=list(atom.paths),
+        knowledge=atom.knowledge,
+        moleculeId=molecules.get(atom.molecule) if atom.molecule else None,
+        relatedAtoms=[{"atomId": atoms[name], "reason": reason} for name, reason in atom.related if name in atoms],
+        createdByTaskId=task,
+    )
+    for summary in atom.changelog:
+        session.call(
+            "knowledge.append_changelog", parentType="atom", parentId=made.atom.id, taskId=task, summary=summary
+        )
+    return str(made.atom.id)
