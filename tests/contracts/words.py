@@ -113,7 +113,11 @@ ARGUMENTS = {
     "knowledge.delete/lastTaskId": "The task that this is done for; atoms that become orphans get it.",
     "paths": "Patterns of the files it is about, relative to the root of the repository; at least one. "
     "See [path patterns](../concepts/path-patterns.md).",
-    "knowledge.context/paths": "Paths of files, with commas or line breaks between them, or an array of them.",
+    "knowledge.context/paths": "Paths of files, with commas or line breaks between them, or an array of them; at most "
+    "1,000, of 4,096 characters each and 65,536 together.",
+    "knowledge.get/projectId": "The project, if you want to be sure that it is of that one.",
+    "knowledge.update/projectId": "The project, if you want to be sure that it is of that one. It cannot change.",
+    "knowledge.delete/projectId": "The project, if you want to be sure that it is of that one.",
     "knowledge": "What one must know. Blanks around it are taken away; 32,768 bytes at most.",
     "knowledgeMode": "Replace what is there, or put this below it under a line with the moment and the task.",
     "moleculeId": "The molecule that the atom is of.",

@@ -138,6 +138,7 @@ READ_ALL = {
     "work: recount": "counts each node once more, after a change of policy",
     "work: release_all": "changes each node that is held back, after a change of policy",
     "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
+    "knowledge/reading: first_matched": "asked when hundreds of atoms are meant; an index has all that it needs",
     "knowledge/reading: molecules_by_name": "a list of them all, which says how many there are",
     "work/reading: blocked_lately": "an index in the order of change, of which the last few entries are taken",
 }

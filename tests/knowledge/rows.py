@@ -53,9 +53,10 @@ def copy_atom(engine: Engine, id_: str, count: int) -> None:
     engine.as_owner(
         f"WITH RECURSIVE k (i) AS (SELECT 100001 UNION ALL SELECT i + 1 FROM k WHERE i < {100000 + count}) "
         "INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, "
-        "last_task_id, created_at, updated_at, patterns_rev, paths, related_atoms, knowledge, words) "
+        "last_task_id, created_at, created_by, updated_at, updated_by, patterns, patterns_rev, paths, related_atoms, "
+        "knowledge, words) "
         "SELECT tenant_id, project_id, i, substr(id, 1, 30) || i, molecule_id, name || ' ' || i, 1, "
-        "created_by_task_id, last_task_id, created_at, updated_at, patterns_rev, "
+        "created_by_task_id, last_task_id, created_at, created_by, updated_at, updated_by, 1, patterns_rev, "
         "'[\"copies/' || i || '/**\"]', related_atoms, knowledge, words || i || ' ' "
         f"FROM graph_atoms, k WHERE id = '{id_}'"
     )

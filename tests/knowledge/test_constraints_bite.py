@@ -47,24 +47,25 @@ def id_of(table: str, name: str) -> str:
 def new_atom(*, n: str = "1000", id_: str = f"'{NOWHERE}'", version: str = "1", project_id: str = "project_id") -> str:
     return (
         "INSERT INTO graph_atoms (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, "
-        f"created_at, updated_at, patterns_rev, paths, knowledge, words) SELECT tenant_id, {project_id}, {n}, {id_}, "
-        f"'copied', {version}, 'x', 'x', {STAMP}, {STAMP}, 1, paths, '', '  ' FROM graph_atoms WHERE name = 'Cart'"
+        "created_at, created_by, updated_at, updated_by, patterns, patterns_rev, paths, knowledge, words) "
+        f"SELECT tenant_id, {project_id}, {n}, {id_}, 'copied', {version}, 'x', 'x', {STAMP}, 'ada', {STAMP}, 'ada', "
+        "1, 1, paths, '', '  ' FROM graph_atoms WHERE name = 'Cart'"
     )
 
 
 def new_molecule(*, n: str = "1000", id_: str = f"'{NOWHERE}'", version: str = "1", project_id: str = ATLAS) -> str:
     return (
         "INSERT INTO graph_molecules (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, "
-        f"created_at, updated_at, knowledge, words) VALUES ('local', {project_id}, {n}, {id_}, 'copied', {version}, "
-        f"'x', 'x', {STAMP}, {STAMP}, '', '  ')"
+        f"created_at, created_by, updated_at, updated_by, knowledge, words) VALUES ('local', {project_id}, {n}, {id_}, "
+        f"'copied', {version}, 'x', 'x', {STAMP}, 'ada', {STAMP}, 'ada', '', '  ')"
     )
 
 
 def entry(parent_type: str, parent_id: str, summary: str = "x", project_id: str = ATLAS) -> str:
     return (
         "INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, "
-        f"summary) VALUES ('local', {project_id}, '{NOWHERE}', '{parent_type}', {parent_id}, 1, 'x', {STAMP}, "
-        f"'{summary}')"
+        f"created_by, summary) VALUES ('local', {project_id}, '{NOWHERE}', '{parent_type}', {parent_id}, 1, 'x', "
+        f"{STAMP}, 'ada', '{summary}')"
     )
 
 
@@ -158,6 +159,8 @@ ATTEMPTS = {
     "a revision that skips": Attempt(counts("rev = rev + 2"), "graph_projects_rev_moves_by_one"),
     "a revision that goes back": Attempt(counts("rev = rev - 1"), "graph_projects_rev_moves_by_one"),
     "a count below nothing": Attempt(counts("last_n = -1"), "graph_projects_count"),
+    "more patterns than can be kept": Attempt(counts("patterns = 200001"), "graph_projects_count"),
+    "patterns of a later revision": Attempt(counts("patterns_rev = rev + 1"), "graph_projects_count"),
 }
 # Where the app is told no before it comes to these: by a policy, or by the trigger that wants a parent.
 BY_OWNER = {
@@ -165,7 +168,7 @@ BY_OWNER = {
     "a molecule of no project": (new_molecule(project_id="'nowhere'"), "graph_molecules_are_of_a_project"),
     "something deleted from no project": (deleted("atom", "'nowhere'"), "graph_deleted_are_of_a_project"),
     "knowledge of no project": (
-        "INSERT INTO graph_projects VALUES ('local', 'nowhere', 7, 1, 0)",
+        "INSERT INTO graph_projects VALUES ('local', 'nowhere', 7, 1, 0, 0, 1)",
         "graph_projects_are_of_a_project",
     ),
     "an entry of no project": (
@@ -196,6 +199,7 @@ def atlas(engine: Engine) -> None:
     desk.atom("Alone")
     desk.update("Cart", confirm=COMMIT)
     desk.update("Cart", knowledge="y")
+    desk.check({"id": "Cart", "freshness": "fresh"})
     desk.log("Cart", "made")
     other = desk.beside("borealis")
     other.molecule("Theirs")

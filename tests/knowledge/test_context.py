@@ -55,12 +55,14 @@ def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
                 "id": payments["Payment Domain"],
                 "name": "Payment Domain",
                 "version": 1,
+                "updatedBy": "ada",
                 "knowledge": "Communicates with Stripe",
                 "atoms": [
                     {
                         "id": payments["Stripe Integration"],
                         "name": "Stripe Integration",
                         "version": 1,
+                        "updatedBy": "ada",
                         "knowledge": "Retries.",
                         "matchedPaths": ["src/payments/stripe-gateway.ts"],
                         "relatedAtoms": [],
@@ -70,6 +72,7 @@ def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
                         "id": payments["Webhook Handlers"],
                         "name": "Webhook Handlers",
                         "version": 1,
+                        "updatedBy": "ada",
                         "knowledge": "8 handlers",
                         "matchedPaths": ["src/payments/stripe-gateway.ts", "src/payments/webhook-handler.ts"],
                         "relatedAtoms": [
@@ -89,6 +92,7 @@ def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:
                 "id": payments["Retry Utilities"],
                 "name": "Retry Utilities",
                 "version": 1,
+                "updatedBy": "ada",
                 "knowledge": "Generic exponential backoff",
                 "matchedPaths": ["src/shared/retry.ts"],
                 "relatedAtoms": [],
@@ -174,7 +178,7 @@ def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
     assert changelog(changelogLimit=50) == ["6", "5", "4", "3", "2", "1", "0"]
 
 
-def test_freshness_is_there_once_somebody_looked(payments: Knowledge, clock: Hands) -> None:
+def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Knowledge, clock: Hands) -> None:
     def freshness() -> list[object]:
         return [one.get("freshness") for one in told(payments.context("lib/x"))["orphanAtoms"]]
 
@@ -183,6 +187,8 @@ def test_freshness_is_there_once_somebody_looked(payments: Knowledge, clock: Han
     assert freshness() == [{"state": "changed", "commit": COMMIT, "checkedAt": NOW, "files": ["lib/x"]}]
     clock.move(hours=1)
     payments.update("Retry Utilities", confirm=COMMIT[:12])
+    assert freshness() == [None]
+    payments.check({"id": "Retry Utilities", "freshness": "fresh", "commit": COMMIT[:12]})
     assert freshness() == [{"state": "fresh", "commit": COMMIT[:12], "checkedAt": "2026-03-01T10:00:00.000Z"}]
     payments.update("Retry Utilities", paths=["lib/**"])
     assert freshness() == [None]

@@ -53,7 +53,9 @@ def test_a_new_atom_is_told_as_it_is_kept(desk: Knowledge) -> None:
         "lastTaskId": desk["plan"],
         "version": 1,
         "createdAt": NOW,
+        "createdBy": "ada",
         "updatedAt": NOW,
+        "updatedBy": "ada",
     }
     assert desk.read("Cart") == made
 
@@ -72,7 +74,9 @@ def test_a_new_molecule_is_told_as_it_is_kept(desk: Knowledge) -> None:
         "lastTaskId": desk["plan"],
         "version": 1,
         "createdAt": NOW,
+        "createdBy": "ada",
         "updatedAt": NOW,
+        "updatedBy": "ada",
     }
     assert desk.read("Shop") == made
 
@@ -239,7 +243,7 @@ REFUSED: dict[str, Attempt] = {
     "an unknown task": (lambda d: d.atom("x", createdByTaskId="oooooo"), ("NotFound", "not_found", "createdByTaskId")),
     "a task of another project": (
         lambda d: d.atom("x", createdByTaskId="their task"),
-        ("Invalid", "mixed_projects", "createdByTaskId"),
+        ("RuleViolated", "other_project", "createdByTaskId"),
     ),
     "no task": (
         lambda d: d.call("knowledge.create", entityType="molecule", projectId="atlas", name="x"),

@@ -87,6 +87,7 @@ def test_the_events_keep_what_a_deleted_atom_said(engine: Engine, crowded: Knowl
             "paths": ["src/cart/**"],
             "knowledge": "Prices come from outside.",
             "related_atoms": [{"atomId": crowded["Alone"], "reason": "is filled by"}],
+            "last_task_id": crowded["plan"],
         },
     )
 
@@ -109,17 +110,26 @@ def test_the_atoms_of_a_deleted_molecule_become_orphans_by_a_change_like_any_oth
         assert (orphan.molecule_id, orphan.version, orphan.updated_at) == (None, version, LATER)
         assert orphan.last_task_id == task
         assert events(engine, crowded[name])[-1][0] == "knowledge.orphaned"
-        assert ended(partial(crowded.update, name, version=version - 1))[:2] == ("Conflict", "stale_version")
+        assert ended(partial(crowded.update, name, name="x", version=version - 1))[:2] == ("Conflict", "stale_version")
     assert crowded.read("Alone").version == 1
     assert crowded.found(orphansOnly=True) == ["Alone", "Cart", "Tax"]
     assert crowded.entries("Cart") == ["made"]
-    assert crowded.read("Tax").freshness.commit == COMMIT
+    assert crowded.read("Tax").confirmed == COMMIT
     assert crowded.found(of="molecule") == ["Pages"]
+
+
+def test_the_event_of_an_orphan_tells_everything_that_changed(engine: Engine, crowded: Knowledge) -> None:
+    crowded.delete("Shop", lastTaskId="build")
+
+    assert events(engine, crowded["Cart"])[-1] == (
+        "knowledge.orphaned",
+        {"molecule_id": crowded["Shop"], "last_task_id": crowded["plan"]},
+    )
 
 
 def test_the_atoms_of_a_molecule_that_is_deleted_with_them_are_gone_too(engine: Engine, crowded: Knowledge) -> None:
     crowded.atom("Tax", "src/tax/**", moleculeId="Shop")
-    crowded.update("Tax", confirm=COMMIT)
+    crowded.check({"id": "Tax", "freshness": "fresh"})
 
     answer = crowded.delete("Shop", cascade=True, lastTaskId="build")
 
@@ -163,6 +173,7 @@ REFUSED: dict[str, tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]
         lambda d: d.call("knowledge.delete", entityType="atom", id=d["Cart"]),
         ("Invalid", "missing_argument", "version"),
     ),
+    "another project": (lambda d: d.delete("Cart", projectId="borealis"), ("RuleViolated", "other_project", "id")),
     "a stale version": (lambda d: d.delete("Cart", version=2), ("Conflict", "stale_version", None)),
     "a stale version of a molecule": (
         lambda d: d.delete("Shop", version=9, cascade=True),
@@ -171,7 +182,7 @@ REFUSED: dict[str, tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]
     "an unknown task": (lambda d: d.delete("Shop", lastTaskId="oooooo"), ("NotFound", "not_found", "lastTaskId")),
     "a task of another project": (
         lambda d: d.delete("Cart", lastTaskId="their task"),
-        ("Invalid", "mixed_projects", "lastTaskId"),
+        ("RuleViolated", "other_project", "lastTaskId"),
     ),
 }
 

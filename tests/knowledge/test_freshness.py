@@ -20,20 +20,23 @@ def freshness(desk: Knowledge, name: str) -> Any:
 
 
 def test_an_atom_that_nobody_looked_at_says_nothing_about_it(crowded: Knowledge) -> None:
-    assert "freshness" not in told(crowded.read("Cart"))
+    assert {"confirmed", "freshness"}.isdisjoint(told(crowded.read("Cart")))
     assert {"confirmed", "confirmedAt", "freshness"}.isdisjoint(told(crowded.listed()["Cart"]))
 
 
-def test_an_atom_that_is_confirmed_is_fresh_by_that(crowded: Knowledge, clock: Hands) -> None:
+def test_a_confirmation_is_kept_with_the_atom_and_forgets_what_was_seen_before(
+    crowded: Knowledge, clock: Hands
+) -> None:
+    crowded.check({"id": "Cart", "freshness": "changed", "commit": OLDER, "files": ["src/cart/a.ts"]})
     clock.move(hours=1)
 
     changed = crowded.update("Cart", confirm=f" {COMMIT.upper()}\n")
 
-    assert changed.version == 2
-    assert freshness(crowded, "Cart") == {"state": "fresh", "commit": COMMIT, "checkedAt": LATER}
+    assert (changed.version, changed.confirmed) == (2, COMMIT)
+    assert freshness(crowded, "Cart") is None
     listed = told(crowded.listed()["Cart"])
     assert (listed["confirmed"], listed["confirmedAt"]) == (COMMIT, LATER)
-    assert listed["freshness"] == freshness(crowded, "Cart")
+    assert "freshness" not in listed
 
 
 def test_what_a_check_saw_is_kept_with_the_atom_and_changes_no_version(crowded: Knowledge, clock: Hands) -> None:
@@ -65,6 +68,7 @@ def test_the_last_look_counts(crowded: Knowledge, clock: Hands) -> None:
         assert freshness(crowded, "Cart")["state"] == state
     clock.move(minutes=56)
     crowded.update("Cart", confirm=COMMIT)
+    crowded.check({"id": "Cart", "freshness": "fresh", "commit": COMMIT})
     assert freshness(crowded, "Cart") == {"state": "fresh", "commit": COMMIT, "checkedAt": LATER}
 
 
@@ -95,8 +99,6 @@ def test_a_change_of_its_patterns_forgets_what_was_seen_and_no_other_change_does
     crowded.update("Cart", paths=["src/cart/**", "lib/**"])
     assert freshness(crowded, "Cart") is None
     assert told(crowded.listed()["Basket"])["confirmed"] == COMMIT
-    crowded.update("Cart", paths=["lib/**"], confirm=OLDER)
-    assert freshness(crowded, "Cart")["commit"] == OLDER
 
 
 def test_a_check_is_an_event_of_the_project_with_how_many_of_each(engine: Engine, crowded: Knowledge) -> None:

@@ -41,19 +41,19 @@ def test_a_molecule_without_atoms_has_an_empty_list_of_them(crowded: Knowledge) 
     assert told(crowded.get("Pages"))["atoms"] == []
 
 
-def test_of_a_great_many_atoms_the_first_are_listed_and_the_rest_are_counted(
-    engine: Engine, crowded: Knowledge
-) -> None:
-    copy_atom(engine, crowded["Cart"], 99)
-    whole = crowded.get("Shop")
-    assert (len(whole.atoms), "moreAtoms" in told(whole)) == (100, False)
-    crowded.atom("Zuletzt", moleculeId="Shop")
-    crowded.atom("Zweitens", moleculeId="Shop")
+def test_a_molecule_comes_with_all_its_atoms_however_many(engine: Engine, crowded: Knowledge) -> None:
+    copy_atom(engine, crowded["Cart"], 250)
 
     answer = crowded.get("Shop")
 
-    assert (len(answer.atoms), answer.more_atoms) == (100, 2)
-    assert [one.name for one in crowded.search(moleculeId="Shop", offset=100).items] == ["Zuletzt", "Zweitens"]
+    assert [one.name for one in answer.atoms] == ["Cart", *(f"Cart {100000 + number}" for number in range(1, 251))]
+    assert "moreAtoms" not in told(answer)
+
+
+def test_a_project_may_be_named_beside_an_id_if_it_is_the_right_one(crowded: Knowledge) -> None:
+    for project in ("atlas", crowded.project_id):
+        assert crowded.get("Cart", projectId=project).atom == crowded.read("Cart")
+    assert ended(partial(crowded.get, "Cart", projectId="borealis")) == ("RuleViolated", "other_project", "id")
 
 
 def test_an_id_may_come_without_dashes_and_in_capitals(crowded: Knowledge) -> None:
@@ -62,13 +62,13 @@ def test_an_id_may_come_without_dashes_and_in_capitals(crowded: Knowledge) -> No
     assert crowded.call("knowledge.get", entityType="atom", id=plain).atom == crowded.read("Cart")
 
 
-def test_freshness_comes_with_an_atom_wherever_it_is_read(crowded: Knowledge) -> None:
+def test_what_is_known_of_its_files_comes_with_an_atom_wherever_it_is_read(crowded: Knowledge) -> None:
     crowded.update("Cart", confirm=COMMIT)
+    crowded.check({"id": "Cart", "freshness": "fresh", "commit": COMMIT})
 
     seen = {"state": "fresh", "commit": COMMIT, "checkedAt": "2026-03-01T09:00:00.000Z"}
-    assert told(crowded.get("Cart"))["atom"]["freshness"] == seen
-    assert told(crowded.get("Shop"))["atoms"][0]["freshness"] == seen
-    assert told(crowded.search("cart").items[0])["freshness"] == seen
+    for atom in (crowded.get("Cart").atom, crowded.get("Shop").atoms[0], crowded.search("cart").items[0]):
+        assert (told(atom)["confirmed"], told(atom)["freshness"]) == (COMMIT, seen)
 
 
 def test_what_is_not_there_is_refused_with_the_field(crowded: Knowledge) -> None:

@@ -17,14 +17,15 @@ from groundplan.kernel.store.postgres import PostgresTransaction
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite import SqliteTransaction
 from groundplan.kernel.store.transaction import Row, Transaction
-from groundplan.knowledge import patterns
+from groundplan.knowledge import patterns, revision
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import parse
-from groundplan.knowledge.patterns import MEMORY, Kept, atoms_matching
+from groundplan.knowledge.patterns import MEMORY, Kept, TooCostly, atoms_matching
+from groundplan.knowledge.revision import TooManyPatterns
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.knowledge.desk import Knowledge
-from tests.knowledge.rows import copy_atom
+from tests.knowledge.rows import copy_atom, everything
 
 PATTERNS = ["src/**", "src/*.ts", "src/{a,b}/**", "**/*.md", "docs/*.md", "lib/[a-c]*.ts", "src/a/x.ts", "*", "**/x.ts"]
 FILES = ["src/a/x.ts", "src/b.ts", "lib/b1.ts", "docs/a.md", "docs/deep/a.md", "x.ts", "README", "src/c/x.ts"]
@@ -136,7 +137,7 @@ def test_only_what_changed_since_is_read_again(
         ["Coming"],
         ["Base 100007"],
     ]
-    assert (reads["patterns_since"], reads["atoms_deleted_since"], reads["patterns_behind"]) == (2, 1, 0)
+    assert (reads["patterns_since"], reads["atoms_deleted_since"]) == (2, 1)
 
 
 def test_a_change_that_leaves_the_patterns_alone_makes_nobody_read_them(
@@ -191,41 +192,65 @@ def test_projects_are_let_go_that_were_not_asked_for_the_longest(desk: Knowledge
     assert sum(one.index.size for one in kept.projects.values()) <= 5
 
 
-def test_a_project_beyond_the_bound_is_answered_page_by_page_with_the_same_answer(
-    engine: Engine, desk: Knowledge, other: Knowledge, reads: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(patterns, "PAGE", 3)
+def test_a_project_that_is_larger_than_the_bound_is_kept_alone(desk: Knowledge) -> None:
     desk.session.store.memory[MEMORY] = Kept(patterns_max=5)
-    for number, pattern in enumerate(PATTERNS):
-        desk.atom(f"a{number}", pattern)
-    copy_atom(engine, desk["a0"], 4)
-
-    assert answered(desk) == answered(other) == from_scratch(desk)
-    assert projects_kept(desk) == []
-    assert reads["patterns_behind"] == len(PATTERNS) + 4
-    desk.delete("a0")
-    desk.update("a1", paths=["lib/**"])
-    assert answered(desk) == answered(other) == from_scratch(desk)
-
-
-def test_alternatives_in_braces_count_one_by_one(desk: Knowledge) -> None:
-    desk.session.store.memory[MEMORY] = Kept(patterns_max=5)
+    second = desk.beside("borealis")
+    second.atom("B", "src/a")
+    second.context("src/a")
     desk.atom("Braces", "src/{a,b,c}/{d,e}")
 
     assert desk.matching("src/c/e") == ["Braces"]
-    assert projects_kept(desk) == []
-
-
-def test_a_project_that_outgrows_the_bound_is_let_go_and_answered_all_the_same(desk: Knowledge) -> None:
-    desk.session.store.memory[MEMORY] = Kept(patterns_max=5)
-    desk.atom("first", "src/a", "src/b", "src/c")
-    assert desk.matching("src/a") == ["first"]
     assert projects_kept(desk) == [desk.project_id]
+    assert second.matching("src/a") == ["B"]
+    assert projects_kept(desk) == [second.project_id]
 
-    desk.atom("second", "src/a", "src/d", "src/e")
 
-    assert desk.matching("src/a") == ["first", "second"]
-    assert projects_kept(desk) == []
+def test_a_project_has_no_more_patterns_than_can_be_kept_braces_written_out(
+    engine: Engine, desk: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revision, "PATTERNS_MAX", 8)
+    desk.molecule("Shop")
+    desk.atom("Braces", "src/{a,b,c}/{d,e}", moleculeId="Shop")
+    before = everything(engine)
+
+    with pytest.raises(TooManyPatterns) as refused:
+        desk.atom("More", "src/{f,g,h}")
+    assert (refused.value.details["limit"], refused.value.details["field"]) == (8, "paths")
+    assert everything(engine) == before
+
+    desk.atom("Fits", "src/{f,g}")
+    with pytest.raises(TooManyPatterns):
+        desk.update("Fits", paths=["src/{f,g,h}"])
+    desk.update("Braces", paths=["src/a"])
+    desk.update("Fits", paths=["src/{f,g,h}", "src/{i,j,k}"])
+    assert engine.as_owner("SELECT patterns FROM graph_projects") == [(7,)]
+    desk.delete("Shop", cascade=True)
+    desk.delete("Fits")
+    assert engine.as_owner("SELECT patterns FROM graph_projects") == [(0,)]
+
+
+def test_paths_that_would_take_too_long_are_refused(desk: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.atom("Plain", "src/a/**")
+    desk.atom("Costly", *(f"**/[{letter}z]*?*[b-d]*" for letter in "abcdefghijklmnopqrst"))
+    monkeypatch.setattr(patterns, "STEPS_MAX", 500)
+
+    assert desk.matching("src/a/x") == ["Plain"]
+    with pytest.raises(TooCostly) as refused:
+        desk.context("lib/" + "a" * 100)
+    assert refused.value.details["field"] == "paths"
+    with pytest.raises(TooCostly):
+        desk.context(*(f"lib/{place}" for place in range(10)))
+
+
+def test_asking_about_one_project_does_not_wait_for_another(desk: Knowledge) -> None:
+    second = desk.beside("borealis")
+    second.atom("B", "src/a")
+    desk.atom("A", "src/a")
+    desk.context("src/a")
+    kept: Kept = desk.session.store.memory[MEMORY]
+
+    with kept.of(("local", desk.project_id)).lock, ThreadPoolExecutor(1) as pool:
+        assert pool.submit(second.matching, "src/a").result(timeout=60) == ["B"]
 
 
 def test_an_older_snapshot_is_answered_from_what_it_can_see(desk: Knowledge) -> None:

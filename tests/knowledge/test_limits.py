@@ -12,6 +12,8 @@ from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
 from tests.work.desk import refused
 
+SIXTEEN = "0123456789abcdef"
+
 
 class Limit(NamedTuple):
     """How to come to a limit, and how it is named when it is passed."""
@@ -90,10 +92,13 @@ LIMITS = {
         50, "invalid_argument", "changelogLimit", lambda d, size: d.search(changelogLimit=size)
     ),
     "words of a query": Limit(
-        32, "too_many", "query", lambda d, size: d.search(" ".join(f"w{place}" for place in range(size)))
+        128, "too_many", "query", lambda d, size: d.search(" ".join(f"w{place}" for place in range(size)))
     ),
     "files that are asked for": Limit(
         1000, "too_many", "paths", lambda d, size: d.context(*(f"a/{place}" for place in range(size)))
+    ),
+    "files that are asked for, in all": Limit(
+        65_536, "too_long", "paths", lambda d, size: d.context("y" * (size - 64_000), *(c * 4_000 for c in SIXTEEN))
     ),
     "a file that is asked for": Limit(4096, "too_long", "paths", lambda d, size: d.context("a", "x" * size)),
     "atoms of a check": Limit(1000, "invalid_argument", "atoms", lambda d, size: checked(d, seen(size))),
@@ -173,7 +178,7 @@ def test_braces_stand_for_no_more_than_so_many_patterns(crowded: Knowledge) -> N
 
 def test_what_is_below_a_limit_is_refused(crowded: Knowledge) -> None:
     calls = {
-        "version": partial(crowded.update, "Cart", version=0),
+        "version": partial(crowded.update, "Cart", name="x", version=0),
         "limit": partial(crowded.search, limit=0),
         "offset": partial(crowded.search, offset=-1),
         "changelogLimit": partial(crowded.get, "Cart", changelogLimit=-1),
@@ -186,4 +191,4 @@ def test_what_is_below_a_limit_is_refused(crowded: Knowledge) -> None:
 
 def test_numbers_may_come_as_text(crowded: Knowledge) -> None:
     assert len(crowded.search(limit="1", offset="1").items) == 1
-    assert crowded.update("Cart", version="1").version == 2
+    assert crowded.update("Cart", name="x", version="1").version == 2

@@ -261,7 +261,8 @@ def test_a_conflict_carries_the_current_version_beside_the_code_and_in_the_detai
 
     for name, entity_type in (("Cart", "atom"), ("Shop", "molecule")):
         for operation in ("update", "delete"):
-            error = client.error("manage_graph", operation, entityType=entity_type, id=name, version=1)
+            change = {"name": "x"} if operation == "update" else {}
+            error = client.error("manage_graph", operation, entityType=entity_type, id=name, version=1, **change)
             assert (error["code"], error["currentVersion"]) == ("CONFLICT", 2)
             assert error["details"] == {
                 "reason": "stale_version",

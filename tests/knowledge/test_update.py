@@ -127,12 +127,12 @@ Attempt = tuple[Callable[[Knowledge], Any], tuple[str, str, str | None]]
 
 REFUSED: dict[str, Attempt] = {
     "nothing known by the id": (
-        lambda d: d.call("knowledge.update", entityType="atom", id=NOWHERE, version=1),
+        lambda d: d.call("knowledge.update", entityType="atom", id=NOWHERE, version=1, name="x"),
         ("NotFound", "not_found", "id"),
     ),
-    "a deleted atom": (lambda d: d.update("Gone", version=1), ("NotFound", "not_found", "id")),
+    "a deleted atom": (lambda d: d.update("Gone", name="x", version=1), ("NotFound", "not_found", "id")),
     "an atom as a molecule": (
-        lambda d: d.update("Cart", entityType="molecule", version=1),
+        lambda d: d.update("Cart", entityType="molecule", name="x", version=1),
         ("NotFound", "not_found", "id"),
     ),
     "what is no id": (lambda d: d.update("Cart", id="Cart!", version=1), ("Invalid", "invalid_id", "id")),
@@ -185,14 +185,18 @@ REFUSED: dict[str, Attempt] = {
     "an unknown task": (lambda d: d.update("Cart", lastTaskId="oooooo"), ("NotFound", "not_found", "lastTaskId")),
     "a task of another project": (
         lambda d: d.update("Cart", lastTaskId="their task"),
-        ("Invalid", "mixed_projects", "lastTaskId"),
+        ("RuleViolated", "other_project", "lastTaskId"),
     ),
     "knowledge that is too long": (
         lambda d: d.update("Cart", knowledge="€" * 10_923),
         ("Invalid", "too_long", "knowledge"),
     ),
     "an empty name": (lambda d: d.update("Cart", name=" "), ("Invalid", "invalid_argument", "name")),
-    "another project": (lambda d: d.update("Cart", projectId="borealis"), ("Invalid", "unknown_argument", "projectId")),
+    "another project": (
+        lambda d: d.update("Cart", projectId="borealis", name="x"),
+        ("RuleViolated", "other_project", "id"),
+    ),
+    "nothing": (lambda d: d.update("Cart"), ("Invalid", "invalid_argument", "arguments")),
     "another author": (
         lambda d: d.update("Cart", createdByTaskId="build"),
         ("Invalid", "unknown_argument", "createdByTaskId"),

@@ -38,7 +38,7 @@ def desks(engine: Engine) -> Iterator[list[Knowledge]]:
 
 
 def dangling(engine: Engine) -> list[Any]:
-    """Atoms of molecules that are not there, relations to what never was, and events of nobody."""
+    """Atoms of molecules that are not there; whatever was made is there, or is known to have been deleted."""
     known = {id_ for (id_,) in engine.as_owner("SELECT subject FROM events WHERE op = 'knowledge.created'")}
     lost = engine.as_owner(
         "SELECT a.id FROM graph_atoms AS a LEFT JOIN graph_molecules AS m ON m.id = a.molecule_id "
@@ -142,8 +142,10 @@ def test_of_an_update_and_a_deletion_of_one_version_one_wins(desks: list[Knowled
         name = f"a{number}"
         desks[0].atom(name)
 
-        calls = [partial(desks[1].update, name, knowledge="x", version=1), partial(desks[2].delete, name, version=1)]
-        how = tuple(codes(together(calls)))
+        answers = together(
+            [partial(desks[1].update, name, knowledge="x", version=1), partial(desks[2].delete, name, version=1)]
+        )
+        how = tuple(codes(answers))
 
         ended[how] += 1
         assert (how == ("ok", "stale_version")) == (name in desks[0].found(limit=100, includeChangelog=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,20 @@ def test_the_report_says_of_every_atom_how_it_stands_and_of_changes_what_nobody_
         "unknownCommits": 0,
         "recorded": True,
     }
+
+
+def test_rules_that_were_written_from_atoms_need_no_atom(plan: PlanBeside) -> None:
+    plan.atom("app", "src/**", at=plan.copy.head)
+    written = [
+        ".claude/rules/groundplan/app.md",
+        ".cursor/rules/groundplan/app.mdc",
+        "web/.claude/rules/groundplan/x.md",
+    ]
+    others = [".claude/rules/mine.md", ".cursor/rules/groundplan.mdc", "groundplan/x.md"]
+    plan.copy.commit(dict.fromkeys([*written, *others], "1"))
+
+    assert plan.check().uncovered == others
+    assert plan.check("HEAD~1").uncovered == others
 
 
 def test_a_project_without_atoms_has_nothing_to_compare(plan: PlanBeside) -> None:
@@ -290,3 +305,26 @@ class TestRefusals:
         with pytest.raises(NoCommit):
             check(plan.session, plan.project, WorkingCopy(tmp_path / "empty").folder)
         assert not plan.listed()["docs"].freshness
+
+
+class Overtaken(Session):
+    """A session in which somebody else changes every atom just before a check is recorded."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.store, session.actor)
+
+    def call(self, operation: str, /, **arguments: Any) -> Any:
+        if operation == "knowledge.record_check":
+            for one in arguments["atoms"]:
+                atom = {"entityType": "atom", "id": one["id"], "version": one["version"]}
+                super().call("knowledge.update", **atom, knowledge="what Ben found")
+        return super().call(operation, **arguments)
+
+
+def test_a_check_says_that_atoms_which_changed_meanwhile_were_not_recorded(plan: PlanBeside) -> None:
+    plan.atom("app", "src/**")
+
+    report = check(Overtaken(plan.session), plan.project, plan.copy.folder)
+
+    assert report.recorded is False
+    assert "changed meanwhile" in str(report.note)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.actors import Kind, local_actor
-from groundplan.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.repository.confirm import AmbiguousAtom, Confirmation, confirm
 from groundplan.repository.git import NoCommit
 from groundplan.session import Session
@@ -157,18 +157,14 @@ class Interrupted(Session):
         return super().call(operation, **arguments)
 
 
-def test_what_somebody_else_writes_at_the_same_time_stays(plan: PlanBeside) -> None:
+def test_an_atom_that_somebody_changes_meanwhile_is_not_confirmed_for_nobody_has_seen_what_it_says_now(
+    plan: PlanBeside,
+) -> None:
     disturbed = PlanBeside(Interrupted(plan.session, times=1), plan.copy)
 
-    done = confirmed(disturbed, "app")
+    done = confirmed(disturbed, "app", "the docs")
 
-    atom = plan.session.call("knowledge.get", entityType="atom", id=done.confirmed[0].id).atom
-    assert (atom.version, atom.knowledge) == (3, "what Ben found 0")
-    assert commits(plan)["app"] == plan.copy.head
-
-
-def test_who_is_always_too_late_is_told(plan: PlanBeside) -> None:
-    with pytest.raises(Conflict):
-        confirmed(PlanBeside(Interrupted(plan.session, times=2), plan.copy), "app")
-
-    assert commits(plan)["app"] is None
+    assert ([atom.name for atom in done.changed], [atom.name for atom in done.confirmed]) == (["app"], ["the docs"])
+    atom = plan.session.call("knowledge.get", entityType="atom", id=done.changed[0].id).atom
+    assert (atom.version, atom.knowledge) == (2, "what Ben found 0")
+    assert commits(plan) == {"app": None, "the docs": plan.copy.head}

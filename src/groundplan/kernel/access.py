@@ -35,11 +35,8 @@ class Permission(StrEnum):
     WORK_UPDATE = "work:node:update"
     WORK_CONNECT = "work:node:connect"
     WORK_RESTRUCTURE = "work:node:restructure"
-    KNOWLEDGE_READ = "knowledge:atom:read"
-    KNOWLEDGE_WRITE = "knowledge:atom:write"
-    KNOWLEDGE_DELETE = "knowledge:atom:delete"
-    KNOWLEDGE_APPEND = "knowledge:changelog:append"
-    KNOWLEDGE_CHECK = "knowledge:atom:check"
+    KNOWLEDGE_READ = "knowledge:read"
+    KNOWLEDGE_WRITE = "knowledge:write"
 
 
 _VIEWERS = frozenset(Role)
@@ -63,9 +60,6 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.WORK_RESTRUCTURE: _EDITORS,
     Permission.KNOWLEDGE_READ: _VIEWERS,
     Permission.KNOWLEDGE_WRITE: _EDITORS,
-    Permission.KNOWLEDGE_DELETE: _EDITORS,
-    Permission.KNOWLEDGE_APPEND: _EDITORS,
-    Permission.KNOWLEDGE_CHECK: _EDITORS,
 }
 
 # Permissions that every member of the organization has; no project is involved.

@@ -38,6 +38,6 @@ def new_uuid() -> str:
 def parse_uuid(text: str) -> str | None:
     """The canonical spelling of a UUID given with or without dashes, or None when it is not one."""
     try:
-        return str(uuid.UUID(text)) if len(text) in (32, 36) else None
+        return str(uuid.UUID(text)) if len(text) in (32, 36) and text.isascii() else None
     except ValueError:
         return None

@@ -31,13 +31,13 @@ class Question:
     """Something that one slice knows and others may ask; the answer only reads."""
 
     def __init__(self) -> None:
-        self._answer: Callable[[Transaction, str], str] | None = None
+        self._answer: Callable[[Transaction, str], tuple[str, str]] | None = None
 
-    def connect(self, answer: Callable[[Transaction, str], str]) -> None:
+    def connect(self, answer: Callable[[Transaction, str], tuple[str, str]]) -> None:
         """Let a slice answer."""
         self._answer = answer
 
-    def __call__(self, tx: Transaction, ref: str) -> str:
+    def __call__(self, tx: Transaction, ref: str) -> tuple[str, str]:
         if self._answer is None:
             raise LookupError("no slice is connected that could answer this")
         return self._answer(tx, ref)
@@ -46,5 +46,5 @@ class Question:
 # A project was made; with its id, and what it is for in a sentence.
 on_project_created = Port()
 
-# Which task of the project entered is meant: its whole id, or a refusal.
+# Which task is meant: its project and its whole id, or a refusal.
 task_meant = Question()

@@ -15,8 +15,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.changelog import WholeEntry
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.refs import missing, names_of, project_of
-from groundplan.knowledge.requests import SUMMARY_BYTES_MAX, EntityType, TaskRef, checked_id, checked_task
+from groundplan.knowledge.refs import checked_task, missing, names_of, project_of
+from groundplan.knowledge.requests import SUMMARY_BYTES_MAX, EntityType, TaskRef, checked_id
 from groundplan.knowledge.revision import move_on
 
 sql = load_queries(__file__)
@@ -51,7 +51,7 @@ def append(tx: Transaction, request: Append) -> OneEntry:
     if not summary:
         raise refusal(("summary",), "must not be empty; say what changed and why")
     task_id = checked_task(tx, request.task_id, "taskId")
-    entry = WholeEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now)
+    entry = WholeEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now, tx.actor.id)
     tx.run(
         sql.add_entry,
         project_id=tx.project.id,
@@ -74,7 +74,7 @@ def append(tx: Transaction, request: Append) -> OneEntry:
 OPERATION = Operation(
     name="knowledge.append_changelog",
     summary="Add what a task changed and why; entries are never edited.",
-    permission=Permission.KNOWLEDGE_APPEND,
+    permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=Append,
     output=OneEntry,

@@ -41,7 +41,10 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     last_task_id: str
     version: int
     created_at: str
+    created_by: str
     updated_at: str
+    updated_by: str
+    confirmed: str | UnsetType = UNSET  # the commit at which somebody last saw that it is right
     freshness: Freshness | UnsetType = UNSET
     changelog: list[Entry] | UnsetType = UNSET
     left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
@@ -57,7 +60,10 @@ class AtomRow(NamedTuple):
     created_by_task_id: str
     last_task_id: str
     created_at: str
+    created_by: str
     updated_at: str
+    updated_by: str
+    patterns: int  # braces written out
     patterns_rev: int
     confirmed_commit: str | None
     confirmed_at: str | None
@@ -66,7 +72,7 @@ class AtomRow(NamedTuple):
     knowledge: str
 
     @property
-    def patterns(self) -> list[str]:
+    def path_list(self) -> list[str]:
         return msgspec.json.decode(self.paths, type=list[str])
 
     @property
@@ -106,7 +112,7 @@ def atoms_shown(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
             project_id=tx.project.id,
             molecule_id=row.molecule_id,
             name=row.name,
-            paths=row.patterns,
+            paths=row.path_list,
             knowledge=row.knowledge,
             related_atoms=[
                 AtomRelation(one.atom_id, names.get(one.atom_id), one.reason, UNSET if one.atom_id in names else True)
@@ -116,7 +122,10 @@ def atoms_shown(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
             last_task_id=row.last_task_id,
             version=row.version,
             created_at=row.created_at,
+            created_by=row.created_by,
             updated_at=row.updated_at,
+            updated_by=row.updated_by,
+            confirmed=row.confirmed_commit or UNSET,
             freshness=freshness.get(row.id, UNSET),
         )
         for row in rows

@@ -30,6 +30,7 @@ class WholeEntry(Struct, rename="camel"):
     task_id: str
     summary: str
     created_at: str
+    created_by: str
 
 
 def latest_entries(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
@@ -14,24 +13,23 @@ from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, atom_row, atoms_shown
+from groundplan.knowledge.entity import OneEntity, shown
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.lightening import lighten
 from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
-from groundplan.knowledge.refs import refuse_strangers
+from groundplan.knowledge.refs import checked_molecule, checked_task
 from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
 from groundplan.knowledge.requests import (
     EntityType,
+    MoleculeRef,
     Patterns,
     RelatedAtoms,
     RelatedMolecules,
     TaskRef,
-    checked_id,
     checked_knowledge,
     checked_paths,
-    checked_task,
     refuse_foreign,
 )
 from groundplan.knowledge.revision import move_on
@@ -49,17 +47,10 @@ class Create(Struct, rename="camel", forbid_unknown_fields=True):
     created_by_task_id: TaskRef
     paths: Patterns | UnsetType = UNSET
     knowledge: str = ""
-    molecule_id: str | None = None
+    molecule_id: MoleculeRef = None
     related_atoms: RelatedAtoms | UnsetType = UNSET
     related_molecules: RelatedMolecules | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
-
-
-class OneEntity(Struct):
-    """The atom or molecule as it is now."""
-
-    atom: Atom | UnsetType = UNSET
-    molecule: Molecule | UnsetType = UNSET
 
 
 def create(tx: Transaction, request: Create) -> OneEntity:
@@ -75,30 +66,24 @@ def create(tx: Transaction, request: Create) -> OneEntity:
     return shown(tx, OneEntity(molecule=_molecule(tx, request)))
 
 
-def shown(tx: Transaction, changed: OneEntity) -> OneEntity:
-    """What was written, as far as it fits into the answer: a change must not fail for being told about."""
-    lighten(tx, changed, [changed.atom or changed.molecule])
-    return changed
-
-
 def _atom(tx: Transaction, request: Create) -> Atom:
     refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
         raise missing("paths", (), wanted="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
-    paths = checked_paths(request.paths)
+    paths, patterns = checked_paths(request.paths)
     related = [] if request.related_atoms is UNSET else checked_atoms(tx, request.related_atoms, own_id=id_)
     common = _common(tx, request, id_)
     molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
-    revision = move_on(tx, numbers=1)
-    stored_paths = msgspec.json.encode(paths).decode()
+    revision = move_on(tx, numbers=1, patterns=patterns)
     tx.run(
         sql.add_atom,
         **common,
         n=revision.last_n,
         molecule_id=molecule_id,
         patterns_rev=revision.rev,
-        paths=stored_paths,
+        patterns=patterns,
+        paths=listed(paths),
         related_atoms=kept(related),
     )
     tx.record(
@@ -153,19 +138,6 @@ def _common(tx: Transaction, request: Create, id_: str) -> dict[str, Any]:
         "words": stored_words(request.name, knowledge),
         "task_id": checked_task(tx, request.created_by_task_id, "createdByTaskId"),
     }
-
-
-def checked_molecule(tx: Transaction, given: str) -> str:
-    """The id of a molecule of this project.
-
-    Raises:
-        Invalid: it is no UUID.
-        NotFound: there is none.
-        OtherProject: it is of another project.
-    """
-    molecule_id = checked_id(given, ("moleculeId",))
-    refuse_strangers(tx, EntityType.MOLECULE, {molecule_id: ("moleculeId",)})
-    return molecule_id
 
 
 OPERATION = Operation(

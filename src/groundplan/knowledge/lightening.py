@@ -21,12 +21,13 @@ PARTS = {
     "freshness": "freshness",  # its files can be many
     "knowledge": "knowledge",
     "paths": "paths",
+    "matched_paths": "matchedPaths",
 }
 
 
 def lighten(tx: Transaction, answer: Any, entities: Sequence[Any]) -> None:
     """Leave parts of entities out until the answer fits, in the order of `PARTS`, of the last entity first."""
-    excess = _excess_chars(tx, answer)
+    excess = excess_chars(tx, answer)
     for part, wire in PARTS.items():
         for entity in reversed(entities):
             if excess <= 0:
@@ -38,10 +39,10 @@ def lighten(tx: Transaction, answer: Any, entities: Sequence[Any]) -> None:
             entity.left_out = [*(entity.left_out or ()), wire]
             excess -= len(encode(value).decode())
             if excess <= 0:
-                excess = _excess_chars(tx, answer)  # what says that it was left out takes room, too
+                excess = excess_chars(tx, answer)  # what says that it was left out takes room, too
 
 
-def _excess_chars(tx: Transaction, answer: Any) -> int:
+def excess_chars(tx: Transaction, answer: Any) -> int:
     """How many characters the answer is longer than the caller's cap; 0 or less where it fits."""
     cap = tx.preferences.answer_tokens_max
     return len(encode(answer).decode()) + SPARE_CHARS - cap * CHARS_PER_TOKEN if cap else 0

@@ -38,7 +38,9 @@ class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag
     last_task_id: str
     version: int
     created_at: str
+    created_by: str
     updated_at: str
+    updated_by: str
     changelog: list[Entry] | UnsetType = UNSET
     left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
 
@@ -52,7 +54,9 @@ class MoleculeRow(NamedTuple):
     created_by_task_id: str
     last_task_id: str
     created_at: str
+    created_by: str
     updated_at: str
+    updated_by: str
     related_molecules: str
     knowledge: str
 
@@ -104,7 +108,9 @@ def molecules_shown(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecu
             last_task_id=row.last_task_id,
             version=row.version,
             created_at=row.created_at,
+            created_by=row.created_by,
             updated_at=row.updated_at,
+            updated_by=row.updated_by,
         )
         for row in rows
     ]

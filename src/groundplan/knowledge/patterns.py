@@ -1,117 +1,125 @@
 """Which atoms some paths are of: the patterns of each project, indexed in memory and kept up with the database.
 
-The revision of the project's knowledge says whether the index is still right. If it moved, by this process or another,
-the atoms that changed since are read, and no others. What is kept is bounded; it can always be read again.
+A project's knowledge has a revision, and remembers at which one its patterns last changed. An index that was brought up
+to that revision is right, whatever else was written since. If it moved, by this process or another, the atoms that
+changed since are read, and no others. What is kept is bounded; it can always be read again.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import msgspec
 
+from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.paths.index import PathIndex
+from groundplan.knowledge.paths.index import PathIndex, TooManySteps
+from groundplan.knowledge.revision import PATTERNS_MAX
 
 MEMORY = "knowledge.patterns"  # the name under which a store keeps them
-PATTERNS_KEPT_MAX = 100_000  # of all projects together, alternatives of braces counted one by one
-PAGE = 2_000  # atoms read at once where a project has too many to be kept
+PATTERNS_KEPT_MAX = PATTERNS_MAX  # of all projects together as many as one of them may have
+STEPS_MAX = 5_000_000  # characters looked at, for each pattern that is tried: about a second
 
 sql = load_queries(__file__)
 
 _patterns = msgspec.json.Decoder(list[str])
 
 
-@dataclass(slots=True)
-class Indexed:
-    """The patterns of a project as they were at a revision."""
+class TooCostly(RuleViolated):
+    """To match these paths against the patterns that might match them would take too long."""
 
-    index: PathIndex
-    rev: int
+    code = "too_costly"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "these paths are too long for the many patterns without a plain name in them that this project has; "
+            "ask for fewer or shorter paths, or give such patterns a directory to begin with",
+            field="paths",
+        )
+
+
+class Indexed:
+    """The patterns of a project as they were when they last changed. Whoever uses it holds its lock."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.index = PathIndex()
+        self.patterns_rev = 0
 
 
 class Kept:
     """The indexes of one store, those that were asked for last."""
 
     def __init__(self, patterns_max: int = PATTERNS_KEPT_MAX) -> None:
-        self.lock = threading.Lock()
         self.patterns_max = patterns_max
         self.projects: OrderedDict[tuple[str, str], Indexed] = OrderedDict()
-        self.too_large: set[tuple[str, str]] = set()  # projects that are read page by page instead
+        self._lock = threading.Lock()
+
+    def of(self, place: tuple[str, str]) -> Indexed:
+        """The index of a project, at first an empty one."""
+        with self._lock:
+            found = self.projects.setdefault(place, Indexed())
+            self.projects.move_to_end(place)
+            return found
 
     def let_go(self) -> None:
         """Forget the projects that were not asked for the longest, until the rest is small enough."""
-        while self.projects and sum(one.index.size for one in self.projects.values()) > self.patterns_max:
-            self.projects.popitem(last=False)
+        with self._lock:
+            total = sum(one.index.size for one in self.projects.values())
+            while total > self.patterns_max and len(self.projects) > 1:
+                _, oldest = self.projects.popitem(last=False)
+                total -= oldest.index.size
 
 
 def atoms_matching(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
-    """The ids of the atoms that each path is of."""
-    row = tx.one_or_none(sql.knowledge_revision, project_id=tx.project.id)
+    """The ids of the atoms that each path is of.
+
+    Raises:
+        TooCostly: it would take too long to find out.
+    """
+    row = tx.one_or_none(sql.patterns_revision, project_id=tx.project.id)
     if row is None:
         return {path: [] for path in paths}
-    kept: Kept = tx.memory.setdefault(MEMORY, Kept())
-    with kept.lock:
-        index = _index_at(tx, kept, row[0])
-        if index is not None:
-            return {path: index.matching(path) for path in paths}
-    return _page_by_page(tx, paths)
-
-
-def _index_at(tx: Transaction, kept: Kept, rev: int) -> PathIndex | None:
-    """The index as of a revision, or None where the project has too many patterns to be kept."""
-    place = (tx.actor.organization, tx.project.id)
-    if place in kept.too_large:
-        return None
-    found = kept.projects.get(place)
-    if found is not None and found.rev > rev:
-        # Somebody with a later snapshot was here meanwhile. Ours is served once, from what it can see.
-        return _catch_up(tx, Indexed(PathIndex(), 0), rev, kept.patterns_max)
-    if found is None or found.rev < rev:
-        found = found or Indexed(PathIndex(), 0)
-        kept.projects.pop(place, None)  # should reading fail half-way, nothing half-way is kept
-        if _catch_up(tx, found, rev, kept.patterns_max) is None:
-            kept.too_large.add(place)
-            return None
-        kept.projects[place] = found
+    kept: Kept = tx.memory.get(MEMORY) or tx.memory.setdefault(MEMORY, Kept())
+    indexed = kept.of((tx.actor.organization, tx.project.id))
+    with indexed.lock:
+        if indexed.patterns_rev <= row[0]:
+            has_grown = indexed.patterns_rev < row[0] and _catch_up(tx, indexed, row[0])
+            found = _matching(indexed.index, paths)
+        else:
+            # Somebody with a later snapshot was here meanwhile. Ours is served once, from what it can see.
+            has_grown = False
+            of_then = Indexed()
+            _catch_up(tx, of_then, row[0])
+            found = _matching(of_then.index, paths)
+    if has_grown:
         kept.let_go()
-    else:
-        kept.projects.move_to_end(place)
-    return found.index
-
-
-def _catch_up(tx: Transaction, indexed: Indexed, rev: int, patterns_max: int) -> PathIndex | None:
-    project_id = tx.project.id
-    at_most = patterns_max + 1  # an atom has one pattern at least
-    changed = tx.all(sql.patterns_since, project_id=project_id, since=indexed.rev, at_most=at_most)
-    if len(changed) > patterns_max:
-        return None
-    for atom_id, paths in changed:
-        indexed.index.put(atom_id, _patterns.decode(paths))
-    if indexed.rev:
-        for (atom_id,) in tx.all(sql.atoms_deleted_since, project_id=project_id, since=indexed.rev):
-            indexed.index.remove(atom_id)
-    indexed.rev = rev
-    return indexed.index if indexed.index.size <= patterns_max else None
-
-
-def _page_by_page(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {path: [] for path in paths}
-    for rows in _pages(tx):
-        index = PathIndex()
-        for atom_id, patterns in rows:
-            index.put(atom_id, _patterns.decode(patterns))
-        for path in paths:
-            found[path] += index.matching(path)
     return found
 
 
-def _pages(tx: Transaction) -> Iterator[Iterable[tuple[str, str]]]:
-    behind = ""
-    while rows := tx.all(sql.patterns_behind, project_id=tx.project.id, behind=behind, at_most=PAGE):
-        yield [(atom_id, paths) for atom_id, paths in rows]
-        behind = rows[-1][0]
+def _matching(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]:
+    left = STEPS_MAX
+    found = {}
+    for path in paths:
+        try:
+            found[path] = index.matching(path, steps_max=left)
+        except TooManySteps:
+            raise TooCostly from None
+        left -= index.steps
+    return found
+
+
+def _catch_up(tx: Transaction, indexed: Indexed, patterns_rev: int) -> bool:
+    """Bring an index up to a revision. Whether it did."""
+    since = indexed.patterns_rev
+    changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)
+    gone = tx.all(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []
+    for atom_id, paths in changed:
+        indexed.index.put(atom_id, _patterns.decode(paths))
+    for (atom_id,) in gone:
+        indexed.index.remove(atom_id)
+    indexed.patterns_rev = patterns_rev
+    return True

@@ -44,8 +44,8 @@ SELECT wanted.value,
 
 -- name: atoms_by_id
 -- Atoms as they are kept.
-SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task_id, a.created_at, a.updated_at,
-       a.patterns_rev, a.confirmed_commit, a.confirmed_at, a.paths, a.related_atoms, a.knowledge
+SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task_id, a.created_at, a.created_by,
+       a.updated_at, a.updated_by, a.patterns, a.patterns_rev, a.confirmed_commit, a.confirmed_at, a.paths, a.related_atoms, a.knowledge
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
@@ -53,8 +53,8 @@ SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task
 
 -- name: molecules_by_id
 -- Molecules as they are kept.
-SELECT m.id, m.name, m.version, m.created_by_task_id, m.last_task_id, m.created_at, m.updated_at,
-       m.related_molecules, m.knowledge
+SELECT m.id, m.name, m.version, m.created_by_task_id, m.last_task_id, m.created_at, m.created_by, m.updated_at,
+       m.updated_by, m.related_molecules, m.knowledge
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
@@ -88,34 +88,45 @@ SELECT f.atom_id, f.state, f.commit_id, f.checked_at, f.files
    AND f.atom_id IN (SELECT value FROM each(:ids));
 
 -- name: move_on
--- The next revision of a project's knowledge, and as many fresh numbers.
+-- The next revision of a project's knowledge, with fresh numbers, and with more or fewer patterns where these changed.
 UPDATE graph_projects
    SET rev = rev + 1,
-       last_n = last_n + :numbers
+       last_n = last_n + :numbers,
+       patterns = patterns + coalesce(CAST(:patterns AS bigint), 0),
+       patterns_rev = CASE WHEN CAST(:patterns AS bigint) IS NULL THEN patterns_rev ELSE rev + 1 END
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
+   AND patterns + coalesce(CAST(:patterns AS bigint), 0) <= :patterns_max
 RETURNING rev, last_n;
+
+-- name: patterns_of_project
+-- How many patterns a project has; no row before its first knowledge.
+SELECT g.patterns
+  FROM graph_projects AS g
+ WHERE g.tenant_id = :tenant_id
+   AND g.project_id = :project_id;
 
 -- name: begin_knowledge
 -- The first revision. No row back means that another project has the number.
-INSERT INTO graph_projects (tenant_id, project_id, number, rev, last_n)
-VALUES (:tenant_id, :project_id, :number, 1, :last_n)
+INSERT INTO graph_projects (tenant_id, project_id, number, rev, last_n, patterns, patterns_rev)
+VALUES (:tenant_id, :project_id, :number, 1, :last_n, :patterns, 1)
 ON CONFLICT DO NOTHING
 RETURNING rev, last_n;
 
 -- name: add_molecule
 -- A new molecule.
 INSERT INTO graph_molecules (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, created_at,
-                             updated_at, related_molecules, knowledge, words)
+                             created_by, updated_at, updated_by, related_molecules, knowledge, words)
 VALUES (:tenant_id, :project_id, :n, :id, :name, 1, :task_id, :task_id, :now,
-        :now, :related_molecules, :knowledge, :words);
+        :actor_id, :now, :actor_id, :related_molecules, :knowledge, :words);
 
 -- name: add_atom
 -- A new atom.
 INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, last_task_id,
-                         created_at, updated_at, patterns_rev, paths, related_atoms, knowledge, words)
+                         created_at, created_by, updated_at, updated_by, patterns, patterns_rev, paths, related_atoms,
+                         knowledge, words)
 VALUES (:tenant_id, :project_id, :n, :id, :molecule_id, :name, 1, :task_id, :task_id,
-        :now, :now, :patterns_rev, :paths, :related_atoms, :knowledge, :words);
+        :now, :actor_id, :now, :actor_id, :patterns, :patterns_rev, :paths, :related_atoms, :knowledge, :words);
 
 -- name: change_molecule
 -- Change a molecule if the caller saw its latest version.
@@ -124,6 +135,7 @@ UPDATE graph_molecules
        version = version + 1,
        last_task_id = :last_task_id,
        updated_at = :now,
+       updated_by = :actor_id,
        related_molecules = :related_molecules,
        knowledge = :knowledge,
        words = :words
@@ -140,6 +152,8 @@ UPDATE graph_atoms
        version = version + 1,
        last_task_id = :last_task_id,
        updated_at = :now,
+       updated_by = :actor_id,
+       patterns = :patterns,
        patterns_rev = :patterns_rev,
        confirmed_commit = :confirmed_commit,
        confirmed_at = :confirmed_at,
@@ -152,16 +166,6 @@ UPDATE graph_atoms
    AND id = :id
    AND version = :version;
 
--- name: see_fresh
--- An atom that is confirmed is fresh by that.
-INSERT INTO graph_freshness (tenant_id, project_id, atom_id, state, commit_id, checked_at, files)
-VALUES (:tenant_id, :project_id, :atom_id, 'fresh', :commit_id, :now, '[]')
-ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
-   SET state = excluded.state,
-       commit_id = excluded.commit_id,
-       checked_at = excluded.checked_at,
-       files = excluded.files;
-
 -- name: forget_freshness
 -- Nothing is known of some atoms any more.
 DELETE FROM graph_freshness
@@ -169,9 +173,9 @@ DELETE FROM graph_freshness
    AND project_id = :project_id
    AND atom_id IN (SELECT value FROM each(:ids));
 
--- name: member_ids
--- The atoms of a molecule.
-SELECT a.id
+-- name: members
+-- The atoms of a molecule, each with the task that last touched it.
+SELECT a.id, a.last_task_id
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
@@ -184,7 +188,8 @@ UPDATE graph_atoms
    SET molecule_id = NULL,
        version = version + 1,
        last_task_id = coalesce(CAST(:task_id AS text), last_task_id),
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND molecule_id = :molecule_id;
@@ -211,35 +216,24 @@ SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
 
 -- name: add_entry
 -- A new entry of a changelog.
-INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, summary)
-VALUES (:tenant_id, :project_id, :id, :parent_type, :parent_id, :rev, :task_id, :now, :summary);
+INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, created_by,
+                             summary)
+VALUES (:tenant_id, :project_id, :id, :parent_type, :parent_id, :rev, :task_id, :now, :actor_id, :summary);
 
--- name: knowledge_revision
--- Where a project's knowledge stands.
-SELECT g.rev
+-- name: patterns_revision
+-- The revision at which the patterns of a project last changed.
+SELECT g.patterns_rev
   FROM graph_projects AS g
  WHERE g.tenant_id = :tenant_id
    AND g.project_id = :project_id;
 
 -- name: patterns_since
--- The atoms of which the patterns changed since a revision, all of them since 0; in the order of change, so many at most.
+-- The atoms of which the patterns changed since a revision, all of them since 0.
 SELECT a.id, a.paths
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
-   AND a.patterns_rev > :since
- ORDER BY a.patterns_rev
- LIMIT :at_most;
-
--- name: patterns_behind
--- The atoms behind one in the order of their ids, so many at most.
-SELECT a.id, a.paths
-  FROM graph_atoms AS a
- WHERE a.tenant_id = :tenant_id
-   AND a.project_id = :project_id
-   AND a.id > :behind
- ORDER BY a.id
- LIMIT :at_most;
+   AND a.patterns_rev > :since;
 
 -- name: atoms_deleted_since
 -- The atoms that were deleted since a revision.

@@ -70,6 +70,8 @@ def record_check(tx: Transaction, request: RecordCheck) -> Recorded:
         }
         for id_, (one, anchor) in kept.items()
     ]
+    if not kept:
+        return Recorded(0, list(seen))
     tx.many(sql.see, rows)
     counts = Counter(one.freshness.value for one, _ in kept.values())
     tx.record(
@@ -84,7 +86,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> Recorded:
 OPERATION = Operation(
     name="knowledge.record_check",
     summary="Keep what a look at the files found; groundplan knowledge check does it.",
-    permission=Permission.KNOWLEDGE_CHECK,
+    permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=RecordCheck,
     output=Recorded,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundplan.kernel.errors import NotFound, RuleViolated
+from groundplan.kernel.errors import GroundplanError, NotFound, RuleViolated
+from groundplan.kernel.ports import task_meant
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -27,10 +28,10 @@ class OtherProject(RuleViolated):
 
     code = "other_project"
 
-    def __init__(self, entity_type: EntityType, id_: str, path: Path) -> None:
+    def __init__(self, thing: str, id_: str, path: Path) -> None:
         field = rendered(path)
         super().__init__(
-            f"{field}: {entity_type} {id_} is of another project; name one of this project, or make it there",
+            f"{field}: {thing} {id_} is of another project; name one of this project",
             field=field,
             id=id_,
         )
@@ -77,6 +78,46 @@ def names_of(tx: Transaction, entity_type: EntityType, ids: Mapping[str, object]
     query = sql.atom_names if entity_type is EntityType.ATOM else sql.molecule_names
     rows = tx.all(query, project_id=tx.project.id, ids=listed(sorted(ids)))
     return {id_: name for id_, name in rows if name is not None}
+
+
+def checked_molecule(tx: Transaction, given: str) -> str:
+    """The id of a molecule of this project.
+
+    Raises:
+        Invalid: it is no UUID.
+        NotFound: there is none.
+        OtherProject: it is of another project.
+    """
+    molecule_id = checked_id(given, ("moleculeId",))
+    refuse_strangers(tx, EntityType.MOLECULE, {molecule_id: ("moleculeId",)})
+    return molecule_id
+
+
+def checked_task(tx: Transaction, ref: str, field: str) -> str:
+    """The whole id of a task of the project entered.
+
+    Raises:
+        GroundplanError: there is no such task; the details name the field.
+        OtherProject: it is of another project.
+    """
+    try:
+        project_id, task_id = task_meant(tx, ref)
+    except GroundplanError as error:
+        error.details = {**error.details, "field": field}
+        raise
+    if project_id != tx.project.id:
+        raise OtherProject("task", task_id, (field,))
+    return task_id
+
+
+def refuse_other_project(tx: Transaction, given: str | None, entity_type: EntityType, id_: str) -> None:
+    """An id says by itself in which project it is; whoever names the project too must mean the same.
+
+    Raises:
+        OtherProject: they do not.
+    """
+    if given is not None and given not in (tx.project.id, tx.project.name):
+        raise OtherProject(entity_type, id_, ("id",))
 
 
 def missing(entity_type: EntityType, id_: str, path: Path) -> NotFound:

@@ -18,8 +18,8 @@ class RelatedToItself(RuleViolated):
 
     code = "related_to_itself"
 
-    def __init__(self, field: str) -> None:
-        super().__init__(f"{field} names the {field[7:-1].lower()} itself; name another one", field=field)
+    def __init__(self, entity_type: EntityType, field: str) -> None:
+        super().__init__(f"{field} names the {entity_type} itself; name another one", field=field)
 
 
 def checked_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, own_id: str) -> list[RelatedAtom]:
@@ -71,5 +71,5 @@ def _check(tx: Transaction, entity_type: EntityType, field: str, key: str, ids: 
     for place, id_ in enumerate(ids):
         places.setdefault(id_, (field, place, key))
     if own_id in places:
-        raise RelatedToItself(field)
+        raise RelatedToItself(entity_type, field)
     refuse_strangers(tx, entity_type, places)

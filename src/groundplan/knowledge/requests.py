@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from groundplan.kernel.errors import GroundplanError, Invalid, RuleViolated
+from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
-from groundplan.kernel.ports import task_meant
-from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, refusal
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
 
@@ -31,6 +29,7 @@ COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 TaskRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
+MoleculeRef = Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})]
 Version = Annotated[int, Meta(ge=1)]
 Pattern = Annotated[str, Meta(max_length=PATTERN_CHARS_MAX)]
 Patterns = Annotated[list[Pattern], Meta(max_length=PATTERNS_MAX)]
@@ -88,7 +87,14 @@ def checked_id(text: str, path: Path) -> str:
     return found
 
 
-def checked_paths(patterns: list[str]) -> list[str]:
+class CheckedPaths(NamedTuple):
+    """Path patterns as they are kept, and how many they are with braces written out."""
+
+    paths: list[str]
+    patterns: int
+
+
+def checked_paths(patterns: list[str]) -> CheckedPaths:
     """Path patterns as they are kept.
 
     Raises:
@@ -100,10 +106,10 @@ def checked_paths(patterns: list[str]) -> list[str]:
     kept = []
     for place, pattern in enumerate(patterns):
         try:
-            kept.append(parse(pattern.strip()).text)
+            kept.append(parse(pattern.strip()))
         except MalformedPattern as error:
             raise _malformed(("paths", place), pattern, error) from None
-    return kept
+    return CheckedPaths([one.text for one in kept], sum(len(one.alternatives) for one in kept))
 
 
 def _malformed(path: Path, pattern: str, error: MalformedPattern) -> Invalid:
@@ -132,19 +138,6 @@ def checked_commit(text: str, path: Path) -> str:
         wrong = f"must be a commit, 7 to 64 hexadecimal digits, not {quoted(text)}; git rev-parse HEAD gives one"
         raise refusal(path, wrong)
     return commit
-
-
-def checked_task(tx: Transaction, ref: str, field: str) -> str:
-    """The whole id of a task of this project.
-
-    Raises:
-        GroundplanError: there is no such task here; the details name the field.
-    """
-    try:
-        return task_meant(tx, ref)
-    except GroundplanError as error:
-        error.details = {**error.details, "field": field}
-        raise
 
 
 def refuse_foreign(entity_type: EntityType, given: Mapping[str, bool]) -> None:

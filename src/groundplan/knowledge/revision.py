@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 from typing import NamedTuple
 
-from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.errors import RuleViolated, Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 NUMBERS = 2**31  # the upper half of a key of 63 bits, see graph_text in the migration
 NUMBER_TRIES_MAX = 8
+PATTERNS_MAX = 200_000  # of a project, see graph_projects in the migration
 
 sql = load_queries(__file__)
 
@@ -22,16 +23,43 @@ class Revision(NamedTuple):
     last_n: int
 
 
-def move_on(tx: Transaction, *, numbers: int = 0) -> Revision:
-    """The revision that this write gives the project's knowledge, and as many fresh numbers up to `last_n`."""
-    row = tx.one_or_none(sql.move_on, project_id=tx.project.id, numbers=numbers)
-    return Revision(*row) if row else _begin(tx, numbers)
+class TooManyPatterns(RuleViolated):
+    """The patterns of a project are kept in memory, so there is an end to them."""
+
+    code = "too_many_patterns"
+
+    def __init__(self, there: int, more: int) -> None:
+        super().__init__(
+            f"the project has {there:,} patterns, braces written out, and these would be {more:,} more; the limit is "
+            f"{PATTERNS_MAX:,}. Use * in the place of braces, or fewer and wider patterns",
+            field="paths",
+            limit=PATTERNS_MAX,
+        )
 
 
-def _begin(tx: Transaction, numbers: int) -> Revision:
+def move_on(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -> Revision:
+    """The revision that this write gives the project's knowledge, and as many fresh numbers up to `last_n`.
+
+    `patterns` says how many more there are, or fewer; None where none of them changed.
+
+    Raises:
+        TooManyPatterns: it would be more than a project may have.
+    """
+    row = tx.one_or_none(
+        sql.move_on, project_id=tx.project.id, numbers=numbers, patterns=patterns, patterns_max=PATTERNS_MAX
+    )
+    if row:
+        return Revision(*row)
+    if there := tx.one_or_none(sql.patterns_of_project, project_id=tx.project.id):
+        raise TooManyPatterns(there[0], patterns or 0)
+    return _begin(tx, numbers, patterns or 0)
+
+
+def _begin(tx: Transaction, numbers: int, patterns: int) -> Revision:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
         number = secrets.randbelow(NUMBERS - 1) + 1
-        if row := tx.one_or_none(sql.begin_knowledge, project_id=tx.project.id, number=number, last_n=numbers):
+        begun = {"number": number, "last_n": numbers, "patterns": patterns}
+        if row := tx.one_or_none(sql.begin_knowledge, project_id=tx.project.id, **begun):
             return Revision(*row)
     raise Unavailable("no free number was found for this project; try again")

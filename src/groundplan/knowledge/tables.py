@@ -7,18 +7,23 @@ from groundplan.kernel.store.tables import Table, in_project
 
 _READ = in_project(Permission.KNOWLEDGE_READ)
 _WRITE = in_project(Permission.KNOWLEDGE_WRITE)
-_DELETE = in_project(Permission.KNOWLEDGE_DELETE)
 
-_CHANGING = ("name", "version", "last_task_id", "updated_at", "knowledge", "words")
+_CHANGING = ("name", "version", "last_task_id", "updated_at", "updated_by", "knowledge", "words")
 
 TABLES = (
-    Table("graph_projects", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("rev", "last_n")),
+    Table(
+        "graph_projects",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        update_columns=("rev", "last_n", "patterns", "patterns_rev"),
+    ),
     Table(
         "graph_molecules",
         select=_READ,
         insert=_WRITE,
         update=_WRITE,
-        delete=_DELETE,
+        delete=_WRITE,
         update_columns=(*_CHANGING, "related_molecules"),
     ),
     Table(
@@ -26,10 +31,11 @@ TABLES = (
         select=_READ,
         insert=_WRITE,
         update=_WRITE,
-        delete=_DELETE,
+        delete=_WRITE,
         update_columns=(
             *_CHANGING,
             "molecule_id",
+            "patterns",
             "patterns_rev",
             "confirmed_commit",
             "confirmed_at",
@@ -37,13 +43,13 @@ TABLES = (
             "related_atoms",
         ),
     ),
-    Table("graph_changelog", select=_READ, insert=in_project(Permission.KNOWLEDGE_APPEND), append_only=True),
-    Table("graph_deleted", select=_READ, insert=_DELETE, append_only=True),
+    Table("graph_changelog", select=_READ, insert=_WRITE, append_only=True),
+    Table("graph_deleted", select=_READ, insert=_WRITE, append_only=True),
     Table(
         "graph_freshness",
         select=_READ,
-        insert=in_project(Permission.KNOWLEDGE_CHECK),
-        update=in_project(Permission.KNOWLEDGE_CHECK),
+        insert=_WRITE,
+        update=_WRITE,
         delete=_WRITE,
     ),
 )

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import Conflict
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRow, atom_row, atoms_shown
-from groundplan.knowledge.create import OneEntity, checked_molecule, shown
+from groundplan.knowledge.entity import OneEntity, shown
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecule_row, molecules_shown
-from groundplan.knowledge.refs import project_of
+from groundplan.knowledge.refs import checked_molecule, checked_task, project_of, refuse_other_project
 from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
 from groundplan.knowledge.requests import (
+    KNOWLEDGE_BYTES_MAX,
     EntityType,
+    MoleculeRef,
     Patterns,
     RelatedAtoms,
     RelatedMolecules,
@@ -36,29 +36,24 @@ from groundplan.knowledge.requests import (
     checked_id,
     checked_knowledge,
     checked_paths,
-    checked_task,
     refuse_foreign,
 )
 from groundplan.knowledge.revision import move_on
+from groundplan.knowledge.version import refuse_stale
 from groundplan.knowledge.words import stored_words
 
 sql = load_queries(__file__)
 
-Entity = TypeVar("Entity", AtomRow, MoleculeRow)
-
-
-class StaleVersion(Conflict):
-    """Somebody changed it since the caller read it."""
-
-    code = "stale_version"
-
-    def __init__(self, entity_type: EntityType, id_: str, *, current: int, given: int) -> None:
-        super().__init__(
-            f"{entity_type} {id_} is at version {current}, not {given}; read it again, then decide",
-            id=id_,
-            version=given,
-            currentVersion=current,
-        )
+# What an update can change, with its name on the wire; a molecule of null is a change too.
+CHANGING = {
+    "name": "name",
+    "knowledge": "knowledge",
+    "paths": "paths",
+    "related_atoms": "relatedAtoms",
+    "related_molecules": "relatedMolecules",
+    "last_task_id": "lastTaskId",
+    "confirm": "confirm",
+}
 
 
 class KnowledgeMode(StrEnum):
@@ -74,11 +69,12 @@ class Update(Struct, rename="camel", forbid_unknown_fields=True):
     entity_type: EntityType
     id: str
     version: Version
+    project_id: Name | None = None
     name: Name | UnsetType = UNSET
     paths: Patterns | UnsetType = UNSET
     knowledge: str | UnsetType = UNSET
     knowledge_mode: KnowledgeMode = KnowledgeMode.OVERWRITE
-    molecule_id: str | UnsetType | None = UNSET
+    molecule_id: MoleculeRef | UnsetType = UNSET
     related_atoms: RelatedAtoms | UnsetType = UNSET
     related_molecules: RelatedMolecules | UnsetType = UNSET
     last_task_id: TaskRef | None = None
@@ -97,6 +93,7 @@ def update(tx: Transaction, request: Update) -> OneEntity:
         RelatedToItself: it would be related to itself.
     """
     id_ = checked_id(request.id, ("id",))
+    refuse_other_project(tx, request.project_id, request.entity_type, id_)
     if request.entity_type is EntityType.ATOM:
         return shown(tx, OneEntity(atom=_atom(tx, request, id_)))
     return shown(tx, OneEntity(molecule=_molecule(tx, request, id_)))
@@ -109,8 +106,9 @@ def _atom(tx: Transaction, request: Update, id_: str) -> Atom:
     values = _common(tx, row, request)
     changes = _changes(row, values)
     if request.paths is not UNSET:
-        values["paths"] = msgspec.json.encode(paths := checked_paths(request.paths)).decode()
-        changes += _moved("paths", row.patterns, paths)
+        paths, values["patterns"] = checked_paths(request.paths)
+        values["paths"] = listed(paths)
+        changes += _moved("paths", row.path_list, paths)
     if request.molecule_id is not UNSET:
         given = request.molecule_id
         values["molecule_id"] = checked_molecule(tx, given) if given else None  # an empty text stands for null
@@ -121,15 +119,14 @@ def _atom(tx: Transaction, request: Update, id_: str) -> Atom:
     if request.confirm is not UNSET:
         values |= {"confirmed_commit": checked_commit(request.confirm, ("confirm",)), "confirmed_at": tx.now}
         changes.append(changed("confirmed_commit", row.confirmed_commit, values["confirmed_commit"]))
-    revision = move_on(tx)
-    if values["paths"] != row.paths:
+    has_moved = values["paths"] != row.paths
+    revision = move_on(tx, patterns=values["patterns"] - row.patterns if has_moved else None)
+    if has_moved:
         values["patterns_rev"] = revision.rev
     _write(tx, sql.change_atom, values, request)
-    if request.confirm is not UNSET:
-        tx.run(sql.see_fresh, project_id=tx.project.id, atom_id=id_, commit_id=values["confirmed_commit"])
-    elif values["paths"] != row.paths:
-        # What was seen was seen of other files.
-        tx.run(sql.forget_freshness, project_id=tx.project.id, ids=msgspec.json.encode([id_]).decode())
+    if request.confirm is not UNSET or has_moved:
+        # What was seen was compared with another commit, or seen of other files.
+        tx.run(sql.forget_freshness, project_id=tx.project.id, ids=listed([id_]))
     tx.record(Op.UPDATED, id_, *changes)
     return atoms_shown(tx, [atom_row(tx, id_)])[0]
 
@@ -157,14 +154,10 @@ def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
     return molecules_shown(tx, [molecule_row(tx, id_)])[0]
 
 
-def refuse_stale(entity_type: EntityType, row: AtomRow | MoleculeRow, version: int) -> None:
-    """Raises StaleVersion where the caller saw another version."""
-    if row.version != version:
-        raise StaleVersion(entity_type, row.id, current=row.version, given=version)
-
-
 def _common(tx: Transaction, row: AtomRow | MoleculeRow, request: Update) -> dict[str, Any]:
     """The row with what atoms and molecules both have as the request wants it."""
+    if not any(getattr(request, name) not in (UNSET, None) for name in CHANGING) and request.molecule_id is UNSET:
+        raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
     task_id = None if request.last_task_id is None else checked_task(tx, request.last_task_id, "lastTaskId")
     name = row.name if request.name is UNSET else request.name
     knowledge = _knowledge(tx, row.knowledge, request, task_id)
@@ -187,7 +180,15 @@ def _knowledge(tx: Transaction, before: str, request: Update, task_id: str | Non
     appended = request.knowledge.strip()
     if not appended:
         raise refusal(("knowledge",), "is empty, so there is nothing to append")
-    return checked_knowledge(f"{before}\n\n---[{tx.now} task:{task_id}]---\n{appended}")
+    separator = f"\n\n---[{tx.now} task:{task_id}]---\n"
+    whole = (before + separator + appended).strip()
+    actual = len(whole.encode())
+    if actual > KNOWLEDGE_BYTES_MAX:
+        excess = actual - KNOWLEDGE_BYTES_MAX
+        wrong = f"is {excess} bytes too long to go below what is there; append less, or overwrite all of it in short"
+        limits = {"limit_bytes": KNOWLEDGE_BYTES_MAX, "actual_bytes": actual}
+        raise refusal(("knowledge",), wrong, code="too_long", **limits)
+    return whole
 
 
 def _changes(row: AtomRow | MoleculeRow, values: Mapping[str, Any]) -> list[Change]:
@@ -224,6 +225,7 @@ OPERATION = Operation(
         arguments=("id",),
         names={
             "entity_type": "type",
+            "project_id": "project",
             "paths": "path",
             "knowledge_mode": "mode",
             "molecule_id": "molecule",

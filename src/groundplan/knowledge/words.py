@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 WORD_CHARS_MAX = 64  # of a longer run, keys and checksums for example, the beginning is enough to find it
-HUMPS_MAX = 8
+HUMPS_MAX = 8  # of a longer name the rest is one word
 
 _RUN = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -33,12 +33,12 @@ def wanted_words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without accents; letters that look different by width or form alone are made equal."""
+    """The text without accents and vowel signs; letters that differ by width or form alone are made equal."""
     if text.isascii():
         return text
     import unicodedata  # a megabyte of tables that plain text does not need
 
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char)[0] != "M")
 
 
 def _spoken(run: str) -> list[str]:

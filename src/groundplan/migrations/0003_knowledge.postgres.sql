@@ -2,16 +2,21 @@
 -- Beside their ids, atoms and molecules of a project have numbers `n` from one count: the key of their words in the index.
 
 -- What is known of a project's knowledge as a whole. Its revision moves with every change of knowledge and with nothing
--- else, so that whoever keeps the patterns in memory knows when to look again, and since when.
+-- else; `patterns_rev` is the one at which patterns last changed, so that whoever keeps them in memory knows when to look
+-- again, and since when. How many patterns there are, with braces written out, is counted, because somebody keeps them all.
 CREATE TABLE graph_projects (
     tenant_id          text COLLATE "C" NOT NULL,
     project_id         text COLLATE "C" NOT NULL,
     number             bigint NOT NULL,
     rev                bigint NOT NULL,
     last_n             bigint NOT NULL,
+    patterns           bigint NOT NULL,
+    patterns_rev       bigint NOT NULL,
     CONSTRAINT graph_projects_pkey PRIMARY KEY (tenant_id, project_id),
     CONSTRAINT graph_projects_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
-    CONSTRAINT graph_projects_count CHECK (number >= 1 AND rev >= 1 AND last_n >= 0)
+    CONSTRAINT graph_projects_count CHECK (
+        number >= 1 AND rev >= 1 AND last_n >= 0 AND patterns BETWEEN 0 AND 200000 AND patterns_rev <= rev
+    )
 );
 
 -- SQLite's index of words has one key for the whole file, of which this number is a part.
@@ -31,7 +36,9 @@ CREATE TABLE graph_molecules (
     created_by_task_id text COLLATE "C" NOT NULL,
     last_task_id       text COLLATE "C" NOT NULL,
     created_at         instant NOT NULL,
+    created_by         text COLLATE "C" NOT NULL,
     updated_at         instant NOT NULL,
+    updated_by         text COLLATE "C" NOT NULL,
     related_molecules  text COLLATE "C" NOT NULL DEFAULT '[]',
     knowledge          text COLLATE "C" NOT NULL DEFAULT '',
     words              text COLLATE "C" NOT NULL,
@@ -59,7 +66,10 @@ CREATE TABLE graph_atoms (
     created_by_task_id text COLLATE "C" NOT NULL,
     last_task_id       text COLLATE "C" NOT NULL,
     created_at         instant NOT NULL,
+    created_by         text COLLATE "C" NOT NULL,
     updated_at         instant NOT NULL,
+    updated_by         text COLLATE "C" NOT NULL,
+    patterns           bigint NOT NULL,
     patterns_rev       bigint NOT NULL,
     confirmed_commit   text COLLATE "C",
     confirmed_at       instant,
@@ -113,6 +123,7 @@ CREATE TABLE graph_changelog (
     rev                bigint NOT NULL,
     task_id            text COLLATE "C" NOT NULL,
     created_at         instant NOT NULL,
+    created_by         text COLLATE "C" NOT NULL,
     summary            text COLLATE "C" NOT NULL,
     CONSTRAINT graph_changelog_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT graph_changelog_is_of_a_project FOREIGN KEY (tenant_id, project_id)

@@ -2,16 +2,21 @@
 -- Beside their ids, atoms and molecules of a project have numbers `n` from one count: the key of their words in the index.
 
 -- What is known of a project's knowledge as a whole. Its revision moves with every change of knowledge and with nothing
--- else, so that whoever keeps the patterns in memory knows when to look again, and since when.
+-- else; `patterns_rev` is the one at which patterns last changed, so that whoever keeps them in memory knows when to look
+-- again, and since when. How many patterns there are, with braces written out, is counted, because somebody keeps them all.
 CREATE TABLE graph_projects (
-    tenant_id  TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    number     INTEGER NOT NULL,
-    rev        INTEGER NOT NULL,
-    last_n     INTEGER NOT NULL,
+    tenant_id    TEXT    NOT NULL,
+    project_id   TEXT    NOT NULL,
+    number       INTEGER NOT NULL,
+    rev          INTEGER NOT NULL,
+    last_n       INTEGER NOT NULL,
+    patterns     INTEGER NOT NULL,
+    patterns_rev INTEGER NOT NULL,
     CONSTRAINT graph_projects_pkey PRIMARY KEY (tenant_id, project_id),
     CONSTRAINT graph_projects_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
-    CONSTRAINT graph_projects_count CHECK (number >= 1 AND rev >= 1 AND last_n >= 0)
+    CONSTRAINT graph_projects_count CHECK (
+        number >= 1 AND rev >= 1 AND last_n >= 0 AND patterns BETWEEN 0 AND 200000 AND patterns_rev <= rev
+    )
 ) STRICT, WITHOUT ROWID;
 
 -- Not by tenant: it is the upper half of the key of words in the index, which has one key for the whole file.
@@ -34,7 +39,9 @@ CREATE TABLE graph_molecules (
     created_by_task_id TEXT    NOT NULL,
     last_task_id       TEXT    NOT NULL,
     created_at         TEXT    NOT NULL,
+    created_by         TEXT    NOT NULL,
     updated_at         TEXT    NOT NULL,
+    updated_by         TEXT    NOT NULL,
     related_molecules  TEXT    NOT NULL DEFAULT '[]',
     knowledge          TEXT    NOT NULL DEFAULT '',
     words              TEXT    NOT NULL,
@@ -62,7 +69,10 @@ CREATE TABLE graph_atoms (
     created_by_task_id TEXT    NOT NULL,
     last_task_id       TEXT    NOT NULL,
     created_at         TEXT    NOT NULL,
+    created_by         TEXT    NOT NULL,
     updated_at         TEXT    NOT NULL,
+    updated_by         TEXT    NOT NULL,
+    patterns           INTEGER NOT NULL,
     patterns_rev       INTEGER NOT NULL,
     confirmed_commit   TEXT,
     confirmed_at       TEXT,
@@ -114,6 +124,7 @@ CREATE TABLE graph_changelog (
     rev         INTEGER NOT NULL,
     task_id     TEXT    NOT NULL,
     created_at  TEXT    NOT NULL,
+    created_by  TEXT    NOT NULL,
     summary     TEXT    NOT NULL,
     CONSTRAINT graph_changelog_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT graph_changelog_is_of_a_project FOREIGN KEY (tenant_id, project_id)

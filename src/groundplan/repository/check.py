@@ -20,6 +20,7 @@ from groundplan.kernel.store.store import ProjectArchived
 from groundplan.knowledge.freshness import State
 from groundplan.repository.freshness import Assessed, Watched, assess, narrow_patterns
 from groundplan.repository.git import Commit, Repository, Stop
+from groundplan.repository.rules.formats import OWN_FILES
 from groundplan.session import Session
 
 PAGE = 1_000  # as many as a list gives, and as many as a check takes
@@ -52,7 +53,7 @@ class Report(Struct, rename="camel"):
     """What a check found."""
 
     atoms: list[CheckedAtom]  # by name
-    uncovered: list[str]  # files that changed and that no atom speaks of
+    uncovered: list[str]  # files that changed and that no atom speaks of, except rules that were written from atoms
     head: str  # the commit that was looked at
     tracked: int  # its files
     covered: int  # those of them that an atom speaks of
@@ -98,7 +99,7 @@ def check(
     hints = [Hint(one.atom, one.pattern, one.instead) for one in narrow_patterns(orphaned, files)]
     report = Report(
         atoms=[_checked(atom, found.atoms[atom.id]) for atom in sorted(atoms, key=lambda atom: (atom.name, atom.id))],
-        uncovered=found.uncovered,
+        uncovered=[name for name in found.uncovered if not _is_written_from_atoms(name)],
         head=head.id,
         tracked=found.tracked,
         covered=found.covered,
@@ -135,18 +136,27 @@ def _told(stops: Iterable[Stop], count: int, tell: Callable[[str], object]) -> I
         yield stop
 
 
+def _is_written_from_atoms(name: str) -> bool:
+    """Whether a file is a rule that an export wrote: it repeats knowledge, and no atom need speak of it."""
+    return any(f"/{own.home}/" in f"/{name}" for own in OWN_FILES.values())
+
+
 def _checked(atom: Any, found: Assessed) -> CheckedAtom:
     return CheckedAtom(atom.id, atom.name, found.state, atom.confirmed or UNSET, found.files or UNSET)
 
 
 def _record(session: Session, project: str, report: Report, versions: dict[str, int]) -> None:
+    skipped = 0
     try:
         for batch in _batches(_recordable(atom, versions[atom.id]) for atom in report.atoms):
-            session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
+            done = session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
+            skipped += len(done.skipped)
     except (Forbidden, ProjectArchived) as error:
         report.note = f"not recorded: {error.message}"
-    else:
-        report.recorded = True
+        return
+    report.recorded = skipped < len(report.atoms) or not report.atoms
+    if skipped:
+        report.note = f"not recorded for {skipped} atoms that were changed meanwhile; check again"
 
 
 def _recordable(atom: CheckedAtom, version: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from groundplan.kernel.errors import Conflict, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.wording import nearest, quoted
-from groundplan.repository.check import listed
+from groundplan.repository.check import check, listed
 from groundplan.repository.git import Repository
 from groundplan.session import Session
 
@@ -28,7 +28,7 @@ class AmbiguousAtom(Invalid):
 
 
 class ConfirmedAtom(Struct):
-    """An atom that is confirmed now."""
+    """An atom, at the version it has by that."""
 
     id: str
     name: str
@@ -41,6 +41,7 @@ class Confirmation(Struct):
     commit: str
     confirmed: list[ConfirmedAtom]
     unchanged: list[ConfirmedAtom]  # these had been confirmed at this commit before
+    changed: list[ConfirmedAtom]  # these were changed by somebody else meanwhile, and not confirmed
 
 
 def confirm(
@@ -55,7 +56,8 @@ def confirm(
 ) -> Confirmation:
     """Confirm these atoms, each by its id or its name, or `every` atom of the project, at a commit.
 
-    Either all of them are found, or none is touched.
+    If one of them is not found, none is touched. An atom that somebody changes meanwhile is left out: its text was not
+    seen. How the others stand then is looked up and recorded.
 
     Raises:
         Invalid: no atom is named, or a name is that of several.
@@ -69,13 +71,22 @@ def confirm(
     atoms = list(listed(session, project))
     meant = atoms if every else _meant(atoms, refs)
     by = {} if task is None else {"lastTaskId": task}
-    done = Confirmation(commit, [], [])
+    done = Confirmation(commit, [], [], [])
     for atom in meant:
         if atom.confirmed == commit:
             done.unchanged.append(ConfirmedAtom(atom.id, atom.name, atom.version))
+            continue
+        try:
+            change = {"confirm": commit, **by}
+            now = session.call("knowledge.update", entityType="atom", id=atom.id, version=atom.version, **change).atom
+        except (Conflict, NotFound):
+            # Somebody changed it meanwhile. What it says now, whoever confirms has not seen.
+            done.changed.append(ConfirmedAtom(atom.id, atom.name, atom.version))
         else:
-            now = _confirmed(session, atom, {"confirm": commit, **by})
             done.confirmed.append(ConfirmedAtom(now.id, now.name, now.version))
+    if done.confirmed:
+        # With another commit to compare with, nothing is known of them until somebody looks; we can.
+        check(session, project, folder)
     return done
 
 
@@ -101,13 +112,3 @@ def _named(name: str, by_name: dict[str, list[Any]]) -> Any:
     if len(named) > 1:
         raise AmbiguousAtom(name, [atom.id for atom in named])
     return named[0]
-
-
-def _confirmed(session: Session, atom: Any, change: dict[str, str]) -> Any:
-    # Confirming takes nothing away from what somebody else writes at the same time, so it is tried on top of it; once,
-    # for whoever writes faster than that should be waited for.
-    try:
-        return session.call("knowledge.update", entityType="atom", id=atom.id, version=atom.version, **change).atom
-    except Conflict:
-        now = session.call("knowledge.get", entityType="atom", id=atom.id, includeChangelog=False).atom
-        return session.call("knowledge.update", entityType="atom", id=atom.id, version=now.version, **change).atom

@@ -124,15 +124,15 @@ def in_project(tx: Transaction, ref: str) -> Found:
     return found
 
 
-def task_meant(tx: Transaction, ref: str) -> str:
-    """The whole id of a task of the project entered, for slices that refer to one.
+def task_meant(tx: Transaction, ref: str) -> tuple[str, str]:
+    """The project of a task and its whole id, for slices that refer to one.
 
     Raises:
         NotFound: there is none that the actor may see.
         AmbiguousNode: there are several that begin like this.
-        MixedProjects: it is of another project.
     """
-    return in_project(tx, ref).id
+    found = find(tx, ref)
+    return found.project_id, found.id
 
 
 def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:

@@ -19,7 +19,7 @@ from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_att
 ADA = person("ada")
 HISTORIES = tuple(table.name for table in schema().tables if table.append_only)
 RECORD = ("v", "at", "actor_id", "op", "subject", "changes", "decision")
-ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at", "summary")
+ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at", "created_by", "summary")
 
 
 class Record(NamedTuple):

@@ -231,6 +231,7 @@ class TestConfirm:
             "commit": first,
             "confirmed": [{"id": docs, "name": "Docs", "version": 2}],
             "unchanged": [],
+            "changed": [],
         }
 
     def test_no_atom_is_not_every_atom(self, atlas: Knowledge) -> None:

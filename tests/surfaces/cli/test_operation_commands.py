@@ -186,3 +186,31 @@ def test_the_command_line_and_python_share_one_store(run: Run) -> None:
     session: Session
     with groundplan.open("plan.db", actor="ada") as session:
         assert [project.name for project in session.call("project.list").projects] == ["atlas"]
+
+
+def test_files_are_given_one_by_one_or_with_commas_between_them(run: Run) -> None:
+    run("project", "create", "atlas")
+
+    def unmatched(*paths: str) -> list[str]:
+        found = run("knowledge", "context", *paths, "--project", "atlas", "--json").answer
+        return list(found["data"]["unmatchedPaths"])
+
+    assert unmatched("b.ts", "a.ts") == unmatched("b.ts,a.ts") == ["a.ts", "b.ts"]
+    assert unmatched("a,b.ts", "c.ts") == ["a,b.ts", "c.ts"]
+
+
+def test_a_long_text_is_read_from_a_file_and_one_that_begins_with_an_at_is_written_with_two(run: Run) -> None:
+    run("project", "create", "atlas")
+    planned = run("work", "plan", "--project", "atlas", "--nodes", '[{"ref": "a", "summary": "A"}]', "--json").answer
+    task = planned["created"][0]["id"]
+    Path("notes.md").write_text("Tides matter\n", encoding="utf-8")
+
+    def knowledge(given: str) -> str:
+        made = ("knowledge", "create", "Coast", "--type", "atom", "--project", "atlas", "--task", task)
+        return str(run(*made, "--path", "a/**", "--knowledge", given, "--json").answer["data"]["atom"]["knowledge"])
+
+    assert knowledge("@notes.md") == "Tides matter"
+    assert knowledge("@@ada knows") == "@ada knows"
+    refused = run("knowledge", "update", "x", "--type", "atom", "--version", "1", "--knowledge", "@ada knows")
+    assert refused.code == 2
+    assert "@@" in refused.err

@@ -18,6 +18,10 @@ from groundplan.knowledge.paths.pattern import parse
 from groundplan.knowledge.paths.shelf import Entry, Files, Shelf
 
 
+class TooManySteps(Exception):
+    """Too much would have to be looked at."""
+
+
 class PathIndex:
     """Which keys have a pattern that matches a path."""
 
@@ -27,6 +31,7 @@ class PathIndex:
         self._shelves: dict[str, Shelf] = {}  # by the directories that patterns begin with
         self._longest = 0  # of these directories, in characters; never less than it is
         self._size = 0
+        self.steps = 0  # at most so many characters were looked at for the path that was last asked for
 
     def __len__(self) -> int:
         return len(self._by_key)
@@ -87,16 +92,21 @@ class PathIndex:
                 if not shelf:
                     del self._shelves[route.head]
 
-    def matching(self, path: str) -> list[str]:
-        """The keys of which a pattern matches a path, sorted. The path must be normalised."""
-        return self._matching(path, {})
+    def matching(self, path: str, *, steps_max: int | None = None) -> list[str]:
+        """The keys of which a pattern matches a path, sorted. The path must be normalised.
+
+        Raises:
+            TooManySteps: more would have to be looked at than `steps_max` allows; `steps` says how much is.
+        """
+        return self._matching(path, {}, steps_max)
 
     def matching_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         """Each path with its keys. Files of one directory share most of the search."""
         folders: dict[str, _Folder] = {}
         return ((path, self._matching(path, folders)) for path in paths)
 
-    def _matching(self, path: str, folders: dict[str, _Folder]) -> list[str]:
+    def _matching(self, path: str, folders: dict[str, _Folder], steps_max: int | None = None) -> list[str]:
+        self.steps = 0
         names = names_of(path)
         if names is None:
             return []
@@ -112,6 +122,9 @@ class PathIndex:
             tried = set(tried)
             for files in folder.files:
                 tried.update(files.last.found(names[-1]), files.parts.found(path))
+        self.steps = len(path) * sum(len(entry.pattern.alternatives) for entry in tried)
+        if steps_max is not None and self.steps > steps_max:
+            raise TooManySteps
         for entry in tried:
             if entry.pattern.leads_to(path, names):
                 keys |= entry.keys

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRelation, atom_rows, atoms_shown
@@ -20,12 +23,17 @@ from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requ
 from groundplan.knowledge.patterns import atoms_matching
 from groundplan.knowledge.requests import CHANGELOG_SHOWN, ChangelogLimit, EntityType
 
+ATOM_TOKENS_MIN = 50  # of a matched atom without all that can be left out
+PATHS_CHARS_MAX = 65_536  # of all together: what matching costs grows with them
+
+sql = load_queries(__file__)
+
 
 class Context(Struct, rename="camel", forbid_unknown_fields=True):
     """Which files, as text with commas or line breaks between them or as an array."""
 
     project_id: Name
-    paths: str | list[Any]
+    paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
     include_changelog: bool = True
     changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
 
@@ -36,8 +44,9 @@ class MatchedAtom(Struct, rename="camel", kw_only=True):
     id: str
     name: str
     version: int
+    updated_by: str
     knowledge: str | UnsetType
-    matched_paths: list[str]
+    matched_paths: list[str] | UnsetType
     related_atoms: list[AtomRelation] | UnsetType
     changelog: list[Entry] | UnsetType = UNSET
     freshness: Freshness | UnsetType = UNSET
@@ -50,6 +59,7 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
     id: str
     name: str
     version: int
+    updated_by: str
     knowledge: str | UnsetType
     atoms: list[MatchedAtom]
     left_out: list[str] | UnsetType = UNSET
@@ -61,26 +71,33 @@ class Known(Struct, rename="camel"):
     molecules: list[MatchedMolecule]
     orphan_atoms: list[MatchedAtom]
     unmatched_paths: list[str]
+    more_atoms: int | UnsetType = UNSET  # that did not fit into the answer; ask for fewer paths
 
 
 def context(tx: Transaction, request: Context) -> Known:
-    """Match paths against the patterns of every atom of the project, and walk up to the molecules."""
+    """Match paths against the patterns of every atom of the project, and walk up to the molecules.
+
+    Raises:
+        TooCostly: it would take too long.
+    """
     paths = _paths(request.paths)
     found = atoms_matching(tx, paths)
     matched: dict[str, list[str]] = {}
     for path in paths:
         for atom_id in found[path]:
             matched.setdefault(atom_id, []).append(path)
-    shown = atoms_shown(tx, atom_rows(tx, matched))
+    chosen, left_over = _first(tx, matched)
+    shown = atoms_shown(tx, atom_rows(tx, chosen))
     entries: dict[str, list[Entry]] = {}
     if request.include_changelog:
-        entries = latest_entries(tx, EntityType.ATOM, matched, of_each=request.changelog_limit)
+        entries = latest_entries(tx, EntityType.ATOM, chosen, of_each=request.changelog_limit)
     atoms = [(atom.molecule_id, _matched(atom, matched[atom.id], entries.get(atom.id, UNSET))) for atom in shown]
     molecules = [
         MatchedMolecule(
             id=row.id,
             name=row.name,
             version=row.version,
+            updated_by=row.updated_by,
             knowledge=row.knowledge,
             atoms=[atom for molecule_id, atom in atoms if molecule_id == row.id],
         )
@@ -90,9 +107,24 @@ def context(tx: Transaction, request: Context) -> Known:
         molecules,
         [atom for molecule_id, atom in atoms if molecule_id is None],
         [path for path in paths if not found[path]],
+        left_over or UNSET,
     )
-    lighten(tx, known, [*molecules, *(atom for _, atom in atoms)])
+    in_order = [*(atom for molecule in molecules for atom in molecule.atoms), *known.orphan_atoms]
+    lighten(tx, known, [*molecules, *in_order])
     return known
+
+
+def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
+    """The atoms that come first in the answer, as many as could ever fit into it, and how many are left over.
+
+    Where answers have a cap they are chosen before their texts are read: of very many, most would be read in vain.
+    """
+    cap = tx.preferences.answer_tokens_max
+    at_most = cap // ATOM_TOKENS_MIN if cap else len(matched)
+    if len(matched) <= at_most:
+        return list(matched), 0
+    rows = tx.all(sql.first_matched, project_id=tx.project.id, ids=listed(matched), at_most=at_most)
+    return [atom_id for (atom_id,) in rows], len(matched) - at_most
 
 
 def _matched(atom: Atom, paths: list[str], changelog: list[Entry] | UnsetType) -> MatchedAtom:
@@ -100,6 +132,7 @@ def _matched(atom: Atom, paths: list[str], changelog: list[Entry] | UnsetType) -
         id=atom.id,
         name=atom.name,
         version=atom.version,
+        updated_by=atom.updated_by,
         knowledge=atom.knowledge,
         matched_paths=paths,
         related_atoms=atom.related_atoms,
@@ -114,6 +147,7 @@ def _paths(given: str | list[Any]) -> list[str]:
             if not isinstance(one, str):
                 raise refusal(("paths", place), "must be a string")
     paths = requested(given)
+    inspect(paths)  # an array that came inside a string has not been through the gate
     if not paths:
         raise refusal(("paths",), "names no file; send some, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:
@@ -122,6 +156,8 @@ def _paths(given: str | list[Any]) -> list[str]:
     for path in paths:
         if len(path) > PATH_CHARS_MAX:
             raise too_many_characters(("paths",), PATH_CHARS_MAX, len(path))
+    if (total := sum(map(len, paths))) > PATHS_CHARS_MAX:
+        raise too_many_characters(("paths",), PATHS_CHARS_MAX, total)
     return paths
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, atom_row, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import Entry, latest_entries
-from groundplan.knowledge.lightening import lighten
+from groundplan.knowledge.lightening import excess_chars, lighten
 from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
-from groundplan.knowledge.reading.search import page_of
-from groundplan.knowledge.refs import project_of
-from groundplan.knowledge.requests import CHANGELOG_SHOWN, LIMIT_MAX, ChangelogLimit, EntityType, checked_id
+from groundplan.knowledge.reading.pages import page_of
+from groundplan.knowledge.refs import project_of, refuse_other_project
+from groundplan.knowledge.requests import CHANGELOG_SHOWN, ChangelogLimit, EntityType, checked_id
+
+ATOM_TOKENS_MIN = 60  # of an atom without all that can be left out: its id, its tasks, its moments
+ALL = 2**31
 
 sql = load_queries(__file__)
 
@@ -24,6 +28,7 @@ class Get(Struct, rename="camel", forbid_unknown_fields=True):
 
     entity_type: EntityType
     id: str
+    project_id: Name | None = None
     include_changelog: bool = True
     changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
 
@@ -46,22 +51,30 @@ def get(tx: Transaction, request: Get) -> Found:
         NotFound: it is not there.
     """
     id_ = checked_id(request.id, ("id",))
+    refuse_other_project(tx, request.project_id, request.entity_type, id_)
+    count = 0
     if request.entity_type is EntityType.ATOM:
         found = Found(atom=atoms_shown(tx, [atom_row(tx, id_)])[0])
     else:
-        found = _molecule(tx, id_)
+        found, count = _molecule(tx, id_)
     if request.include_changelog:
         entries = latest_entries(tx, request.entity_type, [id_], of_each=request.changelog_limit)
         found.changelog = entries[id_]
     lighten(tx, found, [found, found.molecule or found.atom, *(found.atoms or ())])
+    while found.atoms and excess_chars(tx, found) > 0:
+        found.atoms = found.atoms[: len(found.atoms) * 3 // 4]
+        found.more_atoms = count - len(found.atoms)
     return found
 
 
-def _molecule(tx: Transaction, id_: str) -> Found:
+def _molecule(tx: Transaction, id_: str) -> tuple[Found, int]:
+    """A molecule with its atoms, and how many those are; where answers have a cap, no more than could ever fit."""
     molecule = molecules_shown(tx, [molecule_row(tx, id_)])[0]
-    members, count = page_of(tx, sql.atoms_of_molecule, molecule_id=id_, limit=LIMIT_MAX, offset=0)
+    cap = tx.preferences.answer_tokens_max
+    limit = cap // ATOM_TOKENS_MIN + 1 if cap else ALL
+    members, count = page_of(tx, sql.atoms_of_molecule, molecule_id=id_, limit=limit, offset=0)
     atoms = atoms_shown(tx, atom_rows(tx, members))
-    return Found(molecule=molecule, atoms=atoms, more_atoms=count - len(atoms) or UNSET)
+    return Found(molecule=molecule, atoms=atoms, more_atoms=count - len(atoms) or UNSET), count
 
 
 OPERATION = Operation(
@@ -74,5 +87,5 @@ OPERATION = Operation(
     handler=get,
     project=lambda tx, request: project_of(tx, request.entity_type, request.id, "id"),
     tool=Tool("query_graph", Group.KNOWLEDGE, "get"),
-    command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type"}),
+    command=Command(("knowledge", "get"), arguments=("id",), names={"entity_type": "type", "project_id": "project"}),
 )

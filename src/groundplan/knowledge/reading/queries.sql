@@ -79,6 +79,20 @@ SELECT m.id, count(*) OVER ()
  ORDER BY m.name, m.id
  LIMIT :limit OFFSET :offset;
 
+-- name: first_matched
+-- Of some atoms those that come first: by the name of their molecule, then by their own; those of none last.
+SELECT a.id
+  FROM graph_atoms AS a
+  LEFT JOIN graph_molecules AS m
+    ON m.tenant_id = a.tenant_id
+   AND m.project_id = a.project_id
+   AND m.id = a.molecule_id
+ WHERE a.tenant_id = :tenant_id
+   AND a.project_id = :project_id
+   AND a.id IN (SELECT value FROM each(:ids))
+ ORDER BY a.molecule_id IS NULL, m.name, m.id, a.name, a.id
+ LIMIT :at_most;
+
 -- name: atoms_in_short
 -- Atoms behind one in the order of their names, with what was last seen of their files.
 SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at,
@@ -96,7 +110,7 @@ SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.co
 
 -- name: entries
 -- The entries of a changelog, newest first.
-SELECT c.id, c.task_id, c.summary, c.created_at
+SELECT c.id, c.task_id, c.summary, c.created_at, c.created_by
   FROM graph_changelog AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id

@@ -9,15 +9,15 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import latest_entries
-from groundplan.knowledge.create import checked_molecule
 from groundplan.knowledge.lightening import lighten
 from groundplan.knowledge.molecule import Molecule, molecule_rows, molecules_shown
+from groundplan.knowledge.reading.pages import fitting, page_of
+from groundplan.knowledge.refs import checked_molecule
 from groundplan.knowledge.requests import (
     CHANGELOG_SHOWN,
     LIMIT,
@@ -29,9 +29,8 @@ from groundplan.knowledge.requests import (
 )
 from groundplan.knowledge.words import wanted_words
 
-QUERY_WORDS_MAX = 32
+QUERY_WORDS_MAX = 128
 KEYS = 2**32  # how many keys of the index of words belong to each project
-SPARE_TOKENS = 60  # of the caller's cap, for what stands around the items
 
 sql = load_queries(__file__)
 
@@ -76,24 +75,15 @@ def search(tx: Transaction, request: Search) -> Page:
     return Page(items, count, request.limit, request.offset, behind if behind < count else UNSET)
 
 
-def page_of(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
-    """The ids on a page, and how many there are on all pages."""
-    rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
-    if not rows and offset:
-        # Behind the last page there is no row that could tell how many there are.
-        return [], page_of(tx, listing, limit=1, offset=0, **parameters)[1]
-    return [id_ for id_, _ in rows], rows[0][1] if rows else 0
-
-
 def _meant(tx: Transaction, request: Search) -> tuple[Query | None, dict[str, Any]]:
     """How to list what is meant; not at all where a query has no word in it."""
     is_atom = request.entity_type is EntityType.ATOM
     if not is_atom:
-        given = {"moleculeId": request.molecule_id is not None, "orphansOnly": request.orphans_only}
+        given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
         refuse_foreign(EntityType.MOLECULE, given)
-    if request.molecule_id is not None and request.orphans_only:
+    if request.molecule_id and request.orphans_only:
         raise refusal(("orphansOnly",), "and moleculeId exclude each other; send one of them")
-    molecule_id = None if request.molecule_id is None else checked_molecule(tx, request.molecule_id)
+    molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
     if request.query is not None and request.query.strip():
         in_molecule = {"is_narrowed": request.orphans_only or molecule_id is not None, "molecule_id": molecule_id}
         parameters = {**_by_words(tx, request.query), **(in_molecule if is_atom else {})}
@@ -137,8 +127,7 @@ def _items(tx: Transaction, request: Search, ids: list[str]) -> list[Atom | Mole
 
 def _fitting(tx: Transaction, items: list[Atom | Molecule]) -> list[Atom | Molecule]:
     """As many of the items as the caller's cap leaves room for, but one at least: it has no smaller page."""
-    cap = tx.preferences.answer_tokens_max
-    kept = leading(items, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+    kept = fitting(tx, items)
     if items and not kept:
         kept = items[:1]
         lighten(tx, Page(kept, 0, 0, 2**31), kept)

@@ -6,14 +6,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import WholeEntry
+from groundplan.knowledge.reading.pages import fitting
 from groundplan.knowledge.refs import missing, names_of, project_of
 from groundplan.knowledge.requests import LIMIT, EntityType, Limit, Offset, checked_id
-
-SPARE_TOKENS = 60  # of the caller's cap, for what stands around the entries
 
 sql = load_queries(__file__)
 
@@ -50,8 +48,7 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     (count,) = tx.one(sql.count_entries, **parent)
     rows = tx.all(sql.entries, **parent, limit=request.limit, offset=request.offset)
     found = [WholeEntry(id_, request.parent_type, parent_id, *entry) for id_, *entry in rows]
-    cap = tx.preferences.answer_tokens_max
-    entries = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0) or found[:1]
+    entries = fitting(tx, found) or found[:1]
     behind = request.offset + len(entries)
     return Entries(entries, count, request.limit, request.offset, behind if behind < count else UNSET)
 

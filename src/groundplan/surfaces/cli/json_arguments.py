@@ -48,8 +48,15 @@ def with_text(values: Mapping[str, Any], names: Collection[str]) -> dict[str, An
 def _text(option: str, given: str) -> str:
     if given == STANDARD_INPUT:
         raw = _piped(option, "text")
+    elif given.startswith(FILE * 2):
+        return given[1:]
     elif given.startswith(FILE):
-        raw = _content(option, given[1:])
+        try:
+            raw = _content(option, given[1:])
+        except Usage as error:
+            raise Usage(
+                f"{error.message}; a text that begins with {FILE} is written {FILE * 2}", option=option
+            ) from None
     else:
         return given
     if len(raw) > BODY_BYTES_MAX:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.wording import alternatives, nearest, quoted
 from groundplan.surfaces.cli.failures import Usage, write
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
@@ -100,7 +100,8 @@ def confirm(
 
     with invocation.session(reads_only=True) as session:
         done = confirmed(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)
-    return Outcome(done, lambda: _draw_confirmation(done))
+    exit_code = Conflict.exit_code if done.changed else 0
+    return Outcome(done, lambda: _draw_confirmation(done), exit_code=exit_code)
 
 
 def _states(given: str | None) -> set[str]:
@@ -188,6 +189,9 @@ def _draw_confirmation(done: Confirmation) -> None:
         say("")
     before = f"; {len(done.unchanged)} had been before" if done.unchanged else ""
     say(f"Confirmed {_count(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
+    if done.changed:
+        names = ", ".join(atom.name for atom in done.changed)
+        say(f"Changed by somebody meanwhile, so not confirmed: {names}. Read again, then confirm again.")
 
 
 def _commit(atom: CheckedAtom) -> str | None:

@@ -10,8 +10,8 @@ from msgspec import UNSET, UnsetType
 from groundplan.knowledge.append_changelog import OneEntry
 from groundplan.knowledge.atom import Atom, AtomRelation
 from groundplan.knowledge.changelog import Entry
-from groundplan.knowledge.create import OneEntity
 from groundplan.knowledge.delete import Deleted
+from groundplan.knowledge.entity import OneEntity
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation
 from groundplan.knowledge.reading.context import Known, MatchedAtom
@@ -21,7 +21,7 @@ from groundplan.knowledge.reading.search import Page
 from groundplan.surfaces.cli.drawing import draw_pairs, draw_table, moment, say
 
 INDENT = "  "
-FILES_SHOWN_MAX = 3
+PATHS_SHOWN_MAX = 3
 
 Pairs = Iterator[tuple[str, str]]
 
@@ -34,6 +34,8 @@ def draw_known(answer: Known) -> None:
             _draw_matched(atom, INDENT)
     for atom in answer.orphan_atoms:
         _draw_matched(atom, "")
+    if answer.more_atoms:
+        say("", f"and {answer.more_atoms} more atoms; ask for fewer files")
     if answer.unmatched_paths:
         say("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
         say("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
@@ -41,7 +43,7 @@ def draw_known(answer: Known) -> None:
 
 def _draw_matched(atom: MatchedAtom, indent: str) -> None:
     inner = indent + INDENT
-    say("", f"{indent}{atom.name}{_mark(atom.freshness)}", f"{inner}for {', '.join(atom.matched_paths)}")
+    say("", f"{indent}{atom.name}{_mark(atom.freshness)}", f"{inner}for {', '.join(atom.matched_paths or ())}")
     say(*_indented(atom.knowledge, inner))
     say(*(f"{inner}-> {_related(one)}" for one in atom.related_atoms or ()))
     say(*(f"{inner}{_entry(one)}" for one in atom.changelog or ()))
@@ -57,11 +59,15 @@ def draw_found(answer: Found) -> None:
         _draw_molecule(answer.molecule)
     if answer.atoms:
         say("", "Atoms:")
-        draw_table(("id", "name", "paths"), [(one.id, one.name, one.paths) for one in answer.atoms])
+        draw_table(("id", "name", "paths"), [(one.id, one.name, _some(one.paths or ())) for one in answer.atoms])
     if answer.more_atoms:
-        say(f"and {answer.more_atoms} more: groundplan knowledge search --type atom --molecule MOLECULE")
+        say(f"and {answer.more_atoms} more: groundplan knowledge search --type atom{_within(answer.molecule)}")
     if answer.changelog:
         say("", "Changelog:", *(f"{INDENT}{_entry(one)}" for one in answer.changelog))
+
+
+def _within(molecule: Molecule | UnsetType) -> str:
+    return f" --project {molecule.project_id} --molecule {molecule.id}" if molecule else ""
 
 
 def draw_entity(answer: OneEntity) -> None:
@@ -97,7 +103,7 @@ def draw_list(answer: Atoms) -> None:
     if not answer.atoms:
         say("No atoms here. Next: groundplan knowledge create NAME --type atom --path PATTERN --project P --task TASK")
         return
-    rows = [(one.id, one.name, one.paths, one.version, _state(one.freshness)) for one in answer.atoms]
+    rows = [(one.id, one.name, _some(one.paths), one.version, _state(one.freshness)) for one in answer.atoms]
     draw_table(("id", "name", "paths", "version", "freshness"), rows)
     if answer.next_cursor is not UNSET:
         say(f"There are more: --cursor {answer.next_cursor}")
@@ -166,12 +172,12 @@ def _mark(freshness: Freshness | UnsetType) -> str:
 def _state(freshness: Freshness | UnsetType) -> str:
     if not freshness:
         return ""
-    return " ".join((freshness.state, *_files(freshness.files or ())))
+    return f"{freshness.state} {_some(freshness.files or ())}".rstrip()
 
 
-def _files(files: Sequence[str]) -> list[str]:
-    more = len(files) - FILES_SHOWN_MAX
-    return [*files[:FILES_SHOWN_MAX], *([f"and {more} more"] if more > 0 else [])]
+def _some(paths: Sequence[str]) -> str:
+    more = len(paths) - PATHS_SHOWN_MAX
+    return ", ".join(paths[:PATHS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _indented(text: str | UnsetType, indent: str) -> list[str]:

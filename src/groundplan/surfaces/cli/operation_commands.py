@@ -61,9 +61,10 @@ MEANINGS: Mapping[str, str] = {
     "task": "The task this is done for: the id of a work node.",
     "path": "A pattern of the files it is about, such as 'src/pay/**'; may be given several times.",
     "paths": "The files, each as its path from the root of the repository.",
-    "knowledge": "What one must know; @FILE reads it from a file, - from standard input.",
+    "knowledge": "What one must know; @FILE reads it from a file, - from standard input; @@ for an @.",
     "mode": "What becomes of the knowledge that is there.",
     "molecule": "The molecule of the atom, by its id; '' for none.",
+    "knowledge search molecule": "Only atoms of this molecule, by its id.",
     "related_atoms": "Other atoms: [{atomId, reason}].",
     "related_molecules": "Other molecules: [{moleculeId, reason}].",
     "version": "The version that you read; if it has changed since, nothing is done.",
@@ -86,6 +87,7 @@ class Form(NamedTuple):
     kind: Any
     description: str | None = None
     is_json: bool = False
+    or_text: bool = False  # one that is given alone is sent as it is, not as a list of one
 
 
 def operation_apps(operations: Registry) -> dict[str, typer.Typer]:
@@ -109,6 +111,7 @@ def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
     wire_names: dict[str, str] = {}
     as_json = set()
     texts: set[str] = set()
+    alone: set[str] = set()
     parameters = []
     for field in msgspec.structs.fields(operation.input):
         form = _form(field.type)
@@ -116,10 +119,12 @@ def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
         texts |= {parameter.name} if field.name in operation.command.texts else set()
+        alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
 
     def call(invocation: Invocation, **values: Any) -> Outcome:
         given = {name: value for name, value in values.items() if value is not None and value != []}
+        given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
         arguments = {wire_names[name]: value for name, value in with_json(with_text(given, texts), as_json).items()}
         with invocation.session(reads_only=_only_reads(operation, arguments)) as session:
             answer = session.call(operation.name, **arguments)
@@ -175,8 +180,9 @@ def _form(hint: Any) -> Form:
     description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
     if is_union(hint):
         forms = [_form(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
-        if many := [form for form in forms if form.kind == list[str]]:
-            return many[0]._replace(description=description)  # one is as good as several, and can be said the same way
+        several = [form for form in forms if form.kind == list[str]]
+        if several and len(forms) > 1:
+            return several[0]._replace(description=description, or_text=True)
         if len(forms) != 1:
             return Form(str, description, is_json=all(form.is_json for form in forms))
         return forms[0]._replace(description=description or forms[0].description)

@@ -1,0 +1,262 @@
+"""The knowledge of two projects by its definitions alone: what every call should answer and leave behind.
+
+Everything is a plain object in a dictionary; which atoms a file is of, who is in which molecule and what is missing is
+worked out anew each time. Atoms and molecules are known by numbers, tasks by names, moments are milliseconds, and a
+refused call raises `Refused` with the codes that would be right.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["atom", "molecule"]
+
+NOWHERE = 0  # the number of what never was
+PROJECTS = (0, 1)
+TASKS = ("plan", "build")
+NO_TASK = "nobody's"
+CHANGELOG_SHOWN = 5
+
+# Which files each pattern means, written down by hand: what computes it elsewhere is not asked.
+MATCHES: Mapping[str, frozenset[str]] = {
+    "src/**": frozenset({"src/a.ts", "src/b/a.ts", "src/b/c.md"}),
+    "src/*": frozenset({"src/a.ts"}),
+    "src/*.ts": frozenset({"src/a.ts"}),
+    "**/*.md": frozenset({"README.md", "src/b/c.md"}),
+    "**/a.ts": frozenset({"src/a.ts", "src/b/a.ts"}),
+    "src/{a,b/a}.ts": frozenset({"src/a.ts", "src/b/a.ts"}),
+    "src/b/[a-b].ts": frozenset({"src/b/a.ts"}),
+    "README.md": frozenset({"README.md"}),
+    "elsewhere/?": frozenset(),
+}
+FILES = ("README.md", "lib/x", "src/a.ts", "src/b/a.ts", "src/b/c.md")
+MALFORMED = ("../a", "/a", "src/[a", "docs/")
+
+
+class Refused(Exception):
+    """The call must be refused, with one of these codes, and change nothing."""
+
+    def __init__(self, codes: set[str]) -> None:
+        super().__init__(" or ".join(sorted(codes)))
+        self.codes = codes
+
+
+class By(NamedTuple):
+    """Who says something, and when."""
+
+    agent: str
+    at: int
+
+
+class Task(NamedTuple):
+    """A task of one of the projects."""
+
+    project: int
+    name: str
+
+
+class Part(NamedTuple):
+    """A piece of knowledge; what was appended has a moment and a task."""
+
+    text: str
+    at: int | None = None
+    task: Task | None = None
+
+
+class Entry(NamedTuple):
+    """An entry of a changelog."""
+
+    task: Task
+    summary: str
+    at: int
+    agent: str
+
+
+class Seen(NamedTuple):
+    """What was last seen of an atom's files."""
+
+    state: str
+    commit: str | None
+    at: int
+    files: tuple[str, ...] = ()
+
+
+@dataclass
+class Entity:
+    """An atom or a molecule."""
+
+    n: int
+    kind: Kind
+    project: int
+    name: str
+    first_task: Task
+    last_task: Task
+    created_at: int
+    created_by: str
+    updated_at: int
+    updated_by: str
+    version: int = 1
+    knowledge: list[Part] = field(default_factory=list)
+    related: list[tuple[int, str]] = field(default_factory=list)
+    molecule: int | None = None
+    paths: list[str] = field(default_factory=list)
+    confirmed: tuple[str, int] | None = None
+    freshness: Seen | None = None
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def latest(self) -> list[Entry]:
+        """The entries that are shown beside it: by their moments, which need not be the order of writing."""
+        by_moment = sorted(enumerate(self.entries), key=lambda one: (one[1].at, one[0]), reverse=True)
+        return [entry for _, entry in by_moment][:CHANGELOG_SHOWN]
+
+
+class Library:
+    """Everything that is known, and everything that was."""
+
+    def __init__(self) -> None:
+        self.entities: dict[int, Entity] = {}
+        self.gone: dict[int, Entity] = {}
+        self.revisions = dict.fromkeys(PROJECTS, 0)
+        self.last_n = 0
+
+    def copy(self) -> Library:
+        return copy.deepcopy(self)
+
+    # --- Questions ---
+
+    def of(self, project: int, kind: Kind) -> list[Entity]:
+        return [one for one in self.entities.values() if (one.project, one.kind) == (project, kind)]
+
+    def members(self, molecule: int) -> list[Entity]:
+        return [one for one in self.entities.values() if one.molecule == molecule]
+
+    def matched(self, atom: Entity) -> list[str]:
+        """The files that an atom is about."""
+        return [file for file in FILES if any(file in MATCHES[pattern] for pattern in atom.paths)]
+
+    # --- Changes ---
+
+    def create(self, kind: Kind, project: int, given: Mapping[str, Any], *, by: By) -> int:
+        wrong = self._wrong(kind, project, given, own=None)
+        if wrong:
+            raise Refused(wrong)
+        self.last_n += 1
+        task = given["task"]
+        made = Entity(self.last_n, kind, project, given["name"], task, task, by.at, by.agent, by.at, by.agent)
+        self._apply(made, given, by.at)
+        self.entities[made.n] = made
+        self.revisions[project] += 1
+        return made.n
+
+    def update(self, n: int, version: int, given: Mapping[str, Any], *, by: By) -> None:
+        entity = self._there(n)
+        wrong = self._wrong(entity.kind, entity.project, given, own=n)
+        if version != entity.version:
+            wrong.add("stale_version")
+        if not given:
+            wrong.add("invalid_argument")
+        if "append" in given and "task" not in given:
+            wrong.add("missing_argument")
+        if wrong:
+            raise Refused(wrong)
+        before = list(entity.paths)
+        self._apply(entity, given, by.at)
+        if "confirm" in given:
+            entity.confirmed = (given["confirm"], by.at)
+        if "confirm" in given or entity.paths != before:
+            entity.freshness = None
+        self._touch(entity, given.get("task"), by)
+        self.revisions[entity.project] += 1
+
+    def delete(self, n: int, version: int, *, cascade: bool, task: Task | None, by: By) -> tuple[str, int] | None:
+        """What became of the atoms of a molecule, and of how many."""
+        entity = self._there(n)
+        wrong = self._wrong_task(entity.project, task)
+        if version != entity.version:
+            wrong.add("stale_version")
+        if wrong:
+            raise Refused(wrong)
+        members = self.members(n)
+        for member in members:
+            if cascade:
+                self.gone[member.n] = self.entities.pop(member.n)
+            else:
+                member.molecule = None
+                self._touch(member, task, by)
+        self.gone[n] = self.entities.pop(n)
+        self.revisions[entity.project] += 1
+        if entity.kind == "atom":
+            return None
+        return "deletedAtoms" if cascade else "orphanedAtoms", len(members)
+
+    def log(self, n: int, task: Task, summary: str, *, by: By) -> None:
+        entity = self._there(n)
+        if wrong := self._wrong_task(entity.project, task):
+            raise Refused(wrong)
+        entity.entries.append(Entry(task, summary, by.at, by.agent))
+        self.revisions[entity.project] += 1
+
+    def check(self, project: int, seen: Sequence[tuple[int, int, Seen]]) -> list[int]:
+        """Whoever of those that were looked at is no longer what was looked at."""
+        skipped = []
+        for n, version, what in seen:
+            atom = self.entities.get(n)
+            if atom is None or (atom.kind, atom.project, atom.version) != ("atom", project, version):
+                skipped.append(n)
+            else:
+                atom.freshness = what
+        return skipped
+
+    # --- What is wrong with a request ---
+
+    def _there(self, n: int) -> Entity:
+        if n not in self.entities:
+            raise Refused({"not_found"})
+        return self.entities[n]
+
+    def _wrong(self, kind: Kind, project: int, given: Mapping[str, Any], *, own: int | None) -> set[str]:
+        wrong = self._wrong_task(project, given.get("task"))
+        if "paths" in given:
+            wrong |= {"empty_paths"} if not given["paths"] else set()
+            wrong |= {"malformed_pattern"} if set(given["paths"]) & set(MALFORMED) else set()
+        for n, _ in given.get("related", ()):
+            wrong |= {"related_to_itself"} if n == own else self._wrong_reference(n, kind, project)
+        if given.get("molecule") is not None:
+            wrong |= self._wrong_reference(given["molecule"], "molecule", project)
+        return wrong
+
+    def _wrong_reference(self, n: int, kind: Kind, project: int) -> set[str]:
+        found = self.entities.get(n)
+        if found is None or found.kind != kind:
+            return {"not_found"}
+        return set() if found.project == project else {"other_project"}
+
+    @staticmethod
+    def _wrong_task(project: int, task: Task | None) -> set[str]:
+        if task is None:
+            return set()
+        if task.name == NO_TASK:
+            return {"not_found"}
+        return set() if task.project == project else {"other_project"}
+
+    # --- What a request says ---
+
+    @staticmethod
+    def _apply(entity: Entity, given: Mapping[str, Any], now: int) -> None:
+        for name in ("name", "paths", "molecule", "related"):
+            if name in given:
+                setattr(entity, name, copy.copy(given[name]))
+        if "knowledge" in given:
+            entity.knowledge = [Part(given["knowledge"])] if given["knowledge"] else []
+        if "append" in given:
+            entity.knowledge.append(Part(given["append"], now, given["task"]))
+
+    @staticmethod
+    def _touch(entity: Entity, task: Task | None, by: By) -> None:
+        entity.version += 1
+        entity.updated_at, entity.updated_by = by.at, by.agent
+        entity.last_task = task or entity.last_task
