@@ -142,6 +142,24 @@ def test_context_names_every_atom_and_leaves_out_the_knowledge_of_the_last_ones(
     assert told(shop.atoms[-1])["leftOut"] == ["knowledge"]
 
 
+def test_context_of_a_great_many_atoms_names_the_first_and_counts_the_rest(engine: Engine, capped: Knowledge) -> None:
+    capped.update("Cart", knowledge="x" * 1_000, paths=["copies/**"])
+    capped.update("Alone", paths=["copies/**"])
+    copy_atom(engine, capped["Cart"], 900)
+    engine.as_owner("UPDATE graph_atoms SET paths = '[\"copies/**\"]', version = version + 1 WHERE n > 100000")
+
+    answer = capped.context("copies/a/" + "x" * 200)
+
+    assert fits(answer)
+    (shop,) = answer.molecules
+    told_of = [one.name for one in shop.atoms]
+    assert told_of == sorted(told_of)
+    assert told_of[0] == "Cart"
+    assert 100 < len(told_of) < 500
+    assert answer.orphan_atoms == []  # they come last
+    assert answer.more_atoms == 902 - len(told_of)
+
+
 def test_a_page_of_a_changelog_ends_and_the_next_goes_on(capped: Knowledge) -> None:
     for number in range(25):
         capped.log("Cart", f"{number:02} {'x' * 4_000}")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
 from tests.engines import Engine, person
 from tests.knowledge.desk import COMMIT, Knowledge, ended, told
@@ -230,3 +231,10 @@ def test_what_cannot_be_asked_is_refused_with_the_field(payments: Knowledge) -> 
         "a longer changelog than there can be": ("Invalid", "invalid_argument", "changelogLimit"),
         "an unknown argument": ("Invalid", "unknown_argument", "path"),
     }
+
+
+@pytest.mark.parametrize("hidden", ["\\u0000", "\\ud800", "\\u001b[31m"])
+def test_an_array_inside_a_string_passes_the_same_gate(crowded: Knowledge, hidden: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        crowded.call("knowledge.context", projectId="atlas", paths=f'["src/cart/a{hidden}"]')
+    assert refused.value.details["field"].startswith("paths")

@@ -58,6 +58,7 @@ def create(tx: Transaction, request: Create) -> OneEntity:
 
     Raises:
         EmptyPaths: an atom has no pattern.
+        TooManyPatterns: the project would have more than can be kept.
         NotFound: the task, the molecule or something related is not there.
         OtherProject: the molecule or something related is of another project.
     """

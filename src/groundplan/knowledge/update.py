@@ -88,6 +88,7 @@ def update(tx: Transaction, request: Update) -> OneEntity:
     Raises:
         StaleVersion: it is at another version; `currentVersion` says at which.
         EmptyPaths: an atom would be left without a pattern.
+        TooManyPatterns: the project would have more than can be kept.
         NotFound: it, the task, the molecule or something related is not there.
         OtherProject: the molecule or something related is of another project.
         RelatedToItself: it would be related to itself.
@@ -211,7 +212,7 @@ def _write(tx: Transaction, query: Any, values: dict[str, Any], request: Update)
 
 OPERATION = Operation(
     name="knowledge.update",
-    summary="Change one at the version you read; knowledgeMode append adds; confirm says right at a commit.",
+    summary="Change one at the version you read; append adds below; confirm: a commit at which it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=Update,

@@ -17,7 +17,7 @@ from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRelation, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import Entry, latest_entries
 from groundplan.knowledge.freshness import Freshness
-from groundplan.knowledge.lightening import lighten
+from groundplan.knowledge.lightening import excess_chars, lighten
 from groundplan.knowledge.molecule import molecule_rows
 from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
 from groundplan.knowledge.patterns import atoms_matching
@@ -111,7 +111,20 @@ def context(tx: Transaction, request: Context) -> Known:
     )
     in_order = [*(atom for molecule in molecules for atom in molecule.atoms), *known.orphan_atoms]
     lighten(tx, known, [*molecules, *in_order])
+    while in_order and excess_chars(tx, known) > 0:
+        in_order = in_order[: len(in_order) * 3 // 4]
+        _keep(known, in_order)
+        known.more_atoms = len(matched) - len(in_order)
     return known
+
+
+def _keep(known: Known, atoms: list[MatchedAtom]) -> None:
+    """Leave all other atoms out, and molecules of which none is left."""
+    kept = {atom.id for atom in atoms}
+    for molecule in known.molecules:
+        molecule.atoms = [atom for atom in molecule.atoms if atom.id in kept]
+    known.molecules = [molecule for molecule in known.molecules if molecule.atoms]
+    known.orphan_atoms = [atom for atom in known.orphan_atoms if atom.id in kept]
 
 
 def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
@@ -147,7 +160,7 @@ def _paths(given: str | list[Any]) -> list[str]:
             if not isinstance(one, str):
                 raise refusal(("paths", place), "must be a string")
     paths = requested(given)
-    inspect(paths)  # an array that came inside a string has not been through the gate
+    inspect({"paths": paths})  # an array that came inside a string has not been through the gate
     if not paths:
         raise refusal(("paths",), "names no file; send some, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:
