@@ -6,7 +6,6 @@ import shutil
 import zipfile
 from pathlib import Path
 
-import pytest
 import yaml
 
 from groundplan import skills
@@ -44,6 +43,27 @@ def test_an_older_skill_that_nobody_edited_is_refreshed(tmp_path: Path) -> None:
     assert (tmp_path / PATHS[0]).read_text(encoding="utf-8") == marked(skill(NAMES[0]))
 
 
+def test_a_skill_that_git_checked_out_with_crlf_was_not_edited_by_that(tmp_path: Path) -> None:
+    install(tmp_path)
+    older = marked(skill(NAMES[0]).replace("next task", "first task"))
+    texts = [older, *((tmp_path / path).read_text(encoding="utf-8") for path in PATHS[1:])]
+    for path, text in zip(PATHS, texts, strict=True):
+        (tmp_path / path).write_bytes(text.replace("\n", "\r\n").encode())
+
+    assert install(tmp_path) == Installed(written=PATHS[:1], unchanged=PATHS[1:])
+    for name, path in zip(NAMES, PATHS, strict=True):
+        assert (tmp_path / path).read_bytes().decode() == marked(skill(name)).replace("\n", "\r\n")
+
+
+def test_an_edit_is_one_among_crlf_too(tmp_path: Path) -> None:
+    install(tmp_path)
+    edited = f"{(tmp_path / PATHS[0]).read_text(encoding='utf-8')}Ask Ada first.\n".replace("\n", "\r\n").encode()
+    (tmp_path / PATHS[0]).write_bytes(edited)
+
+    assert install(tmp_path) == Installed(unchanged=PATHS[1:], kept=[(PATHS[0], HAND_EDITED)])
+    assert (tmp_path / PATHS[0]).read_bytes() == edited
+
+
 def test_what_was_edited_or_is_somebody_elses_is_kept(tmp_path: Path) -> None:
     install(tmp_path)
     edited = (tmp_path / PATHS[0]).read_text(encoding="utf-8") + "\nAsk Ada first.\n"
@@ -74,7 +94,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_wheel_brings_the_skills_along(tmp_path: Path) -> None:
-    hatchling = pytest.importorskip("hatchling.builders.wheel")
+    from hatchling.builders import wheel as hatchling  # the build backend; only this needs it
+
     for path in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / path, tmp_path)
     shutil.copytree(Path(skills.__file__).parent, tmp_path / "src" / "groundplan" / "skills")

@@ -1,7 +1,8 @@
 """Put the skills where an agent looks for them, refresh them, and leave alone what somebody has made their own.
 
 Each file says in its front matter what it was when it was written, so an edit is noticed. There it costs no agent a
-token: of the front matter only name and description are read before a skill is used.
+token: of the front matter only name and description are read before a skill is used. Line breaks play no part: git may
+have checked the file out with CRLF, and then it keeps them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from groundplan.repository.rules import front_matter
 from groundplan.repository.rules.front_matter import FENCE, Unreadable
+from groundplan.repository.rules.line_breaks import breaks_of, with_breaks, with_lf
 from groundplan.repository.rules.placing import Folder, Misplaced
 from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS
 from groundplan.skills import FILE, NAMES, skill
@@ -39,12 +41,12 @@ def install(directory: Path) -> Installed:
         try:
             there = folder.read(path)
             reason = None if there is None else _reason_to_keep(there)
-            if there == wanted:
+            if there is not None and with_lf(there) == wanted:
                 done.unchanged.append(path)
             elif reason is not None:
                 done.kept.append((path, reason))
             else:
-                folder.write(path, wanted)
+                folder.write(path, with_breaks(wanted, breaks_of(there or "")))
                 done.written.append(path)
         except Misplaced as error:
             done.kept.append((path, error.reason))
@@ -61,7 +63,7 @@ def marked(text: str) -> str:
 
 def _reason_to_keep(text: str) -> str | None:
     try:
-        front, body = front_matter.split(text)
+        front, body = front_matter.split(with_lf(text))
     except Unreadable:
         return NOT_OURS
     mark = _MARK.search(front)

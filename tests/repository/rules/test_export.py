@@ -314,18 +314,6 @@ class TestSharedFiles:
         assert [(one.atom_id, one.reason) for one in done.refused] == [(atom.id, NOT_CARRIED)]
         assert done.written == ["src/fine/AGENTS.md"]
 
-    def test_a_block_without_its_end_is_left_alone(self, notebook: Notebook) -> None:
-        atom = notebook.atom()
-        notebook.export(Format.AGENTS)
-        notebook.edit("src/cart/AGENTS.md", f"{end_of(atom.id)}\n", "")
-        before = notebook.files()
-        notebook.change(atom, knowledge="Round once.")
-
-        done = notebook.export(Format.AGENTS, force=True)
-
-        assert [(one.path, one.atom_id) for one in done.drifted] == [("src/cart/AGENTS.md", atom.id)]
-        assert notebook.files() == before
-
     def test_a_block_that_was_copied_is_there_once_again(self, notebook: Notebook) -> None:
         notebook.atom()
         notebook.export(Format.AGENTS)

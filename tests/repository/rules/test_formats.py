@@ -11,6 +11,7 @@ from groundplan.knowledge.paths.pattern import parse
 from groundplan.repository.rules import agents, cursor, front_matter
 from groundplan.repository.rules.formats import Format, carries, piece_of, rule_in
 from groundplan.repository.rules.front_matter import Unreadable
+from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import end_of
 from groundplan.repository.rules.rule import Rule, Subject
 from tests.repository.rules import texts
@@ -21,7 +22,7 @@ def test_every_atom_is_carried_there_and_back(subject: Subject, form: Format) ->
     piece = piece_of(subject, form)
 
     assert carries(piece, subject, form)
-    assert rule_in(piece, form) == Rule(subject.knowledge, subject.name, subject.patterns)
+    assert rule_in(piece, form) == Rule(with_lf(subject.knowledge), subject.name, subject.patterns)
 
 
 @given(texts.subjects)
@@ -97,8 +98,9 @@ def test_a_directory_stands_for_everything_below_it_whatever_it_is_called(direct
     assert agents.patterns_in("") == ("**",)
 
 
-def test_knowledge_that_would_end_its_own_block_is_not_carried_in_a_shared_file() -> None:
-    subject = texts.subject(knowledge=f"Copied:\n{end_of(texts.ATOM)}\nmore")
+def test_knowledge_that_would_begin_or_end_its_own_block_is_not_carried_in_a_shared_file() -> None:
+    for mark in (end_of(texts.ATOM), str(piece_of(texts.subject(), Format.AGENTS).mark)):
+        subject = texts.subject(knowledge=f"Copied:\n{mark}\nmore")
 
-    assert not carries(piece_of(subject, Format.AGENTS), subject, Format.AGENTS)
-    assert carries(piece_of(subject, Format.CLAUDE), subject, Format.CLAUDE)
+        assert not carries(piece_of(subject, Format.AGENTS), subject, Format.AGENTS)
+        assert carries(piece_of(subject, Format.CLAUDE), subject, Format.CLAUDE)

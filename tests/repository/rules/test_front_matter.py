@@ -48,15 +48,29 @@ def test_a_head_without_an_end_or_of_endless_length_is_refused() -> None:
         ('globs: ["src/**", lib/**]', ("src/**", "lib/**")),
         ("globs:\n  - src/**\n  - 'lib/**'", ("src/**", "lib/**")),
         ("globs: src/**,\n  lib/**", ("src/**", "lib/**")),
+        ('globs: ["src/**", lib/**]  # why', ("src/**", "lib/**")),
+        ("globs: {a,b}", ("{a,b}",)),
+        ('globs: "5"', ("5",)),
+        ("globs: ['5', \"null\"]", ("5", "null")),
+        ("globs: 'null'", ("null",)),
+        ("globs: *a,*b", ("*a", "*b")),
     ],
 )
 def test_patterns_are_read_in_every_spelling_that_is_in_use(line: str, expected: tuple[str, ...]) -> None:
     assert patterns_in(fields(head(line, "alwaysApply: false"))["globs"]) == expected
 
 
-@pytest.mark.parametrize("line", ["globs:", "globs: ", "globs: ~", "globs: null", "globs: # none", "globs: ''"])
+@pytest.mark.parametrize(
+    "line", ["globs:", "globs: ", "globs: ~", "globs: null", "globs: NULL", "globs: # none", "globs: ''"]
+)
 def test_a_field_without_a_value_is_not_there(line: str) -> None:
     assert fields(head(line)) == {}
+
+
+@pytest.mark.parametrize("line", ["paths: []", "paths: [ ]  # none", "paths: ','"])
+def test_a_list_of_patterns_without_one_is_refused(line: str) -> None:
+    with pytest.raises(Unreadable, match="no pattern in it"):
+        patterns_in(fields(head(line))["paths"])
 
 
 def test_a_description_may_hold_what_yaml_would_stumble_over() -> None:
@@ -71,6 +85,24 @@ def test_a_description_may_hold_what_yaml_would_stumble_over() -> None:
         ["- a", "- b"],
         ["paths:", "  a: b"],
         ["paths: [[a]]"],
+        ["paths: 5"],
+        ["paths: 1.5  # a number"],
+        ["paths: true"],
+        ["paths: 2001-01-01"],
+        ["paths: {a: b}"],
+        ["paths: {}"],
+        ["paths: {a: b}  # why"],
+        ["paths: !src/**"],
+        ["paths: !!int 5"],
+        ["paths: !!int"],
+        ["paths: !!binary aGk="],
+        ["paths: !own [a]"],
+        ["paths: [a, 5]"],
+        ["paths: [a, ~]"],
+        ["paths: [5] # why"],
+        ["paths:", "  - a", "  - !own b"],
+        ["paths:", "  - true"],
+        ['"globs": 5'],
         ["other: &x 1", "and: *x"],
         ["other: \x01"],
     ],

@@ -7,13 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.repository.rules.formats import Format, piece_of
-from groundplan.repository.rules.marking import Damaged, Piece, end_of, in_file, in_text, made
+from groundplan.repository.rules.line_breaks import CRLF, with_breaks, with_lf
+from groundplan.repository.rules.marking import Block, Opening, Piece, end_of, in_file, in_text, made
 from groundplan.repository.rules.rule import Subject
 from tests.repository.rules import texts
 
 
 def piece(body: str = "# Cart\n\nNever round twice.\n", atom_id: str = texts.ATOM) -> Piece:
     return made(atom_id=atom_id, version=2, project_id=texts.PROJECT, front="", body=body)
+
+
+def block(one: Piece) -> Block:
+    return Block(one.as_block, one)
 
 
 def test_a_file_has_one_mark_behind_its_front_matter() -> None:
@@ -32,6 +37,26 @@ def test_a_file_is_recognised_and_is_not_edited(subject: Subject, form: Format) 
 
     assert in_file(one.as_file) == one
     assert not one.is_edited
+
+
+@given(texts.subjects, st.sampled_from(Format))
+def test_line_breaks_play_no_part_in_what_is_recognised(subject: Subject, form: Format) -> None:
+    one = piece_of(subject, form)
+
+    if form is Format.AGENTS:
+        as_checked_out = with_breaks(one.as_block, CRLF)
+        assert in_text(f"a\r\n{as_checked_out}b\n") == ["a\r\n", Block(as_checked_out, one), "b\n"]
+    else:
+        assert in_file(with_breaks(one.as_file, CRLF)) == one
+
+
+@given(st.text("\r\na", max_size=12))
+def test_a_text_with_lf_stays_as_it_is_and_comes_back_from_crlf(text: str) -> None:
+    plain = with_lf(text)
+
+    assert with_lf(plain) == plain
+    assert with_lf(with_breaks(plain, CRLF)) == plain
+    assert plain.count("\n") == text.count("\n")
 
 
 def test_every_edit_is_noticed_in_the_text_and_in_the_patterns() -> None:
@@ -59,27 +84,46 @@ def test_a_file_without_a_mark_in_its_place_is_not_ours() -> None:
 @given(st.lists(st.text("ab \n#", max_size=8).map(lambda text: f"{text}\n"), min_size=1, max_size=4), st.data())
 def test_blocks_are_found_between_what_people_wrote(gaps: list[str], data: st.DataObject) -> None:
     blocks = [piece(f"# {data.draw(texts.names)}\n", f"a{number}") for number in range(len(gaps))]
-    text = "".join(gap + block.as_block for gap, block in zip(gaps, blocks, strict=True))
+    text = "".join(gap + one.as_block for gap, one in zip(gaps, blocks, strict=True))
 
     found = in_text(text + "the end")
 
-    assert found == [part for pair in zip(gaps, blocks, strict=True) for part in pair] + ["the end"]
+    assert found == [part for gap, one in zip(gaps, blocks, strict=True) for part in (gap, block(one))] + ["the end"]
 
 
 def test_marks_of_others_inside_a_block_are_its_text() -> None:
     inner = piece(atom_id="inner").as_block
     outer = piece(f"# Outer\n\n{inner}", atom_id="outer")
 
-    assert in_text(f"{outer.as_block}after\n") == [outer, "after\n"]
+    assert in_text(f"{outer.as_block}after\n") == [block(outer), "after\n"]
 
 
 def test_a_block_may_end_with_the_file() -> None:
-    assert in_text(piece().as_block.rstrip("\n")) == [piece()]
+    text = piece().as_block.rstrip("\n")
+
+    assert in_text(text) == [Block(text, piece())]
 
 
-def test_a_block_without_its_end_is_not_guessed_at() -> None:
-    with pytest.raises(Damaged, match="last line"):
-        in_text(f"before\n{piece().as_block.replace(end_of(texts.ATOM), '')}after\n")
+@pytest.mark.parametrize("behind", ["after\n", f"after\n{piece().as_block}", piece(atom_id="other").as_block])
+def test_a_block_without_its_end_is_not_guessed_at(behind: str) -> None:
+    open_block = piece().as_block.replace(f"{end_of(texts.ATOM)}\n", "")
+
+    before, opening, *rest = in_text(f"before\n{open_block}{behind}")
+
+    assert (before, opening) == ("before\n", Opening(f"{piece().mark}\n", piece().mark))
+    assert "".join(part if isinstance(part, str) else part.text for part in rest) == f"{piece().body}{behind}"
+
+
+def test_the_reason_for_leaving_a_block_without_its_end_alone_says_what_to_put_back_or_to_delete() -> None:
+    (opening,) = (part for part in in_text(f"{piece().mark}\n") if isinstance(part, Opening))
+
+    assert f"put {end_of(texts.ATOM)} back" in opening.reason
+    assert f"delete its first line, {str(piece().mark).partition(' version')[0]}" in opening.reason
+
+
+def test_many_blocks_without_an_end_take_no_longer_than_their_length() -> None:
+    # With the square of their number this would not end while anybody waits.
+    assert len(in_text("".join(f"{piece(atom_id=f'a{number}').mark}\n" for number in range(20_000)))) == 20_000
 
 
 @given(st.text())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.rule import Rule, Subject, body_of, by_hand, written
 from tests.repository.rules import texts
 
@@ -22,10 +23,10 @@ def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -
 
 @given(texts.subjects)
 def test_what_is_written_is_read_back(subject: Subject) -> None:
-    expected = Rule(subject.knowledge, subject.name, subject.patterns)
+    knowledge = with_lf(subject.knowledge)
 
-    assert written(body_of(subject, names_files=True)) == expected
-    assert written(body_of(subject, names_files=False)) == Rule(subject.knowledge, subject.name)
+    assert written(body_of(subject, names_files=True)) == Rule(knowledge, subject.name, subject.patterns)
+    assert written(body_of(subject, names_files=False)) == Rule(knowledge, subject.name)
 
 
 def test_a_quotation_that_somebody_put_under_the_heading_is_knowledge() -> None:
@@ -60,7 +61,7 @@ def test_the_first_heading_is_the_name_and_on_top_nothing_else(text: str, expect
 def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: Subject) -> None:
     bare = Subject(subject.atom_id, subject.project_id, 1, "Cart", subject.patterns, subject.knowledge)
 
-    assert by_hand(body_of(bare, names_files=False)) == Rule(subject.knowledge, "Cart")
+    assert by_hand(body_of(bare, names_files=False)) == Rule(with_lf(subject.knowledge), "Cart")
 
 
 @pytest.mark.parametrize("line", ["# a" + " " * 500_000 + "b", "# " + "# " * 250_000, "`a" * 250_000, "`" * 500_000])

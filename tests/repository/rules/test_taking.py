@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.errors import NotFound
 from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.rule import Subject
-from groundplan.repository.rules.taking import BOTH_CHANGED, Imported
+from groundplan.repository.rules.taking import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, Imported
 from tests.repository.rules import texts
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
@@ -83,6 +84,49 @@ def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: N
 
 
 @each_format
+@pytest.mark.parametrize("has_a_namesake", [False, True])
+def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
+    notebook: Notebook, form: Format, has_a_namesake: bool
+) -> None:
+    atom = notebook.atom()
+    notebook.export(form)
+    notebook.forget(atom)
+    if has_a_namesake:
+        notebook.atom(knowledge="Round once.")
+    kept = notebook.kept()
+
+    taken = notebook.take(form)
+
+    reason = BLOCK_LEFT_OVER if form is Format.AGENTS else FILE_LEFT_OVER
+    assert reasons(taken, notebook.folder) == {CART[form]: reason}
+    assert (names(taken), notebook.kept()) == (([], [], []), kept)
+    assert notebook.export(form).is_complete
+    assert notebook.take(form).skipped == []
+
+
+@each_format
+def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(notebook: Notebook, form: Format) -> None:
+    atom = notebook.atom()
+    notebook.export(form)
+    notebook.edit(CART[form], "Never", "Do not")
+    notebook.forget(atom)
+
+    assert names(notebook.take(form)) == (["Cart"], [], [])
+    assert notebook.kept() == [("Cart", ("src/cart/**",), "Do not round twice.")]
+    assert names(notebook.take(form)) == ([], [], ["Cart"])
+
+
+@each_format
+def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(notebook: Notebook, form: Format) -> None:
+    other = Notebook(notebook.session, "other", notebook.folder)
+    theirs = other.atom()
+    other.export(form)
+    other.forget(theirs)
+
+    assert names(notebook.take(form)) == (["Cart"], [], [])
+
+
+@each_format
 def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Notebook, form: Format) -> None:
     atom = notebook.atom()
     notebook.export(form)
@@ -131,7 +175,9 @@ def test_what_one_project_exports_another_one_imports_unchanged(
     taken = target.take(form)
 
     assert taken.skipped == []
-    assert sorted(target.kept()) == sorted(source.kept())
+    assert sorted(target.kept()) == sorted(
+        (name, patterns, with_lf(knowledge)) for name, patterns, knowledge in source.kept()
+    )
     assert target.export(form).is_complete
     assert source.export(form).is_up_to_date
 
@@ -242,6 +288,10 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
         "name.md": f"# {'x' * 256}\n",
         "empty.md": " \n",
         "head.md": "---\npaths: a\n---\n",
+        "number.md": "---\npaths: 5\n---\n# X\n",
+        "mapping.md": "---\npaths: {a: b}\n---\n# X\n",
+        "tag.md": "---\npaths: !!int 5\n---\n# X\n",
+        "none.md": "---\npaths: []\n---\n# X\n",
     }
     for name, text in broken.items():
         notebook.write(f"{rules}/{name}", text)
@@ -267,29 +317,10 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
         "control.md": "U+0001",
         "link.md": "symbolic link",
         "empty.md": "is empty",
+        "number.md": "neither a text nor a list of texts",
+        "none.md": "no pattern in it",
     }
     assert {name: word in found[f"{rules}/{name}"] for name, word in telling.items()} == dict.fromkeys(telling, True)
-
-
-def test_two_files_about_one_atom_do_not_write_over_each_other(notebook: Notebook) -> None:
-    for name, text in (("a", "One."), ("b", "Two."), ("c", "One.")):
-        notebook.write(f".claude/rules/{name}.md", f"# Cart\n\n{text}\n")
-
-    taken = notebook.take(Format.CLAUDE)
-
-    assert notebook.kept() == [("Cart", ("**",), "One.")]
-    assert names(taken) == (["Cart"], [], ["Cart"])
-    assert list(reasons(taken, notebook.folder)) == [".claude/rules/b.md"]
-
-
-def test_an_edit_is_taken_in_though_the_file_it_once_came_from_is_still_there(notebook: Notebook) -> None:
-    notebook.write(".claude/rules/cart.md", "# Cart\n\nNever round twice.\n")
-    notebook.take(Format.CLAUDE)
-    notebook.export(Format.CLAUDE)
-    notebook.edit(CART[Format.CLAUDE], "Never", "Do not")
-
-    assert names(notebook.take(Format.CLAUDE)) == ([], ["Cart"], ["Cart"])
-    assert notebook.kept() == [("Cart", ("**",), "Do not round twice.")]
 
 
 def test_a_file_that_is_named_twice_is_read_once(notebook: Notebook) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -47,6 +48,7 @@ def test_export_tells_what_it_wrote_and_then_that_all_is_up_to_date(rules: Rules
         "unchanged": [],
         "drifted": [],
         "refused": [],
+        "repaired": [],
         "ok": True,
     }
     assert "Never round twice." in CART.read_text()
@@ -96,14 +98,96 @@ def test_import_tells_what_became_of_each_file(rules: Rules) -> None:
     Path(".claude/rules/a.md").write_text("---\npaths: docs/**\n---\n# Manual\n\nBe brief.\n")
     Path(".claude/rules/b.md").write_text("---\npaths: docs/\n---\n# Broken\n")
 
-    taken = rules.take(".", "--json").answer
+    ended = rules.take(".", "--json")
 
+    assert ended.code == 6
+    taken = json.loads(ended.out)
     assert [(one["file"], one["name"]) for one in taken["created"]] == [(".claude/rules/a.md", "Manual")]
     assert [one["file"] for one in taken["skipped"]] == [".claude/rules/b.md"]
     assert "docs/**" in taken["skipped"][0]["reason"]
-    shown = rules.take(".claude/rules").out
+    again = rules.take(".claude/rules")
+    assert (again.code, again.err) == (6, "")
+    shown = again.out
     assert "0 created, 0 updated, 1 unchanged, 1 skipped (claude)." in shown
     assert "  .claude/rules/b.md: " in shown
+
+
+def test_an_import_that_skipped_nothing_ends_well(rules: Rules) -> None:
+    rules.export()
+
+    assert rules.take(".", "--json").answer["skipped"] == []
+
+
+def test_a_damaged_block_is_told_how_to_put_right_and_force_repairs_it(rules: Rules) -> None:
+    about = ("knowledge", "export-rules", "--format", "agents", "--project", "atlas")
+    rules.run(*about)
+    file = Path("src/cart/AGENTS.md")
+    *lines, last = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines) + "Ask Ada.\n")
+
+    damaged = rules.run(*about)
+
+    assert damaged.code == 6
+    assert f"put {last.strip()} back" in damaged.out
+    assert "import-rules" not in damaged.out
+    (force,) = (line.strip() for line in damaged.out.splitlines() if line.startswith("  groundplan "))
+    repaired = rules.run(*shlex.split(force)[1:])
+    assert repaired.code == 0
+    assert f"Repaired:\n  {file}: had a block without its last line" in repaired.out
+    assert "".join(lines[1:]) + "Ask Ada.\n" in file.read_text()
+    assert rules.run(*about, "--check").code == 0
+
+
+def test_beside_an_edit_a_damaged_block_is_told_that_its_text_stays(rules: Rules) -> None:
+    given = ("--type", "atom", "--project", "atlas", "--task", rules.task, "--knowledge", "Once.")
+    rules.run("knowledge", "create", "Other", *given, "--path", "src/other/**")
+    about = ("knowledge", "export-rules", "--format", "agents", "--project", "atlas")
+    rules.run(*about)
+    damaged, edited = Path("src/cart/AGENTS.md"), Path("src/other/AGENTS.md")
+    damaged.write_text("".join(damaged.read_text().splitlines(keepends=True)[:-1]))
+    edited.write_text(edited.read_text().replace("Once.", "Twice."))
+
+    shown = rules.run(*about).out
+
+    take, force = (line.strip() for line in shown.splitlines() if line.startswith("  groundplan "))
+    assert (str(edited) in take, str(damaged) in take) == (True, False)
+    assert "stays, as yours" in shown
+    assert rules.run(*shlex.split(force)[1:]).code == 0
+    assert damaged.read_text().count("Never round twice.") == 2
+    assert "Twice." not in edited.read_text()
+
+
+def test_a_file_that_was_never_groundplan_s_is_no_edit_to_take_in_but_one_to_rename(rules: Rules) -> None:
+    CART.parent.mkdir(parents=True)
+    CART.write_text("# Mine\n")
+
+    shown = rules.export()
+
+    assert shown.code == 6
+    assert f"  {CART}: was not written by Groundplan" in shown.out
+    assert "another name" in shown.out
+    assert "import-rules" not in shown.out
+    (force,) = (line.strip() for line in shown.out.splitlines() if line.startswith("  groundplan "))
+    CART.rename(CART.with_name("mine.md"))
+    assert rules.export().code == 0
+    CART.write_text("# Mine\n")
+    assert rules.run(*shlex.split(force)[1:]).code == 0
+    assert "Never round twice." in CART.read_text()
+
+
+def test_the_file_shown_to_be_taken_in_is_an_edited_one_though_others_are_in_the_way(rules: Rules) -> None:
+    about = ("--type", "atom", "--project", "atlas", "--task", rules.task, "--path", "src/other/**")
+    rules.run("knowledge", "create", "Other", *about)
+    rules.export()
+    CART.write_text("# Mine\n")
+    other = CART.with_name("other.md")
+    other.write_text(f"{other.read_text()}Edited.\n")
+
+    shown = rules.export().out
+
+    take, force = (line.strip() for line in shown.splitlines() if line.startswith("  groundplan "))
+    assert (str(other) in take, str(CART) in take) == (True, False)
+    assert force.endswith(" --force")
 
 
 def test_import_shows_the_way_back(rules: Rules) -> None:

@@ -17,7 +17,11 @@ def front(subject: Subject) -> str:
 
 
 def patterns(fields: Fields) -> tuple[str, ...]:
-    """For which files a rule is."""
+    """For which files a rule is.
+
+    Raises:
+        Unreadable: it has a list of them, and nothing in it.
+    """
     # Older files have Cursor's word for it, which the tool understands too.
-    given = fields.get("paths") or fields.get("globs")
-    return patterns_in(given) if given else ("**",)
+    given = fields.get("paths", fields.get("globs"))
+    return ("**",) if given is None else patterns_in(given)

@@ -16,11 +16,12 @@ from groundplan.repository.rules.own_files import plan_files
 from groundplan.repository.rules.placing import Folder, Misplaced, shown
 from groundplan.repository.rules.plan import Change, LeftAlone, Plan
 from groundplan.repository.rules.rule import Subject
+from groundplan.repository.rules.said import Said
 from groundplan.repository.rules.shared_files import plan_blocks
 from groundplan.repository.rules.subjects import project_id_of, subjects_of
 from groundplan.session import Session
 
-NOT_CARRIED = "its name or knowledge holds a line that ends a rule in this format; take that line out of the atom"
+NOT_CARRIED = "its name or knowledge holds one of its own marks as a line; take that line out of the atom"
 
 
 class RulesOutOfReach(RuleViolated):
@@ -41,6 +42,7 @@ class Exported:
     unchanged: list[str]
     drifted: list[LeftAlone]
     refused: list[LeftAlone]
+    repaired: list[LeftAlone]
 
     @property
     def is_up_to_date(self) -> bool:
@@ -71,12 +73,14 @@ def export(
     if not check:
         plan.changes = [change for change in plan.changes if _is_done(change, folder, plan)]
     drifted = {one.path for one in plan.drifted}
+    changed = {change.path for change in plan.changes}
     return Exported(
         written=sorted(shown(change.path) for change in plan.changes if change.text is not None),
         removed=sorted(shown(change.path) for change in plan.changes if change.text is None),
         unchanged=sorted(shown(path) for path in plan.unchanged if path not in drifted),
         drifted=_sorted(plan.drifted),
         refused=_sorted(plan.refused),
+        repaired=_sorted([one for one in plan.repaired if one.path in changed]),
     )
 
 
@@ -100,16 +104,17 @@ def _plan(
     *,
     force: bool,
 ) -> Plan:
+    said = Said(pieces, form)
     if own := OWN_FILES.get(form):
         by_atom = {one.atom_id: (one.name, pieces[one.atom_id]) for one in subjects}
         try:
-            return plan_files(folder, own, project_id, by_atom, force=force)
+            return plan_files(folder, own, project_id, by_atom, said, force=force)
         except Misplaced as error:
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
     for one in subjects:
         by_file.setdefault(agents.file_for(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
-    return plan_blocks(folder, project_id, by_file, force=force)
+    return plan_blocks(folder, project_id, by_file, said, force=force)
 
 
 def _sorted(some: list[LeftAlone]) -> list[LeftAlone]:

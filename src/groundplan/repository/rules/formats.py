@@ -8,8 +8,11 @@ from enum import StrEnum
 
 from groundplan.repository.rules import claude, cursor, front_matter, marking
 from groundplan.repository.rules.front_matter import Fields
-from groundplan.repository.rules.marking import Piece
+from groundplan.repository.rules.line_breaks import with_lf
+from groundplan.repository.rules.marking import Block, Piece
 from groundplan.repository.rules.rule import Rule, Subject, body_of, written
+
+SUBFOLDER = "groundplan"  # both tools look into the folders below their own
 
 
 class Format(StrEnum):
@@ -28,6 +31,11 @@ class OwnFiles:
     suffix: str
     front: Callable[[Subject], str]
     patterns: Callable[[Fields], tuple[str, ...]]
+
+    @property
+    def home(self) -> str:
+        """The folder of what Groundplan writes, among the rules of other people."""
+        return f"{self.folder}/{SUBFOLDER}"
 
 
 OWN_FILES = {
@@ -62,6 +70,6 @@ def rule_in(piece: Piece, form: Format) -> Rule:
 
 def carries(piece: Piece, subject: Subject, form: Format) -> bool:
     """Whether a piece says all that it should, so that an import finds the atom in it again."""
-    if form is Format.AGENTS and marking.in_text(piece.as_block) != [piece]:
+    if form is Format.AGENTS and marking.in_text(piece.as_block) != [Block(piece.as_block, piece)]:
         return False
-    return rule_in(piece, form) == Rule(subject.knowledge, subject.name, subject.patterns)
+    return rule_in(piece, form) == Rule(with_lf(subject.knowledge), subject.name, subject.patterns)

@@ -2,7 +2,8 @@
 
 It is nearly YAML. Cursor writes patterns bare, joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or takes
 for an alias; so the lines of known fields whose value stands bare are read as they are, and the rest as YAML. Nothing
-is built from it but text and lists of text, and aliases are refused: a few merged ones grow beyond all memory.
+is built from it but text and lists of text, and aliases are refused: a few merged ones grow beyond all memory. Patterns
+must be texts also in the eyes of YAML: who writes a number or a tag there meant something that nobody can guess.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ DEPTH_MAX = 8  # a list in a field is two deep
 
 Fields = dict[str, str | list[str]]
 
-_NOTHING = ("", "~", "null")
+_PATTERN_FIELDS = ("paths", "globs")
+_NOTHING = ("", "~", "null", "Null", "NULL")
+_TEXT, _LIST, _NULL = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "null"))
 # A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that goes on in the next line.
 _BARE = re.compile(r"^(paths|globs|description):[ \t]+(?![\"'|>&!#]|\[.*\][ \t]*$)(\S.*)$(?!\n[ \t]+\S)", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
@@ -59,9 +62,9 @@ def fields(front: str) -> Fields:
         Unreadable: it is neither YAML nor what the tools write instead.
     """
     inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
-    bare = {found[1]: _COMMENT.sub("", found[2]).strip() for found in _BARE.finditer(inner)}
+    bare = {found[1]: _bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
     read = {**_from_yaml(_BARE.sub("", inner)), **bare}
-    return {name: value for name, value in read.items() if not isinstance(value, str) or value not in _NOTHING}
+    return {name: value for name, value in read.items() if value != ""}
 
 
 def is_true(value: str | list[str] | None) -> bool:
@@ -70,8 +73,15 @@ def is_true(value: str | list[str] | None) -> bool:
 
 
 def patterns_in(value: str | list[str]) -> tuple[str, ...]:
-    """The patterns of a field: items of a list, or a text with commas between them."""
-    return tuple(value) if isinstance(value, list) else tuple(_parted(value))
+    """The patterns of a field: items of a list, or a text with commas between them.
+
+    Raises:
+        Unreadable: there are none.
+    """
+    found = tuple(value) if isinstance(value, list) else tuple(_parted(value))
+    if not found:
+        raise Unreadable("has a list of patterns with no pattern in it")
+    return found
 
 
 def quoted(text: str) -> str:
@@ -123,6 +133,23 @@ def _parted(text: str) -> list[str]:
     return [stripped for part in parts if (stripped := part.strip())]
 
 
+def _bare(name: str, text: str) -> str | list[str]:
+    """A value without quotes."""
+    import yaml
+
+    if text in _NOTHING:
+        return ""
+    if name not in _PATTERN_FIELDS:
+        return text
+    if text.startswith("[") and text.endswith("]"):  # a list with a comment behind it
+        return _from_yaml(f"{name}: {text}").get(name, "")
+    is_mapping = text.startswith("{") and text.endswith("}") and (":" in text or not text[1:-1].strip())
+    loader: Any = yaml.SafeLoader("")
+    if is_mapping or loader.resolve(yaml.ScalarNode, text, (True, False)) != _TEXT:
+        raise _no_patterns(name)
+    return text
+
+
 def _from_yaml(text: str) -> Fields:
     import yaml  # 30 ms that only rule files pay
 
@@ -138,7 +165,7 @@ def _from_yaml(text: str) -> Fields:
         return {}
     if not isinstance(root, yaml.MappingNode):
         raise Unreadable("has front matter without fields")
-    return {str(key.value): _value(key, value, yaml) for key, value in root.value}
+    return {str(key.value): _value(str(key.value), value, yaml) for key, value in root.value}
 
 
 def _refuse_growth(events: Iterable[Any], yaml: Any) -> None:
@@ -152,11 +179,18 @@ def _refuse_growth(events: Iterable[Any], yaml: Any) -> None:
             raise Unreadable("has front matter that is nested too deep")
 
 
-def _value(key: Any, node: Any, yaml: Any) -> str | list[str]:
-    if isinstance(node, yaml.ScalarNode):
-        return str(node.value)
-    if isinstance(node, yaml.SequenceNode) and all(isinstance(item, yaml.ScalarNode) for item in node.value):
-        return [str(item.value) for item in node.value]
-    if str(key.value) in ("paths", "globs"):
-        raise Unreadable(f"has {key.value} that are no list of patterns")
-    return []  # another tool's field, of no concern here
+def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
+    if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and node.value in _NOTHING:
+        return ""
+    items = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    if name in _PATTERN_FIELDS:
+        is_known = not isinstance(node, yaml.SequenceNode) or node.tag == _LIST
+        if not is_known or any(not isinstance(item, yaml.ScalarNode) or item.tag != _TEXT for item in items):
+            raise _no_patterns(name)
+    if not all(isinstance(item, yaml.ScalarNode) for item in items):
+        return []  # another tool's field, of no concern here
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else [str(item.value) for item in items]
+
+
+def _no_patterns(name: str) -> Unreadable:
+    return Unreadable(f"has {name} that are neither a text nor a list of texts; put what is meant into quotes")

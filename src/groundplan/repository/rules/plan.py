@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 HAND_EDITED = "was edited by hand"
 NOT_OURS = "was not written by Groundplan"
+REPAIRED = "had a block without its last line; the text is yours now, so delete what the new block says again"
 ATOM_GONE = "was edited by hand, and its atom is gone or belongs elsewhere"
 
 
@@ -24,6 +25,7 @@ class LeftAlone:
     path: str
     atom_id: str
     reason: str
+    can_be_taken: bool = True  # into the plan, by an import, after which it is in nobody's way
 
 
 @dataclass(slots=True)
@@ -34,3 +36,4 @@ class Plan:
     unchanged: list[str] = field(default_factory=list)
     drifted: list[LeftAlone] = field(default_factory=list)  # people wrote there
     refused: list[LeftAlone] = field(default_factory=list)  # cannot be written
+    repaired: list[LeftAlone] = field(default_factory=list)  # forced where nobody knew what was whose

@@ -16,7 +16,8 @@ from groundplan.kernel.errors import NotFound
 from groundplan.repository.rules import agents, front_matter, marking
 from groundplan.repository.rules.formats import OWN_FILES, Format, OwnFiles, rule_in
 from groundplan.repository.rules.front_matter import Unreadable
-from groundplan.repository.rules.marking import Damaged, Mark, Piece
+from groundplan.repository.rules.line_breaks import with_lf
+from groundplan.repository.rules.marking import Block, Mark, Opening
 from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, Misplaced, shown
 from groundplan.repository.rules.rule import Rule, by_hand
 
@@ -54,7 +55,7 @@ class Skipped:
 
 
 def read_rules(paths: Sequence[str], form: Format) -> Iterator[Found | Skipped]:
-    """Every rule there is, file by file.
+    """Every rule there is, file by file, in the order of their paths however they were named.
 
     Raises:
         NotFound: a path that was named leads nowhere.
@@ -74,15 +75,15 @@ def _is_there(path: Path) -> bool:
 
 
 def _all_rules(named: list[Path], form: Format) -> Iterator[Found | Skipped]:
-    seen: set[Path] = set()
+    found: dict[str, tuple[Path, Path]] = {}
     for path in named:
         for file in _files(path, form):
-            if file.absolute() not in seen:
-                seen.add(file.absolute())
-                try:
-                    yield from _rules(file, _root(path), form)
-                except (Unreadable, Damaged, Misplaced) as error:
-                    yield Skipped(shown(str(file)), error.reason)
+            found.setdefault(str(file.absolute()), (file, path))
+    for _, (file, path) in sorted(found.items()):
+        try:
+            yield from _rules(file, _root(path), form)
+        except (Unreadable, Misplaced) as error:
+            yield Skipped(shown(str(file)), error.reason)
 
 
 def _files(named: Path, form: Format) -> Iterator[Path]:
@@ -133,9 +134,7 @@ def _text(file: Path) -> str:
     text = Folder(file.parent).read(file.name)
     if text is None:
         raise Unreadable("is gone")
-    text = text.removeprefix(BYTE_ORDER_MARK)
-    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
-        text = text.replace("\r\n", "\n")  # another system's line breaks, and no part of what is said
+    text = with_lf(text.removeprefix(BYTE_ORDER_MARK))
     if not text.strip():
         raise Unreadable("is empty")
     return text
@@ -161,17 +160,26 @@ def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: Format) ->
     if not rule.name and not rule.knowledge:
         raise Unreadable("has nothing but front matter")
     above = agents.escaped(f"{directory}/") if directory else ""
-    patterns = tuple(f"{above}{pattern.removeprefix('./')}" for pattern in own.patterns(fields))
+    patterns = tuple(f"{above}{_from_here(pattern)}" for pattern in own.patterns(fields))
     return Found(shown(str(file)), rule, name, patterns)
+
+
+def _from_here(pattern: str) -> str:
+    pattern = pattern.strip()
+    while pattern.startswith("./"):
+        pattern = pattern.removeprefix("./")
+    return pattern
 
 
 def _blocks(file: Path, text: str, directory: str) -> Iterator[Found]:
     here = agents.patterns_in(directory)
     parts = marking.in_text(text)
     for part in parts:
-        if isinstance(part, Piece):
-            rule = rule_in(part, Format.AGENTS)
-            yield Found(shown(str(file)), rule, agents.FILE, here, part.mark, part.is_edited)
+        if isinstance(part, Opening):
+            raise Unreadable(part.reason)
+    for piece in (part.piece for part in parts if isinstance(part, Block)):
+        rule = rule_in(piece, Format.AGENTS)
+        yield Found(shown(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
     beside = "".join(part for part in parts if isinstance(part, str))
     if beside.strip():
         yield Found(shown(str(file)), by_hand(beside), agents.FILE, here)

@@ -14,8 +14,12 @@ is written only where nothing else in the format says for which files the rule i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse
+from groundplan.repository.rules.line_breaks import with_lf
 
 FILES, PART_OF, RELATED = "> Files: ", "> Part of: ", "> Related: "
 
@@ -57,23 +61,39 @@ def body_of(subject: Subject, *, names_files: bool) -> str:
     if subject.related:
         lines.append(RELATED + "; ".join(f"{name} ({' '.join(reason.split())})" for name, reason in subject.related))
     if subject.knowledge:
-        lines += ["", subject.knowledge]
+        lines += ["", with_lf(subject.knowledge)]
     return "".join(f"{line}\n" for line in lines)
 
 
 def written(body: str) -> Rule:
     """What a text says that Groundplan wrote, perhaps edited since."""
-    first, _, rest = body.partition("\n")
-    if not first.startswith("# "):
-        return Rule(body.strip())
+    first, lines, rest = _parts(body)
+    if not first:
+        return Rule(rest.strip())
     patterns = None
-    line, _, behind = rest.partition("\n")
-    while line.startswith((FILES, PART_OF, RELATED)):
+    for line in lines:
         if line.startswith(FILES):
             patterns = tuple(_code_in(line)) or None
+    return Rule(rest.strip(), first[2:].strip() or None, patterns)
+
+
+def shown_only(body: str) -> list[str]:
+    """The lines of such a text that are written for the reader and never read back."""
+    return [line for line in _parts(body)[1] if not line.startswith(FILES)]
+
+
+def _parts(body: str) -> tuple[str, list[str], str]:
+    """The heading, the lines of the plan behind it, and the rest; it is all rest where there is no heading on top."""
+    first, _, rest = body.partition("\n")
+    if not first.startswith("# "):
+        return "", [], body
+    lines = []
+    line, _, behind = rest.partition("\n")
+    while line.startswith((FILES, PART_OF, RELATED)):
+        lines.append(line)
         rest = behind
         line, _, behind = rest.partition("\n")
-    return Rule(rest.strip(), first[2:].strip() or None, patterns)
+    return first, lines, rest
 
 
 def by_hand(body: str) -> Rule:
@@ -93,6 +113,32 @@ def by_hand(body: str) -> Rule:
         elif not fence and (found := _HEADING.match(line)):
             return Rule(body.partition("\n")[2].strip() if number == 0 else body, _without_closing(line[found.end() :]))
     return Rule(body)
+
+
+def as_kept(rule: Rule) -> Rule:
+    """A rule in the spelling in which the plan keeps it."""
+    return Rule(
+        rule.knowledge,
+        None if rule.name is None else name_as_kept(rule.name),
+        None if rule.patterns is None else tuple(patterns_as_kept(rule.patterns)),
+    )
+
+
+def name_as_kept(name: str) -> str:
+    """A name in the spelling in which the plan keeps it."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def patterns_as_kept(patterns: Iterable[str]) -> list[str]:
+    """Patterns in the spelling in which the plan keeps them."""
+    return [_pattern_as_kept(pattern.strip()) for pattern in patterns]
+
+
+def _pattern_as_kept(pattern: str) -> str:
+    try:
+        return parse(pattern).text
+    except MalformedPattern:
+        return pattern  # it will be refused
 
 
 def _without_closing(heading: str) -> str:

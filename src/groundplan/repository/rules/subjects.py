@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound
-from groundplan.repository.rules.rule import Subject
+from groundplan.repository.rules.rule import Subject, name_as_kept
 from groundplan.session import Session
 
 PAGE = 100
@@ -63,7 +63,7 @@ def project_id_of(session: Session, project: str) -> str:
         NotFound: there is none.
     """
     for one in session.call("project.list", archived=True).projects:
-        if project.strip() in (one.id, one.name):
+        if name_as_kept(project) in (one.id, one.name):
             return str(one.id)
     raise NotFound("project", project)
 

@@ -1,29 +1,39 @@
 """Take rule files into the plan: an atom for each rule, the same atom when it comes again.
 
 What Groundplan wrote names its atom. If somebody edited it, the edit becomes the atom's, unless the atom has changed as
-well since the file was written: then nobody but a person can say which of the two is right. Other rules are recognised
-by their name and their patterns.
+well since the file was written: then nobody but a person can say which of the two is right. If nobody edited it, it
+changes nothing, and brings no atom back that was deleted. Other rules are recognised by their name and their
+patterns. Where several are about one atom the first speaks for it, the same one every time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
 from groundplan.repository.rules.formats import Format, piece_of
+from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import Mark
 from groundplan.repository.rules.reading import Found, Skipped, read_rules
-from groundplan.repository.rules.subjects import one_subject
+from groundplan.repository.rules.rule import name_as_kept, patterns_as_kept
+from groundplan.repository.rules.subjects import one_subject, project_id_of
 from groundplan.session import Session
 
 PAGE = 1000
+
+_Likeness = tuple[str, tuple[str, ...]]  # name and patterns
+
 BOTH_CHANGED = (
     "was edited by hand, and its atom has changed too since it was written; merge the two in the atom and export with "
     "force, or take the first line with the mark out of the file and import it again"
 )
+FILE_LEFT_OVER = "was not edited, and its atom was deleted; delete the file, or export again"
+BLOCK_LEFT_OVER = "has a block that was not edited and whose atom was deleted; delete the block, or export again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +69,30 @@ def import_rules(session: Session, project: str, task: str, form: Format, paths:
             continue
         try:
             _take(session, atoms, one, task, form, done)
-        except (Invalid, RuleViolated, Conflict) as error:
+        except Conflict as error:
             done.skipped.append(Skipped(one.file, error.message))
+        except (Invalid, RuleViolated) as error:
+            done.skipped.append(Skipped(one.file, error.message))
+            atoms.pass_over(one)
     return done
 
 
 def _take(session: Session, atoms: _Atoms, found: Found, task: str, form: Format, done: Imported) -> None:
-    atom_id = atoms.meant(found)
-    if atom_id is None:
+    atom = atoms.meant(found)
+    mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
+    if atom is not None and mark is not None and not found.is_edited:  # it is what the atom once said
+        done.unchanged.append(Taken(found.file, atom.id, atom.name))
+        return
+    if mark is None and atoms.is_left_over(found):
+        done.skipped.append(Skipped(found.file, BLOCK_LEFT_OVER if form is Format.AGENTS else FILE_LEFT_OVER))
+        return
+    first = atoms.speaker(found, atom)
+    differing = {} if atom is None else _differences(found, atom)
+    if atom is not None and not differing:
+        done.unchanged.append(Taken(found.file, atom.id, atom.name))
+    elif first is not found:
+        done.skipped.append(Skipped(found.file, _spoken_for(found, first)))
+    elif atom is None:
         made = session.call(
             "knowledge.create",
             entityType="atom",
@@ -76,35 +102,31 @@ def _take(session: Session, atoms: _Atoms, found: Found, task: str, form: Format
             knowledge=found.rule.knowledge,
             createdByTaskId=task,
         ).atom
-        atoms.add(made)
-        atoms.changed_by[made.id] = found.file
+        atoms.keep(made)
         done.created.append(Taken(found.file, made.id, made.name))
-        return
-    atom = session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
-    differing = _differences(found, atom)
-    mark = found.mark if found.mark is not None and found.mark.atom_id == atom.id else None
-    if not differing or (mark is not None and not found.is_edited):  # not edited: it is what the atom once said
-        done.unchanged.append(Taken(found.file, atom.id, atom.name))
-    elif atom.id in atoms.changed_by:
-        done.skipped.append(Skipped(found.file, f"says otherwise about the atom of {atoms.changed_by[atom.id]}"))
     elif mark is not None and not _is_as_written(session, mark, atom, form):
         done.skipped.append(Skipped(found.file, BOTH_CHANGED))
     else:
-        session.call(
+        updated = session.call(
             "knowledge.update", entityType="atom", id=atom.id, version=atom.version, lastTaskId=task, **differing
-        )
-        atoms.changed_by[atom.id] = found.file
-        done.updated.append(Taken(found.file, atom.id, differing.get("name", atom.name)))
+        ).atom
+        atoms.keep(updated)
+        done.updated.append(Taken(found.file, updated.id, updated.name))
+
+
+def _spoken_for(found: Found, first: Found) -> str:
+    other = "another part of it" if first.file == found.file else first.file
+    return f"is about the same atom as {other}, which comes first; put what it says there, or give it another name"
 
 
 def _differences(found: Found, atom: Any) -> dict[str, Any]:
     """What the rule says otherwise than the atom. Nobody meant to change what a rule does not say."""
     differing: dict[str, Any] = {}
-    if found.rule.knowledge != atom.knowledge:
+    if found.rule.knowledge != with_lf(atom.knowledge):
         differing["knowledge"] = found.rule.knowledge
-    if found.rule.name and _as_kept(found.rule.name) != atom.name:
+    if found.rule.name and name_as_kept(found.rule.name) != atom.name:
         differing["name"] = found.rule.name
-    if found.mark is not None and found.rule.patterns and list(found.rule.patterns) != atom.paths:
+    if found.mark is not None and found.rule.patterns and patterns_as_kept(found.rule.patterns) != atom.paths:
         differing["paths"] = list(found.rule.patterns)
     return differing
 
@@ -116,40 +138,68 @@ def _is_as_written(session: Session, mark: Mark, atom: Any, form: Format) -> boo
 
 
 class _Atoms:
-    """The atoms of a project by what rules know of them, and which file has changed which."""
+    """The atoms of a project by what rules know of them, and which rule speaks for which."""
 
     def __init__(self, session: Session, project: str) -> None:
         self.project = project
-        self.changed_by: dict[str, str] = {}
-        self._ids: set[str] = set()
-        self._alike: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._session = session
+        self._likeness: dict[str, _Likeness] = {}
+        self._alike: dict[_Likeness, dict[str, None]] = {}
+        self._speakers: dict[str | _Likeness, Found] = {}
         cursor: dict[str, str] = {}
         while True:
             page = session.call("knowledge.list", projectId=project, limit=PAGE, **cursor)
             for atom in page.atoms:
-                self.add(atom)
+                self.keep(atom)
             if page.next_cursor is UNSET:
                 break
             cursor = {"cursor": page.next_cursor}
 
-    def add(self, atom: Any) -> None:
-        """One more atom."""
-        self._ids.add(atom.id)
-        self._alike.setdefault(_likeness(atom.name, atom.paths), atom.id)
+    def keep(self, atom: Any) -> None:
+        """One more atom, or one that has another name or other patterns now."""
+        if atom.id in self._likeness:
+            del self._alike[self._likeness[atom.id]][atom.id]
+        likeness = _likeness(atom.name, atom.paths)
+        self._likeness[atom.id] = likeness
+        self._alike.setdefault(likeness, {})[atom.id] = None
+        if likeness in self._speakers:
+            self._speakers.setdefault(atom.id, self._speakers[likeness])
 
-    def meant(self, found: Found) -> str | None:
-        """The atom that a rule is about, if there is one."""
-        if found.mark is not None and found.mark.atom_id in self._ids:
-            return found.mark.atom_id
-        return self._alike.get(_likeness(found.name, found.patterns))
+    def meant(self, found: Found) -> Any:
+        """The atom that a rule is about, None if there is none."""
+        if found.mark is not None and found.mark.atom_id in self._likeness:
+            atom_id: str | None = found.mark.atom_id
+        else:
+            atom_id = next(iter(self._alike.get(_likeness(found.name, found.patterns), ())), None)
+        if atom_id is None:
+            return None
+        return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
+
+    def is_left_over(self, found: Found) -> bool:
+        """Whether a rule is what an atom of this project said, unedited, and the atom was deleted since."""
+        if found.mark is None or found.is_edited or found.mark.atom_id in self._likeness:
+            return False
+        return found.mark.project_id == self._project_id
+
+    @cached_property
+    def _project_id(self) -> str:
+        return project_id_of(self._session, self.project)
+
+    def speaker(self, found: Found, atom: Any) -> Found:
+        """The first rule about the atom, also if it was not taken: this one, if there was none before."""
+        if atom is None:
+            about: list[str | _Likeness] = [_likeness(found.name, found.patterns)]
+        else:  # and the one that it would make of the atom is taken, too
+            about = [atom.id, _likeness(found.rule.name or atom.name, found.rule.patterns or atom.paths)]
+        first = next((self._speakers[one] for one in about if one in self._speakers), found)
+        if first is found:
+            self._speakers.update(dict.fromkeys(about, found))
+        return first
+
+    def pass_over(self, found: Found) -> None:
+        """Let others speak for the atom of a rule that never can be one."""
+        self._speakers = {about: one for about, one in self._speakers.items() if one is not found}
 
 
-def _likeness(name: str, patterns: Any) -> tuple[str, tuple[str, ...]]:
-    return _as_kept(name), tuple(sorted(pattern.strip() for pattern in patterns))
-
-
-def _as_kept(name: str) -> str:
-    """A name in the spelling in which the plan keeps it."""
-    import unicodedata
-
-    return unicodedata.normalize("NFC", name).strip()
+def _likeness(name: str, patterns: Iterable[str]) -> _Likeness:
+    return name_as_kept(name), tuple(sorted(patterns_as_kept(patterns)))

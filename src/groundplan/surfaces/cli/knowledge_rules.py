@@ -73,6 +73,7 @@ def export_rules(
         "unchanged": done.unchanged,
         "drifted": [_left_alone(one) for one in done.drifted],
         "refused": [_left_alone(one) for one in done.refused],
+        "repaired": [_left_alone(one) for one in done.repaired],
         "ok": is_well,
     }
     again = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}" + (
@@ -100,7 +101,7 @@ def import_rules(
         ),
     ],
 ) -> Outcome:
-    """Read rule files into atoms; a file that cannot be read is skipped, and the others are taken in."""
+    """Read rule files into atoms; with status 6 some were skipped, and the others are taken in."""
     from groundplan.repository.rules.formats import Format
     from groundplan.repository.rules.taking import import_rules as take
 
@@ -117,7 +118,7 @@ def import_rules(
     def draw() -> None:
         _draw_imported(done, rules_format, project)
 
-    return Outcome(data, draw)
+    return Outcome(data, draw, exit_code=RuleViolated.exit_code if done.skipped else 0)
 
 
 def _left_alone(one: LeftAlone) -> dict[str, Any]:
@@ -142,23 +143,39 @@ def _draw_exported(done: Exported, rules_format: str, project: str, root: Path, 
     )
     if done.refused:
         say("", "Cannot be written:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused))
+    if done.repaired:
+        say("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
     if done.drifted:
-        first = shlex.quote(str(root / done.drifted[0].path))
-        say(
-            "",
-            "Left as they are:",
-            *(f"  {one.path}: {one.reason}" for one in done.drifted),
-            "",
-            "Take such an edit into the plan, or write over it:",
-            f"  groundplan knowledge import-rules --format {rules_format} {first} --project {shlex.quote(project)}"
-            " --task ID",
-            f"  {again} --force",
-        )
+        say("", "Left as they are:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
+        say(*_next_steps(done.drifted, rules_format, project, root))
+        say(f"  {again} --force")
     elif check and (done.written or done.removed):
         say("", "Next:", f"  {again}")
     elif not (done.written or done.removed or done.unchanged or done.refused):
         named = f"--format {rules_format} PATH --project {shlex.quote(project)} --task ID"
         say("", "The project has no atoms yet. Next:", f"  groundplan knowledge import-rules {named}")
+
+
+def _next_steps(drifted: list[LeftAlone], rules_format: str, project: str, root: Path) -> list[str]:
+    """What to do about each kind of file that was left as it is; the last line leads to the use of force."""
+    from groundplan.repository.rules.plan import NOT_OURS
+
+    edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
+    is_theirs = any(one.reason == NOT_OURS for one in drifted)
+    is_damaged = any(not one.can_be_taken and one.reason != NOT_OURS for one in drifted)
+    steps = [""]
+    if edited:
+        named = f"--format {rules_format} {edited[0]} --project {shlex.quote(project)} --task ID"
+        steps += ["Take an edit into the plan:", f"  groundplan knowledge import-rules {named}"]
+    if is_theirs:
+        steps.append("Give a file that was not written by Groundplan another name, and export again.")
+    if not is_damaged:
+        steps.append("Or write over what stands there:")
+    elif edited:
+        steps.append("Or write over what stands there; the text of a block without its last line stays, as yours:")
+    else:
+        steps.append("Or have a new block written, and keep the text of the old one as yours:")
+    return steps
 
 
 def _draw_imported(done: Imported, rules_format: str, project: str) -> None:
