@@ -20,7 +20,7 @@ from bench.swimlanes import PROJECT, Swimlanes
 CHARS_PER_TOKEN = 4
 AGENT = "claude-code-v1"
 
-LISTING_MAX = {None: 5_000, "work": 1_200, "work,knowledge,briefing": 2_500, "all": 8_000}
+LISTING_MAX = {None: 5_000, "work": 1_200, "knowledge": 700, "work,knowledge,briefing": 2_500, "all": 8_000}
 
 # What a request and its answer may cost: the figures of the work graph's contract, of a range the upper end.
 MAX = {
