@@ -168,3 +168,16 @@ def test_an_atom_that_somebody_changes_meanwhile_is_not_confirmed_for_nobody_has
     atom = plan.session.call("knowledge.get", entityType="atom", id=done.changed[0].id).atom
     assert (atom.version, atom.knowledge) == (2, "what Ben found 0")
     assert commits(plan) == {"app": None, "the docs": plan.copy.head}
+
+
+def test_an_id_tells_the_project_by_itself_and_a_name_does_not(plan: PlanBeside) -> None:
+    listed = plan.session.call("knowledge.list", projectId=plan.project).atoms
+    app = next(atom.id for atom in listed if atom.name == "app")
+
+    done = confirm(plan.session, None, plan.copy.folder, [app, "the docs"])
+
+    assert [atom.name for atom in done.confirmed] == ["app", "the docs"]
+    for refs in ([], ["app"]):
+        with pytest.raises(Invalid) as refused:
+            confirm(plan.session, None, plan.copy.folder, refs, every=True)
+        assert refused.value.code == "no_project"

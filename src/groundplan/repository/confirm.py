@@ -46,7 +46,7 @@ class Confirmation(Struct):
 
 def confirm(
     session: Session,
-    project: str,
+    project: str | None,
     folder: Path | str,
     refs: Sequence[str],
     *,
@@ -55,6 +55,8 @@ def confirm(
     task: str | None = None,
 ) -> Confirmation:
     """Confirm these atoms, each by its id or its name, or `every` atom of the project, at a commit.
+
+    Without a project it is that of the first atom, which must then be given by its id.
 
     If one of them is not found, none is touched. An atom that somebody changes meanwhile is left out: its text was not
     seen. How the others stand then is looked up and recorded.
@@ -65,6 +67,8 @@ def confirm(
     """
     if not refs and not every:
         raise Invalid("no atom is named; give their ids or names, or --all for every one", code="no_atoms")
+    if project is None:
+        project = _project_of(session, refs)
     repository = Repository(folder)
     head = repository.head()
     commit = head.id if revision == "HEAD" else repository.commit(revision).id
@@ -88,6 +92,13 @@ def confirm(
         # With another commit to compare with, nothing is known of them until somebody looks; we can.
         check(session, project, folder)
     return done
+
+
+def _project_of(session: Session, refs: Sequence[str]) -> str:
+    if not refs or parse_uuid(refs[0]) is None:
+        raise Invalid("say of which project: --project NAME; only an atom's id tells it by itself", code="no_project")
+    found = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)
+    return str(found.atom.project_id)
 
 
 def _meant(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:

@@ -78,7 +78,6 @@ def check(
 
 def confirm(
     invocation: Invocation,
-    project: _Project,
     atoms: Annotated[
         list[str] | None,
         typer.Argument(metavar="ATOM", help="The atoms, each by its id or its name.", show_default=False),
@@ -90,6 +89,15 @@ def confirm(
         str, typer.Option("--rev", metavar="REV", help="At this revision. Default: HEAD.", show_default=False)
     ] = "HEAD",
     repo: _Folder = ".",
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            metavar="PROJECT",
+            help="The project, by name or id. Needed unless the first atom is given by its id.",
+            show_default=False,
+        ),
+    ] = None,
     task: Annotated[
         str | None,
         typer.Option("--task", metavar="ID", help="The task in which they were looked at.", show_default=False),
