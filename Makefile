@@ -49,7 +49,8 @@ test-fast: $(READY) ## Run the tests on SQLite only
 proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=... of each)
 	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS) \
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
-		tests/machines/test_knowledge_machine.py tests/knowledge/paths/test_against_reference.py
+		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
+		tests/knowledge/paths/test_against_reference.py
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	$(BIN)/ruff check

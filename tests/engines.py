@@ -180,6 +180,7 @@ class PostgresEngine(Engine):
         self.app_url, self.app_role = made.app_url, made.app_role
         self._stores: list[Store] = []
         self._altered = False
+        self._kept: psycopg.Connection | None = None  # for what is done around every test
         self.store = PostgresStore(self.app_url)
 
     @classmethod
@@ -196,6 +197,8 @@ class PostgresEngine(Engine):
                 yield made
             finally:
                 made.store.close()
+                if made._kept is not None:
+                    made._kept.close()
                 with psycopg.connect(url, autocommit=True) as connection:
                     connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA)))
                     connection.execute(psql.SQL("DROP OWNED BY {}").format(psql.Identifier(app)))
@@ -215,6 +218,8 @@ class PostgresEngine(Engine):
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
         # The superuser: the owner itself is held to the policies by FORCE. An altered schema is made anew afterwards.
+        if all(statement.startswith("SELECT ") for statement in statements):
+            return _run(self._superuser(), statements)
         self._altered = self._altered or (keep and any(_is_ddl(statement) for statement in statements))
         with psycopg.connect(self.superuser_url, autocommit=keep, options=f"-c search_path={SCHEMA}") as connection:
             rows = _run(connection, statements)
@@ -246,6 +251,13 @@ class PostgresEngine(Engine):
             opened = postgres_policies(declared, role.as_string(connection))
             _run(connection, (tables, *guards, *(one for one in opened if not one.startswith("REVOKE"))))
 
+    def _superuser(self) -> psycopg.Connection:
+        """A connection that stays: to make one takes longer than most of what is asked over it."""
+        if self._kept is None or self._kept.closed:
+            self._kept = psycopg.connect(self.superuser_url, autocommit=True, options=f"-c search_path={SCHEMA}")
+            self._kept.prepare_threshold = None  # a schema that is made anew changes what a prepared statement gives
+        return self._kept
+
     def will_be_altered(self) -> None:
         """Say that a test changes the schema in a way of its own, so that it is made anew afterwards."""
         self._altered = True
@@ -264,9 +276,10 @@ class PostgresEngine(Engine):
             self.store = PostgresStore(self.app_url)
             return
         tables = ", ".join(table.name for table in schema().tables if table.name != "schema_migrations")
-        with psycopg.connect(self.superuser_url, options=f"-c search_path={SCHEMA}") as connection:
+        connection = self._superuser()
+        with connection.transaction():
             # Past the triggers that rightly refuse to empty the events.
-            connection.execute("SET session_replication_role = replica")
+            connection.execute("SET LOCAL session_replication_role = replica")
             _run(connection, (f"TRUNCATE {tables}",))
             connection.execute(
                 "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')"

@@ -11,6 +11,7 @@ from typing import NoReturn
 import pytest
 
 import groundplan
+from groundplan.catalog import schema
 from groundplan.configuration import (
     ACCESS,
     CLAIM_TTL_MINUTES,
@@ -24,10 +25,12 @@ from groundplan.configuration import (
     user_name,
 )
 from groundplan.kernel import policies
-from groundplan.kernel.actors import Access, Actor, Kind
+from groundplan.kernel.actors import Access, Actor, Kind, local_actor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.opening import open_store
+from groundplan.session import Session
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")
 
@@ -141,6 +144,7 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "tools",
         "claim_ttl_minutes",
         "lean",
+        "pipelines",
     ]
 
 
@@ -173,6 +177,14 @@ def test_a_key_like_no_other_is_refused_with_all_there_are() -> None:
         "lean: 2",
         "lean: maybe",
         "lean: []",
+        "pipelines: NEW",
+        "pipelines: {}",
+        "pipelines: {epic: [NEW, ACTIVE, CLOSED]}",
+        "pipelines: {task: [NEW, CLOSED]}",
+        "pipelines: {task: [NEW, ACTIVE, ACTIVE, CLOSED]}",
+        "pipelines: {feature: [NEW, ACTIVE, WILL_NOT_IMPLEMENT, CLOSED]}",
+        "pipelines: [NEW, ACTIVE, in test, CLOSED]",
+        "pipelines: [NEW, ACTIVE, 3, CLOSED]",
     ],
 )
 def test_a_value_of_the_wrong_kind_is_refused_with_its_place(line: str) -> None:
@@ -292,3 +304,17 @@ def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
 def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
     assert Settings(claim_ttl_minutes=5, lean=True).preferences(answer_tokens_max=9) == Preferences(True, 5, 9)
     assert Settings().preferences() == Preferences()
+
+
+def test_pipelines_of_the_file_are_kept_with_the_projects_that_are_made(tmp_path: Path) -> None:
+    written("pipelines:\n  task: [NEW, ACTIVE, CLOSED]\n")
+    found = settings()
+    db = str(tmp_path / "plan.db")
+    with Session(open_store(db, schema), local_actor("ada"), preferences=found.preferences()) as plan:
+        plan.call("project.create", name="atlas")
+
+    with groundplan.open(db, actor="ben") as plan:
+        project = plan.call("container.get", containerType="project", id="atlas").project
+
+    assert project.pipelines.task == ("NEW", "ACTIVE", "CLOSED")
+    assert project.pipelines.feature == ("NEW", "ACTIVE", "READY_TO_PROD", "CLOSED")

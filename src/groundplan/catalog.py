@@ -16,8 +16,42 @@ from groundplan.knowledge import update as update_knowledge
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
+from groundplan.knowledge.reading.files import knowledge_of_files
 from groundplan.work import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
 from groundplan.work import tables as work_tables
+from groundplan.work.containers import (
+    advance,
+    block,
+    blocked,
+    dependencies,
+    dependency,
+    next_feature,
+    next_task,
+    overview,
+    revert,
+    terminate,
+    unblock,
+    workflow_state,
+)
+from groundplan.work.containers import create as create_container
+from groundplan.work.containers import delete as delete_container
+from groundplan.work.containers import get as get_container
+from groundplan.work.containers import search as search_containers
+from groundplan.work.containers import update as update_container
+from groundplan.work.containers.sections import add as add_sections
+from groundplan.work.containers.sections import delete as delete_sections
+from groundplan.work.containers.sections import list as list_sections
+from groundplan.work.containers.sections import reorder as reorder_sections
+from groundplan.work.containers.sections import update as update_sections
+from groundplan.work.containers.tags import list as list_tags
+from groundplan.work.containers.tags import rename as rename_tag
+from groundplan.work.containers.tags import usage as tag_usage
+from groundplan.work.containers.templates import add_section, apply, switch
+from groundplan.work.containers.templates import create as create_template
+from groundplan.work.containers.templates import delete as delete_template
+from groundplan.work.containers.templates import get as get_template
+from groundplan.work.containers.templates import list as list_templates
+from groundplan.work.containers.templates import update as update_template
 from groundplan.work.reading import context, history, onboard
 from groundplan.work.refs import task_meant
 from groundplan.work.root import plant_root
@@ -53,11 +87,50 @@ OPERATIONS = Registry(
         list_atoms.OPERATION,
         record_check.OPERATION,
         delete.OPERATION,
+        get_container.OPERATION,
+        search_containers.OPERATION,
+        overview.OPERATION,
+        create_container.OPERATION,
+        update_container.OPERATION,
+        delete_container.OPERATION,
+        next_task.OPERATION,
+        next_feature.OPERATION,
+        blocked.TASKS,
+        blocked.FEATURES,
+        workflow_state.OPERATION,
+        dependencies.OPERATION,
+        dependency.CREATE,
+        dependency.DELETE,
+        advance.OPERATION,
+        revert.OPERATION,
+        terminate.OPERATION,
+        block.OPERATION,
+        unblock.OPERATION,
+        list_sections.OPERATION,
+        add_sections.OPERATION,
+        update_sections.OPERATION,
+        update_sections.UPDATE_TEXT,
+        reorder_sections.OPERATION,
+        add_sections.BULK_CREATE,
+        delete_sections.OPERATION,
+        delete_sections.BULK_DELETE,
+        get_template.OPERATION,
+        list_templates.OPERATION,
+        create_template.OPERATION,
+        update_template.OPERATION,
+        *switch.OPERATIONS,
+        add_section.OPERATION,
+        delete_template.OPERATION,
+        apply.OPERATION,
+        list_tags.OPERATION,
+        tag_usage.OPERATION,
+        rename_tag.OPERATION,
     )
 )
 
 ports.on_project_created.connect(plant_root)
 ports.task_meant.connect(task_meant)
+ports.knowledge_of_files.connect(knowledge_of_files)
 
 
 def schema() -> Schema:

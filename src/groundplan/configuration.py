@@ -1,6 +1,7 @@
 """What a Groundplan process is told before it starts: the configuration file, then the environment, then the flags.
 
-    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean
+    groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean,
+                                             pipelines
     environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
     flags                                    --db, --agent, --access, --tools
 
@@ -52,6 +53,7 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
     "tools": "tools",
     "claim_ttl_minutes": "claim_ttl_minutes",
     "lean": "lean",
+    "pipelines": "pipelines",
 }
 
 
@@ -74,6 +76,7 @@ class Settings(NamedTuple):
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES
     lean: bool = False
+    pipelines: str | None = None  # as a project keeps them; None: the usual ones
     config_file: str | None = None
 
     def actor(self, otherwise: Callable[[], str], kind: Kind) -> Actor | None:
@@ -89,7 +92,7 @@ class Settings(NamedTuple):
         """What operations are to do where a request does not say. 0 tokens: an answer is as long as it is."""
         from groundplan.kernel.preferences import Preferences
 
-        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max)
+        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines)
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
@@ -244,6 +247,15 @@ def _switch(value: Any, where: str) -> bool:
     raise _not_among(value, (YES[0], NO[0]), where)
 
 
+def _pipelines(value: Any, where: str) -> str | None:
+    from groundplan.work.containers.pipeline import USUAL, checked_pipelines, stored  # for who has some
+
+    try:
+        return stored(checked_pipelines(value, USUAL, ("pipelines",)))
+    except Invalid as error:
+        raise _invalid(f"{where}: {error.message}", where) from None
+
+
 _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "db": _db,
     "agent": _agent,
@@ -251,6 +263,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "tools": _tools,
     "claim_ttl_minutes": _minutes,
     "lean": _switch,
+    "pipelines": _pipelines,
 }
 
 

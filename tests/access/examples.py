@@ -34,8 +34,10 @@ ROWS = {
     for row in (Row(operation, operation), *(Row(operation, other) for other in operation.becomes))
 }
 
-# {project} stands for the project in question, {node} and {other} for two open nodes in it, {atom} for an atom; dora is
-# a member of it whom an owner can do without.
+# {project} stands for the project in question, {node} and {other} for two tasks in it, of which the other waits for the
+# first, {feature} for a feature that is active, {section} for the only section of the first, {atom} for an atom, and
+# {template} for a template of the asker's own organization; something in every project has the tag coast. Dora is a
+# member of it whom an owner can do without.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -86,6 +88,77 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
+    "container.get": {"containerType": "task", "id": "{node}", "includeSections": True},
+    "container.search": {"containerType": "task"},
+    "container.search as container.search.project": {"containerType": "task", "projectId": "{project}"},
+    "container.overview": {"containerType": "feature"},
+    "container.overview as container.overview.one": {"containerType": "feature", "id": "{feature}"},
+    "container.overview as container.overview.project": {"containerType": "task", "featureId": "{feature}"},
+    "container.create": {"containerType": "task", "title": "Draw the coast", "featureId": "{feature}"},
+    "container.create as container.create_project": {"containerType": "project", "name": "a new one"},
+    "container.update": {"containerType": "task", "id": "{node}", "version": 1, "tags": "hills"},
+    "container.update as container.update_project": {
+        "containerType": "project",
+        "id": "{project}",
+        "version": 1,
+        "pipeline": ["NEW", "ACTIVE", "CLOSED"],
+    },
+    "container.delete": {"containerType": "task", "id": "{node}", "version": 1},
+    "container.delete as container.delete_project": {
+        "containerType": "project",
+        "id": "{project}",
+        "version": 1,
+        "cascade": True,
+    },
+    "container.next_task": {},
+    "container.next_task as container.next_task.project": {"projectId": "{project}"},
+    "container.next_feature": {},
+    "container.next_feature as container.next_feature.project": {"projectId": "{project}"},
+    "container.blocked_tasks": {},
+    "container.blocked_tasks as container.blocked_tasks.project": {"featureId": "{feature}"},
+    "container.blocked_features": {},
+    "container.blocked_features as container.blocked_features.project": {"projectId": "{project}"},
+    "container.workflow_state": {"containerType": "task", "id": "{node}"},
+    "container.dependencies": {"containerType": "task", "id": "{node}"},
+    "dependency.create": {"fromId": "{feature}", "toId": "{node}"},
+    "dependency.delete": {"fromId": "{node}", "toId": "{other}"},
+    "container.advance": {"containerType": "task", "id": "{node}", "version": 1},
+    "container.revert": {"containerType": "feature", "id": "{feature}", "version": 2},
+    "container.terminate": {"containerType": "task", "id": "{node}", "version": 1},
+    "container.block": {"containerType": "task", "id": "{node}", "version": 1, "blockedBy": "{feature}"},
+    "container.unblock": {"containerType": "task", "id": "{other}", "version": 1, "blockedBy": "{node}"},
+    "section.list": {"entityType": "TASK", "entityId": "{node}"},
+    "section.add": {"entityType": "TASK", "entityId": "{node}", "title": "Notes"},
+    "section.update": {"sectionId": "{section}", "version": 1, "title": "Tides"},
+    "section.update_text": {"sectionId": "{section}", "version": 1, "content": "Low at nine"},
+    "section.reorder": {"entityType": "TASK", "entityId": "{node}", "orderedIds": "{section}"},
+    "section.bulk_create": {"entityType": "TASK", "entityId": "{node}", "sections": [{"title": "Notes"}]},
+    "section.delete": {"sectionId": "{section}", "version": 1},
+    "section.bulk_delete": {"sectionIds": "{section}"},
+    "template.get": {"id": "{template}"},
+    "template.list": {},
+    "template.create": {"name": "A new one", "targetEntityType": "TASK"},
+    "template.update": {"id": "{template}", "description": "New"},
+    "template.enable": {"id": "{template}"},
+    "template.disable": {"id": "{template}"},
+    "template.add_section": {"id": "{template}", "title": "More"},
+    "template.delete": {"id": "{template}"},
+    "template.apply": {
+        "templateId": "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d10",
+        "entityType": "TASK",
+        "entityId": "{node}",
+    },
+    "tag.list": {},
+    "tag.list as tag.list.project": {"projectId": "{project}"},
+    "tag.usage": {"tag": "coast"},
+    "tag.usage as tag.usage.project": {"tag": "coast", "projectId": "{project}"},
+    "tag.rename": {"oldTag": "coast", "newTag": "shore", "projectId": "{project}"},
+    "tag.rename as tag.rename_preview": {
+        "oldTag": "coast",
+        "newTag": "shore",
+        "projectId": "{project}",
+        "dryRun": True,
+    },
 }
 
 

@@ -85,7 +85,7 @@ def limits(field: FieldInfo) -> str:
     """What a value may not exceed, and what it is when left out."""
     found = list(_bounds(field.type))
     default = field.default.value if isinstance(field.default, Enum) else field.default
-    if default not in (NODEFAULT, UNSET, None):
+    if default not in (NODEFAULT, UNSET, None, ""):
         found.append(f"default `{json.dumps(default)}`")
     return ", ".join(found)
 

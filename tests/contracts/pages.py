@@ -201,10 +201,10 @@ def _commands() -> str:
     shown = {name: command for name, command in commands().items() if not command.hidden}
     alone = {name: command for name, command in shown.items() if not hasattr(command, "commands")}
     rows = [
-        (f"`groundplan {' '.join(one.command.words)}`", one.summary, f"[{one.name}]({_place(name, one.name)})")
+        (f"`groundplan {' '.join(command.words)}`", one.summary, f"[{one.name}]({_place(name, one.name)})")
         for name, operations in by_page().items()
         for one in operations
-        if one.command is not None
+        for command in one.commands
     ]
     common = [(_spelled(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return page(

@@ -54,6 +54,7 @@ def family_of(found: ErrorClass) -> ErrorClass:
     return next(parent for parent in found.__mro__ if GroundplanError in parent.__bases__)
 
 
+@cache
 def refusals() -> list[Refusal]:
     """Every code once for each meaning it has: by family, the family itself first."""
     of_classes = [Refusal(found.code, family_of(found), _first_line(found)) for found in error_classes().values()]

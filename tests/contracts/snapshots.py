@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
+from msgspec import Meta, Struct, defstruct
 
 from groundplan.catalog import OPERATIONS, schema
-from groundplan.kernel.operations.registry import Group, Operation
+from groundplan.kernel.operations.registry import Command, Group, Operation
 from groundplan.kernel.operations.schema import json_schema
 from groundplan.kernel.output_gate import tokens
 from groundplan.kernel.store.guards import postgres_guards, sqlite_guards
@@ -25,6 +26,7 @@ TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "default": (DEFAULT_GROUPS, 5_000),
     "work": ({Group.WORK}, 1_200),
     "knowledge": ({Group.KNOWLEDGE}, 700),
+    "containers": ({Group.CONTAINERS}, 3_000),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
     "all": (frozenset(Group), 8_000),
 }
@@ -65,7 +67,7 @@ def operations() -> dict[str, Any]:
 
 
 def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
-    tool, command = operation.tool, operation.command
+    tool = operation.tool
     return {
         "summary": operation.summary,
         "permission": operation.permission.value,
@@ -76,9 +78,14 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         "input": json_schema(operation.input),
         "output": output_schema(operation.output),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
-        "command": command
-        and {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)},
+        "commands": [_command(command) for command in operation.commands],
     }
+
+
+def _command(command: Command) -> dict[str, Any]:
+    told = {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)}
+    given = {"fixed": dict(command.fixed), "without": list(command.without)}
+    return {**told, **{name: value for name, value in given.items() if value}}
 
 
 def output_schema(shape: Any, *, named: Collection[str] = ()) -> dict[str, Any]:
@@ -86,11 +93,33 @@ def output_schema(shape: Any, *, named: Collection[str] = ()) -> dict[str, Any]:
 
     Of the shapes that are `named`, only the name stands where they occur.
     """
-    found = msgspec.json.schema(shape)
-    definitions = found.get("$defs", {})
+    untagged: dict[str, type[Struct]] = {}
+    found = msgspec.json.schema(_told_apart(shape, untagged))
+    _, definitions = msgspec.json.schema_components(untagged.values(), ref_template="#/$defs/{name}")
+    definitions |= found.get("$defs", {})
     top = found["$ref"].rpartition("/")[2] if "$ref" in found else ""
     inlined: dict[str, Any] = _inlined(definitions.get(top, found), definitions, (*named, top))
     return inlined
+
+
+def _told_apart(shape: Any, untagged: dict[str, type[Struct]]) -> Any:
+    """A shape of which msgspec can make a schema: it knows no lists of structs that no tag tells apart.
+
+    They are collected; in their place stands what they are called.
+    """
+    if not (isinstance(shape, type) and issubclass(shape, Struct)):
+        return shape
+    fields: list[Any] = []
+    for field in msgspec.structs.fields(shape):
+        options = get_args(get_args(field.type)[0]) if get_origin(field.type) is list else ()
+        structs = [one for one in options if issubclass(one, Struct) and one.__struct_config__.tag is None]
+        kind = field.type
+        if len(structs) > 1:
+            untagged.update({one.__name__: one for one in structs})
+            refs = [{"$ref": f"#/$defs/{one.__name__}"} for one in structs]
+            kind = list[Annotated[Any, Meta(extra_json_schema={"anyOf": refs})]]
+        fields.append((field.name, kind) if field.required else (field.name, kind, field.default))
+    return defstruct(shape.__name__, fields, rename="camel") if untagged else shape
 
 
 def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) -> Any:

@@ -21,13 +21,13 @@ from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.contracts.placeholders import filled
 from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
-from tests.contracts.words import EXAMPLES, FIRST, NODES
+from tests.contracts.words import EXAMPLES, FIRST, MADE_AS, NODES
 from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
 PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
-MADE = re.compile(r"^id +([0-9a-f-]{36})$", re.MULTILINE)
+MADE = re.compile(r"^id +([\w-]+) *$", re.MULTILINE)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -91,12 +91,15 @@ def plan(here: Path) -> Iterator[Session]:
 
 
 class Learned(dict[str, str]):
-    """The ids that refs got, once they got one, and that of the atom."""
+    """The ids that refs got, once they got one, and those of what was made under a name that the words know."""
 
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
-        if atom := getattr(answer, "atom", None):
-            self["atom"] = atom.id
+        inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template")]
+        for thing in (answer, *inside):
+            called = getattr(thing, "title", None) or getattr(thing, "name", None)
+            if called in MADE_AS:
+                self[MADE_AS[called]] = thing.id
 
 
 def examples(page: str) -> list[tuple[str, dict[str, Any]]]:
@@ -119,7 +122,7 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
         assert code == 0, f"{line}\n{printed.err}"
         real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
         if made := MADE.search(printed.out):
-            real[NODES["atom"]] = made[1]
+            real |= {NODES[name]: made[1] for called, name in MADE_AS.items() if called in arguments}
     assert not set(NODES.values()) & set(WORD.findall(text)) - real.keys(), "what was planned is not printed"
 
 
@@ -141,7 +144,7 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
 
     tools = RegistryTools(OPERATIONS, frozenset(Group), run)
     for name, values in FIRST.get(page, ()):
-        learned.learn(plan.call(name, **values))
+        learned.learn(plan.call(name, **filled(values, learned)))
     for name, values in examples(page):
         if OPERATIONS[name].tool is not None:
             call = tool_call(OPERATIONS[name], filled(values, learned))

@@ -2,16 +2,19 @@
 
 Descriptions in the schemas would be paid for in every conversation, so they stand here. The tests run every example
 through each surface that reaches the operation, page by page, in the order in which they stand on the page. `{coast}`
-in an example is the id of the node that was planned under the ref `coast`, and `{atom}` that of the atom that was made:
-a page shows the one in NODES, a test the one that it was given.
+in an example is the id of the node that was planned under the ref `coast`, `{atom}` that of what was made under the
+name that MADE_AS has for it: a page shows the one in NODES, a test the one that it was given.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# By the path on the wire; `operation/path` where one operation means something else by it.
+from tests.contracts import container_words
+
+# By the path on the wire; `operation/path` or `thing/path` where that means something else by it.
 ARGUMENTS = {
+    **container_words.ARGUMENTS,
     "archived": "Archived projects too.",
     "createDraftRun": "Begin the first run too. Refused in this version, which has no runs yet.",
     "cursor": "`nextCursor` of the page before.",
@@ -154,6 +157,7 @@ ARGUMENTS = {
 
 # What else there is to say about an operation.
 NOTES = {
+    **container_words.NOTES,
     "work.open": "What it becomes is decided by what it is given: no `project`, one that is not there, or `policies`.",
     "work.next": "First by `properties.priority`, then the deeper node, then the one that changed longest ago. A node "
     "that somebody else has claimed is passed over until the claim is over. Where there is none, `reason` says why.",
@@ -175,6 +179,7 @@ NOTES = {
 
 # How each page's examples begin, in an empty database.
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    **container_words.FIRST,
     "members": [("project.create", {"name": "atlas"})],
     "knowledge": [
         ("work.open", {"project": "atlas"}),
@@ -183,6 +188,7 @@ FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
+    **container_words.EXAMPLES,
     "project.list": {"archived": True},
     "project.create": {"name": "atlas", "goal": "A map that every walker trusts"},
     "project.archive": {"project": "atlas"},
@@ -272,7 +278,9 @@ NODES = {
     "hills": "x3nc9t",
     "print": "e6ryb1",
     "atom": "d3b2f6a81c4e4a53917c0e5b8f24d6a9",
+    **container_words.NODES,
 }
+MADE_AS = {"Coast sheets": "atom", **container_words.MADE_AS}
 
 SETTINGS = {
     "db": "The store: a file, or the `postgresql://` URL of a database.",
@@ -281,6 +289,8 @@ SETTINGS = {
     "tools": "The groups of tools that the MCP server offers.",
     "claim_ttl_minutes": "How long a claim on a work node holds, where its project has no policy about it.",
     "lean": "Leave null, empty and bookkeeping fields out of answers about work, where a request does not say.",
+    "pipelines": "The steps of tasks and features in projects that are made from now on: `{task: […], feature: […]}`, "
+    "or one list for both. A project keeps its own.",
     "config_file": "The configuration file itself.",
 }
 

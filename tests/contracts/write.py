@@ -32,6 +32,8 @@ def contents() -> dict[Path, str]:
 def difference(path: Path, text: str) -> str:
     """How a file differs from what it should be; empty when it does not."""
     there = path.read_text(encoding="utf-8") if path.exists() else ""
+    if there == text:
+        return ""
     name = str(path.relative_to(ROOT))
     lines = difflib.unified_diff(there.splitlines(), text.splitlines(), name, f"{name} (from the code)", lineterm="")
     return "\n".join(lines)

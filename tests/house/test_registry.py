@@ -74,7 +74,7 @@ def test_the_refusals_an_operation_names_exist(operation: AnyOperation) -> None:
 
 def test_no_two_operations_are_reached_the_same_way() -> None:
     tools = [(one.tool.name, one.tool.selector) for one in OPERATIONS if one.tool]
-    commands = [one.command.words for one in OPERATIONS if one.command]
+    commands = [command.words for one in OPERATIONS for command in one.commands]
     assert len(set(tools)) == len(tools)
     assert len(set(commands)) == len(commands)
 

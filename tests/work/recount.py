@@ -3,37 +3,77 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from tests.engines import Engine
 
 NODES = (
-    "SELECT project_id, n, parent_n, resolved, id, rev, depth, open_children, open_deps, blocked_above, is_ready, "
-    "is_blocked FROM work_nodes ORDER BY project_id, n"
+    "SELECT project_id, n, parent_n, kind, resolved, outcome, status, held_reason, id, rev, depth, feature_n, "
+    "open_children, open_deps, blocked_above, is_ready, is_blocked FROM work_nodes ORDER BY project_id, n"
 )
 EDGES = "SELECT project_id, from_n, to_n FROM work_edges WHERE type = 'depends_on'"
-EVENTS = "SELECT subject, count(*) FROM events WHERE op LIKE 'work.%' GROUP BY subject"
-COUNTS = "SELECT project_id, total, resolved, blocked, actionable FROM work_projects"
+# What is told about a section does not change the node that it is of.
+EVENTS = "SELECT subject, count(*) FROM events WHERE op LIKE 'work.%' AND op NOT LIKE 'work.section_%' GROUP BY subject"
+COUNTS = (
+    "SELECT project_id, total, resolved, blocked, actionable, features, tasks, tasks_closed, tasks_dropped "
+    "FROM work_projects"
+)
+FEATURES = "SELECT project_id, n, tasks, tasks_closed, tasks_dropped FROM work_features"
 INHERITING = "SELECT id, policies FROM projects"
 
+Key = tuple[str, int]
 Kept = dict[Any, dict[str, Any]]
 
 
+class Row(NamedTuple):
+    """A node: its facts first, then what is kept beside them."""
+
+    project: str
+    n: int
+    parent_n: int | None
+    kind: str | None
+    resolved: bool
+    outcome: str | None
+    status: str | None
+    held_reason: str | None
+    id: str
+    rev: int
+    depth: int
+    feature_n: int | None
+    open_children: int
+    open_deps: int
+    blocked_above: int
+    is_ready: bool
+    is_blocked: bool
+
+
 def stored(engine: Engine) -> Kept:
-    """What is kept of every node and of every project."""
+    """What is kept of every node, of every feature and of every project."""
     kept: Kept = {}
-    for project, n, _, _, _, rev, depth, children, deps, above, ready, blocked in engine.as_owner(NODES):
-        kept[project, n] = _node(rev, depth, children, deps, above, bool(ready), bool(blocked))
+    for row in map(Row._make, engine.as_owner(NODES)):
+        kept[row.project, row.n] = {
+            "rev": row.rev,
+            "depth": row.depth,
+            "feature_n": row.feature_n,
+            "open_children": row.open_children,
+            "open_deps": row.open_deps,
+            "blocked_above": row.blocked_above,
+            "is_ready": bool(row.is_ready),
+            "is_blocked": bool(row.is_blocked),
+        }
+    for project, n, *tasks in engine.as_owner(FEATURES):
+        kept[project, n, "feature"] = dict(zip(("tasks", "closed", "dropped"), tasks, strict=True))
     for project, *counts in engine.as_owner(COUNTS):
-        kept[project] = _counts(*counts)
+        names = ("total", "resolved", "blocked", "actionable", "features", "tasks", "closed", "dropped")
+        kept[project] = dict(zip(names, counts, strict=True))
     return kept
 
 
 def recomputed(engine: Engine) -> Kept:
     """The same, from the facts alone."""
-    rows = {(row[0], row[1]): row for row in engine.as_owner(NODES)}
+    rows = {(row.project, row.n): row for row in map(Row._make, engine.as_owner(NODES))}
     waits = [((project, source), (project, target)) for project, source, target in engine.as_owner(EDGES)]
     events: dict[str, int] = dict(engine.as_owner(EVENTS))
     inheriting = {
@@ -41,49 +81,56 @@ def recomputed(engine: Engine) -> Kept:
         for project, said in engine.as_owner(INHERITING)
         if msgspec.json.decode(said).get("inherit_dependencies")
     }
-    is_open = {key: not row[3] for key, row in rows.items()}
-    open_deps = Counter(source for source, target in waits if is_open[target])
-    open_children = Counter((row[0], row[2]) for key, row in rows.items() if is_open[key] and row[2] is not None)
+    open_deps = Counter(source for source, target in waits if not rows[target].resolved)
+    children = Counter((row.project, row.parent_n) for row in rows.values() if not row.resolved and row.parent_n)
+    waiting = {key for key, row in rows.items() if open_deps[key] or row.held_reason is not None}
     kept: Kept = {}
-    for key, (project, _, parent_n, _, node_id, *_) in rows.items():
+    for key, row in rows.items():
         above = _above(rows, key)
-        held = sum(open_deps[one] > 0 for one in above) if project in inheriting else 0
-        blocked = is_open[key] and (open_deps[key] > 0 or held > 0)
-        ready = is_open[key] and not blocked and not open_children[key] and parent_n is not None
-        kept[key] = _node(events[node_id], len(above), open_children[key], open_deps[key], held, ready, blocked)
+        held = sum(one in waiting and (row.project in inheriting or rows[one].kind == "feature") for one in above)
+        is_blocked = not row.resolved and (key in waiting or held > 0)
+        begun_or_new = row.status in (None, "ACTIVE")
+        is_work = row.parent_n is not None and row.kind != "feature" and begun_or_new
+        kept[key] = {
+            "rev": events[row.id],
+            "depth": len(above),
+            "feature_n": next((n for project, n in above if rows[project, n].kind == "feature"), None),
+            "open_children": children[key],
+            "open_deps": open_deps[key],
+            "blocked_above": held,
+            "is_ready": not row.resolved and not is_blocked and not children[key] and is_work,
+            "is_blocked": is_blocked,
+        }
+    for (project, n), row in rows.items():
+        if row.kind == "feature":
+            mine = [one for key, one in rows.items() if kept[key]["feature_n"] == n and key[0] == project]
+            kept[project, n, "feature"] = _tasks(mine)
     for project in {key[0] for key in rows}:
-        mine = [key for key in rows if key[0] == project]
-        kept[project] = _counts(
-            len(mine),
-            sum(not is_open[key] for key in mine),
-            sum(kept[key]["is_blocked"] for key in mine),
-            sum(kept[key]["is_ready"] for key in mine),
-        )
+        mine = [one for key, one in rows.items() if key[0] == project]
+        kept[project] = {
+            "total": len(mine),
+            "resolved": sum(bool(one.resolved) for one in mine),
+            "blocked": sum(kept[project, one.n]["is_blocked"] for one in mine),
+            "actionable": sum(kept[project, one.n]["is_ready"] for one in mine),
+            "features": sum(one.kind == "feature" for one in mine),
+            **_tasks(mine),
+        }
     return kept
 
 
-def _above(rows: dict[Any, Any], key: Any) -> list[Any]:
-    above: list[Any] = []
-    while (parent_n := rows[key][2]) is not None:
+def _tasks(rows: list[Row]) -> dict[str, int]:
+    tasks = [row for row in rows if row.kind not in ("project", "feature")]
+    return {
+        "tasks": len(tasks),
+        "closed": sum(bool(row.resolved) and row.outcome is None for row in tasks),
+        "dropped": sum(row.outcome is not None for row in tasks),
+    }
+
+
+def _above(rows: dict[Key, Row], key: Key) -> list[Key]:
+    above: list[Key] = []
+    while (parent_n := rows[key].parent_n) is not None:
         key = (key[0], parent_n)
         assert key not in above, "a node lies below itself"
         above.append(key)
     return above
-
-
-def _node(
-    rev: int, depth: int, children: int, deps: int, above: int, is_ready: bool, is_blocked: bool
-) -> dict[str, Any]:
-    return {
-        "rev": rev,
-        "depth": depth,
-        "open_children": children,
-        "open_deps": deps,
-        "blocked_above": above,
-        "is_ready": is_ready,
-        "is_blocked": is_blocked,
-    }
-
-
-def _counts(total: int, resolved: int, blocked: int, actionable: int) -> dict[str, Any]:
-    return {"total": total, "resolved": resolved, "blocked": blocked, "actionable": actionable}

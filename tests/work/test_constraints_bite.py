@@ -141,9 +141,24 @@ ATTEMPTS = {
         counts("resolved = 2, blocked = 2, actionable = 2"), "work_projects_counts_add_up", COUNTS
     ),
     "a count below nothing": Attempt(counts("blocked = -1"), "work_projects_counts_add_up", COUNTS),
-    "a total without the root": Attempt(
-        counts("total = 0, resolved = 0, blocked = 0, actionable = 0"), "work_projects_counts_add_up", COUNTS
+    "more nodes than were ever made": Attempt(counts("last_n = 1"), "work_projects_counts_add_up", COUNTS),
+    "tasks that are no nodes": Attempt(counts("tasks = tasks + 1"), "work_projects_tasks_add_up", COUNTS),
+    "more tasks done than there are": Attempt(counts("tasks_closed = 4"), "work_projects_tasks_add_up", COUNTS),
+    "fewer features than none": Attempt(
+        counts("features = -1, tasks = tasks + 1"), "work_projects_tasks_add_up", COUNTS
     ),
+    "a status of what is resolved": Attempt(
+        node("status = 'TO_BE_TESTED', resolved = true", 4), "work_nodes_status_is_of_the_begun"
+    ),
+    "a status that goes without saying": Attempt(node("status = 'CLOSED'", 4), "work_nodes_status_is_of_the_begun"),
+    "a status of the root": Attempt(node("status = 'ACTIVE'", 1), "work_nodes_status_is_of_the_begun"),
+    "a node that is its own feature": Attempt(node("feature_n = n", 4), "work_nodes_are_not_their_own_feature"),
+    "a hold without a reason": Attempt(node("held_reason = ''", 4), "work_nodes_hold_has_a_reason"),
+    "a hold on the root": Attempt(node("held_reason = 'wait'", 1), "work_nodes_hold_has_a_reason"),
+    "a reason that is too long in bytes": Attempt(
+        node(f"blocked_reason = '{'ü' * 2049}'", 4), "work_nodes_reason_fits"
+    ),
+    "a complexity beyond the scale": Attempt(node("complexity = 12", 4), "work_nodes_complexity_ranks"),
 }
 TRIGGERS = {"work_nodes_claim_number_only_grows": "claim_step", "work_nodes_rev_moves_by_one": "rev_step"}
 REFERENCES = {

@@ -35,6 +35,8 @@ class Permission(StrEnum):
     WORK_UPDATE = "work:node:update"
     WORK_CONNECT = "work:node:connect"
     WORK_RESTRUCTURE = "work:node:restructure"
+    TEMPLATE_READ = "work:template:read"
+    TEMPLATE_WRITE = "work:template:write"
     KNOWLEDGE_READ = "knowledge:read"
     KNOWLEDGE_WRITE = "knowledge:write"
 
@@ -63,7 +65,9 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
 }
 
 # Permissions that every member of the organization has; no project is involved.
-ORGANIZATION_GRANTS: frozenset[Permission] = frozenset({Permission.PROJECT_CREATE, Permission.PROJECT_LIST})
+ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
+    {Permission.PROJECT_CREATE, Permission.PROJECT_LIST, Permission.TEMPLATE_READ, Permission.TEMPLATE_WRITE}
+)
 
 
 def allows(role: Role, permission: Permission) -> bool:

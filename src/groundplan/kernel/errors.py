@@ -25,6 +25,7 @@ class GroundplanError(Exception):
     """A refusal: a stable code for programs, a sentence that says what to do for people, details for both."""
 
     code: str = "error"
+    contract_code: ClassVar[str | None] = None  # what a contract calls this very refusal, where its family will not do
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
 
@@ -70,6 +71,7 @@ class NotFound(GroundplanError):
         if near:
             hint = f"did you mean {' or '.join(map(repr, near))}?"
             details["near"] = list(near)
+        self.hint = hint
         super().__init__(f"no {thing} {ref!r} here" + (f"; {hint}" if hint else ""), thing=thing, ref=ref, **details)
 
 

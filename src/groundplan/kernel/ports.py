@@ -7,8 +7,12 @@ catalog connects the slices to both, so what is connected can be read there in o
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from groundplan.kernel.store.transaction import Transaction
+
+Asked = TypeVar("Asked")
+Answer = TypeVar("Answer")
 
 
 class Port:
@@ -27,24 +31,35 @@ class Port:
             act(tx, project_id, summary)
 
 
-class Question:
+class Question(Generic[Asked, Answer]):
     """Something that one slice knows and others may ask; the answer only reads."""
 
     def __init__(self) -> None:
-        self._answer: Callable[[Transaction, str], tuple[str, str]] | None = None
+        self._answer: Callable[[Transaction, Asked], Answer] | None = None
 
-    def connect(self, answer: Callable[[Transaction, str], tuple[str, str]]) -> None:
+    def connect(self, answer: Callable[[Transaction, Asked], Answer]) -> None:
         """Let a slice answer."""
         self._answer = answer
 
-    def __call__(self, tx: Transaction, ref: str) -> tuple[str, str]:
+    def __call__(self, tx: Transaction, asked: Asked) -> Answer:
         if self._answer is None:
             raise LookupError("no slice is connected that could answer this")
-        return self._answer(tx, ref)
+        return self._answer(tx, asked)
 
 
 # A project was made; with its id, and what it is for in a sentence.
 on_project_created = Port()
 
 # Which task is meant: its project and its whole id, or a refusal.
-task_meant = Question()
+task_meant: Question[str, tuple[str, str]] = Question()
+
+
+class FilesAsked(NamedTuple):
+    """Some files, and how many tenths of an answer what is known about them may take."""
+
+    paths: list[str]
+    tenths: int = 10
+
+
+# What one must know about some files of the project entered, as `query_graph context` says it.
+knowledge_of_files: Question[FilesAsked, Any] = Question()

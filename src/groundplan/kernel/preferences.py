@@ -14,3 +14,4 @@ class Preferences:
     lean: bool = False  # leave null, empty and bookkeeping fields out of answers
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES
     answer_tokens_max: int = 0  # how long an answer may be; 0: as long as it is
+    pipelines: str | None = None  # the steps of tasks and features in projects that are made, as they are kept

@@ -13,13 +13,13 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import refuse_stale
 from groundplan.knowledge.atom import AtomRow, atom_row, atom_rows
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import MoleculeRow, molecule_row
 from groundplan.knowledge.refs import checked_task, project_of, refuse_other_project
 from groundplan.knowledge.requests import EntityType, TaskRef, Version, checked_id
 from groundplan.knowledge.revision import move_on
-from groundplan.knowledge.version import refuse_stale
 
 sql = load_queries(__file__)
 
@@ -56,11 +56,11 @@ def delete(tx: Transaction, request: Delete) -> Deleted:
     task_id = None if request.last_task_id is None else checked_task(tx, request.last_task_id, "lastTaskId")
     if request.entity_type is EntityType.ATOM:
         atom = atom_row(tx, id_)
-        refuse_stale(EntityType.ATOM, atom, request.version)
+        refuse_stale(EntityType.ATOM, atom.id, current=atom.version, given=request.version)
         _delete_atoms(tx, [atom], move_on(tx, patterns=-atom.patterns).rev, task_id)
         return Deleted(id_)
     molecule = molecule_row(tx, id_)
-    refuse_stale(EntityType.MOLECULE, molecule, request.version)
+    refuse_stale(EntityType.MOLECULE, molecule.id, current=molecule.version, given=request.version)
     members: dict[str, str] = dict(tx.all(sql.members, project_id=tx.project.id, molecule_id=id_))
     deleted = Deleted(id_)
     if request.cascade:

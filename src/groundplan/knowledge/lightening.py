@@ -25,9 +25,9 @@ PARTS = {
 }
 
 
-def lighten(tx: Transaction, answer: Any, entities: Sequence[Any]) -> None:
+def lighten(tx: Transaction, answer: Any, entities: Sequence[Any], *, tenths: int = 10) -> None:
     """Leave parts of entities out until the answer fits, in the order of `PARTS`, of the last entity first."""
-    excess = excess_chars(tx, answer)
+    excess = excess_chars(tx, answer, tenths)
     for part, wire in PARTS.items():
         for entity in reversed(entities):
             if excess <= 0:
@@ -39,10 +39,10 @@ def lighten(tx: Transaction, answer: Any, entities: Sequence[Any]) -> None:
             entity.left_out = [*(entity.left_out or ()), wire]
             excess -= len(encode(value).decode())
             if excess <= 0:
-                excess = excess_chars(tx, answer)  # what says that it was left out takes room, too
+                excess = excess_chars(tx, answer, tenths)  # what says that it was left out takes room, too
 
 
-def excess_chars(tx: Transaction, answer: Any) -> int:
-    """How many characters the answer is longer than the caller's cap; 0 or less where it fits."""
-    cap = tx.preferences.answer_tokens_max
+def excess_chars(tx: Transaction, answer: Any, tenths: int = 10) -> int:
+    """How many characters the answer is longer than so many tenths of the caller's cap; 0 or less where it fits."""
+    cap = tx.preferences.answer_tokens_max * tenths // 10
     return len(encode(answer).decode()) + SPARE_CHARS - cap * CHARS_PER_TOKEN if cap else 0

@@ -103,8 +103,7 @@ def checked_task(tx: Transaction, ref: str, field: str) -> str:
     try:
         project_id, task_id = task_meant(tx, ref)
     except NotFound as error:
-        hint = error.message.partition("; ")[2]
-        raise NotFound("task", ref, near=error.details.get("near", ()), hint=hint, field=field) from None
+        raise NotFound("task", ref, near=error.details.get("near", ()), hint=error.hint, field=field) from None
     except GroundplanError as error:
         error.details = {**error.details, "field": field}
         raise

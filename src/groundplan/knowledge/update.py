@@ -16,6 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import refuse_stale
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRow, atom_row, atoms_shown
 from groundplan.knowledge.entity import OneEntity, shown
@@ -39,7 +40,6 @@ from groundplan.knowledge.requests import (
     refuse_foreign,
 )
 from groundplan.knowledge.revision import move_on
-from groundplan.knowledge.version import refuse_stale
 from groundplan.knowledge.words import stored_words
 
 sql = load_queries(__file__)
@@ -103,7 +103,7 @@ def update(tx: Transaction, request: Update) -> OneEntity:
 def _atom(tx: Transaction, request: Update, id_: str) -> Atom:
     refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     row = atom_row(tx, id_)
-    refuse_stale(EntityType.ATOM, row, request.version)
+    refuse_stale(EntityType.ATOM, row.id, current=row.version, given=request.version)
     values = _common(tx, row, request)
     changes = _changes(row, values)
     if request.paths is not UNSET:
@@ -143,7 +143,7 @@ def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
         },
     )
     row = molecule_row(tx, id_)
-    refuse_stale(EntityType.MOLECULE, row, request.version)
+    refuse_stale(EntityType.MOLECULE, row.id, current=row.version, given=request.version)
     values = _common(tx, row, request)
     changes = _changes(row, values)
     if request.related_molecules is not UNSET:

@@ -17,6 +17,7 @@ from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.row import NodeRow, is_held_by_another
+from groundplan.work.statuses import ACTIVE
 
 
 class StaleClaim(Conflict):
@@ -112,6 +113,9 @@ def settle(tx: Transaction, node: NodeRow, wishes: ClaimWishes, changes: list[Ch
         node.claimed_until = lease_end(tx)
     if node.claimed_by != before[0]:
         changes.append(changed("claimed_by", before[0], None))
+        if node.status == ACTIVE:  # nobody works on it now
+            node.status = None
+            changes.append(changed("status", ACTIVE, None))
         return Op.RELEASED
     if node.claimed_until != before[1]:
         changes.append(changed("claimed_until", before[1], node.claimed_until))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -11,9 +11,9 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.cycles import Walked, is_ancestor, shortened
+from groundplan.work.cycles import CycleDetected, Walked, depends_on_ancestor, is_ancestor
+from groundplan.work.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.events import Op
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.readiness import Readiness
@@ -23,10 +23,7 @@ from groundplan.work.row import fetch
 
 EDGES_MAX = 1_000
 EXPLAINED_MAX = 20  # rejected edges with a path or near ids; a call with more of them is wrong in some other way
-DEPENDS_ON = "depends_on"
 PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the tree is no edge
-
-sql = load_queries(__file__)
 
 
 class Edge(Struct, forbid_unknown_fields=True):
@@ -61,6 +58,15 @@ class Connected(Outcome, kw_only=True):
 
     applied: int
     rejected: list[Rejected] | UnsetType = UNSET
+
+
+class Named(Protocol):
+    """A node that was found."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def id(self) -> str: ...
 
 
 class _Refused(Exception):
@@ -100,14 +106,14 @@ class _Connecting:
     def apply(self, edge: Edge) -> None:
         """Make one connection, or take it away. Raises _Refused when that cannot be."""
         source, target = _end(self._tx, edge.from_), _end(self._tx, edge.to)
-        row = {"project_id": self._tx.project.id, "from_n": source.n, "type": edge.type, "to_n": target.n}
+        ends = source.n, edge.type, target.n
         if edge.remove:
-            if not self._tx.run(sql.remove_edge, **row):
+            if not remove_edge(self._tx, *ends):
                 raise _Refused("not_connected")
             self._tell(Op.DISCONNECTED, source, changed(edge.type, target.id, None))
         else:
             self._refuse_nonsense(source, target, edge.type)
-            if not self._tx.run(sql.add_edge, **row):
+            if not add_edge(self._tx, *ends):
                 raise _Refused("already_connected")
             self._tell(Op.CONNECTED, source, changed(edge.type, None, target.id))
         if edge.type == DEPENDS_ON:
@@ -117,7 +123,7 @@ class _Connecting:
 
     def _tell(self, op: Op, source: Found, change: Change) -> None:
         self.readiness.look_at([source.n])
-        self._tx.run(sql.touch_node, project_id=self._tx.project.id, n=source.n)
+        touch(self._tx, source.n)
         self._tx.record(op, source.id, change, decision=self._decision)
 
     def _refuse_nonsense(self, source: Found, target: Found, type_: str) -> None:
@@ -126,15 +132,22 @@ class _Connecting:
         if source.n == target.n:
             raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
-            self._refuse_cycle(source, target)
+            try:
+                refuse_waiting_for_itself(self._tx, self._walked, source, target)
+            except CycleDetected as error:
+                raise _Refused(error.code, path=error.details["path"]) from None
 
-    def _refuse_cycle(self, source: Found, target: Found) -> None:
-        above, below = fetch(self._tx, target.n), fetch(self._tx, source.n)
-        if above.depth < below.depth and is_ancestor(self._tx, above.n, depth=above.depth, of=below.n):
-            raise _Refused("cycle_detected", path=[source.id, target.id, source.id])
-        path = self._walked.way_round(source.n, target.n)
-        if path is not None:
-            raise _Refused("cycle_detected", path=shortened(path))
+
+def refuse_waiting_for_itself(tx: Transaction, walked: Walked, source: Named, target: Named) -> None:
+    """Raises CycleDetected when `source` depending on `target` would have to wait for itself."""
+    if source.n == target.n:
+        raise CycleDetected([source.id, source.id])
+    above, below = fetch(tx, target.n), fetch(tx, source.n)
+    if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
+        raise depends_on_ancestor(source.id, target.id)
+    path = walked.way_round(source.n, target.n)
+    if path is not None:
+        raise CycleDetected(path)
 
 
 def _end(tx: Transaction, ref: str) -> Found:

@@ -1,10 +1,10 @@
 """Nothing may wait for itself: the dependencies of a project have no loop, and every refusal shows the way round.
 
 By default a node waits for what it depends on, and a dependency on an own ancestor is refused as well, since the
-ancestor is finished last. Under the policy `inherit_dependencies` a node also waits for what its ancestors wait for,
-so loops can run through the tree. There, each node is two moments: its start (twice its number) and its finish (one
-more). A finish waits for the start and for the finishes of the children; a start waits for the finishes of the
-dependencies and for the start of the parent.
+ancestor is finished last. Below features a node also waits for what the feature waits for, and under the policy
+`inherit_dependencies` for what any ancestor waits for, so loops can run through the tree. There, each node is two
+moments: its start (twice its number) and its finish (one more). A finish waits for the start and for the finishes of
+the children; a start waits for the finishes of the dependencies and for the start of the feature, or of the parent.
 
 One statement fetches what can be reached, each node once; the way round is found in what came back.
 """
@@ -30,10 +30,11 @@ class CycleDetected(RuleViolated):
     """A node would have to wait for itself."""
 
     code = "cycle_detected"
+    contract_code = "CIRCULAR_DEPENDENCY"
 
-    def __init__(self, path: Sequence[str], *, hint: str = "") -> None:
+    def __init__(self, path: Sequence[str], *, hint: str = "", **details: str) -> None:
         shown = shortened(path)
-        super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown)
+        super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown, **details)
 
 
 def depends_on_ancestor(node: str, ancestor: str) -> CycleDetected:
@@ -62,12 +63,13 @@ def finish(n: int) -> int:
 class Walked:
     """The dependencies that one call has walked along, so that a thousand new ones do not walk the same way each.
 
-    Whoever adds or removes a dependency says so here. Where dependencies are inherited nothing is remembered: there a
+    Whoever adds or removes a dependency says so here. Where nodes wait through the tree nothing is remembered: there a
     new one changes the ways of a whole subtree.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
+        self._is_through_tree = waits_through_tree(tx)
         self._waits: dict[int, list[int]] = {}  # of each node that was come to, all that it waits for
 
     def added(self, source: int, target: int) -> None:
@@ -83,7 +85,7 @@ class Walked:
 
     def way_round(self, source: int, target: int) -> list[str] | None:
         """The loop that `source` depending on `target` would close, as ids from source back to source."""
-        if self._tx.project.policies.inherit_dependencies:
+        if self._is_through_tree:
             found = _way(_moments_from(self._tx, [finish(target)]), [finish(target)], start(source))
             path = None if found is None else [moment // 2 for moment in found]
         else:
@@ -100,6 +102,11 @@ class Walked:
             self._waits.setdefault(n, [])
 
 
+def waits_through_tree(tx: Transaction) -> bool:
+    """Whether nodes of the project entered can wait for more than they depend on."""
+    return tx.project.policies.inherit_dependencies or tx.one(sql.count_features, project_id=tx.project.id)[0] > 0
+
+
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
     """Whether the node `n`, which lies at this depth, is the node `of` or above it."""
     return (n,) in tx.all(sql.chain_up, project_id=tx.project.id, n=of, depth=depth)
@@ -107,7 +114,7 @@ def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
 
 def loop_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
     """A loop through one of these nodes as the rows are now, or None."""
-    if tx.project.policies.inherit_dependencies:
+    if waits_through_tree(tx):
         moments = [moment for n in ns for moment in (finish(n), start(n))]
         found = loop(_moments_from(tx, moments))
         path = None if found is None else [moment // 2 for moment in found]
@@ -170,15 +177,19 @@ def _waits_from(tx: Transaction, ns: Collection[int]) -> Waits:
 
 
 def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
-    rows = tx.all(sql.waits_from_inherited, project_id=tx.project.id, moments=listed(moments))
+    inherits = tx.project.policies.inherit_dependencies
+    rows = tx.all(sql.waits_through_tree, project_id=tx.project.id, moments=listed(moments), inherits=inherits)
     waits: dict[int, list[int]] = {moment: [] for (moment,) in rows}
     ns = listed({moment // 2 for moment in waits})
     for moment, after in waits.items():
         if moment % 2:
             after.append(moment - 1)
-    for n, parent in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
+    for n, parent, feature in tx.all(sql.parents_among, project_id=tx.project.id, ns=ns):
+        above = parent if inherits else feature
+        if parent is None or above is None:
+            continue
         if start(n) in waits:
-            waits[start(n)].append(start(parent))
+            waits[start(n)].append(start(above))
         if finish(parent) in waits:
             waits[finish(parent)].append(finish(n))
     for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):

@@ -8,12 +8,11 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claiming import check_free
 from groundplan.work.events import Op
+from groundplan.work.kinds import DROPPED
 from groundplan.work.move import RootStays
 from groundplan.work.readiness import Readiness
 from groundplan.work.root import ROOT_N
 from groundplan.work.row import NodeRow
-
-DROPPED = "dropped"
 
 sql = load_queries(__file__)
 
@@ -22,9 +21,15 @@ class AlreadyResolved(RuleViolated):
     """There is nothing left to drop."""
 
     code = "already_resolved"
+    contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: NodeRow) -> None:
         super().__init__(f"node {node.id} is resolved already; reopen it first if it shall be dropped", node_id=node.id)
+
+
+def open_below(tx: Transaction, node: NodeRow) -> list[int]:
+    """A node and everything open below it, which is what dropping it ends."""
+    return [row[0] for row in tx.all(sql.open_below, project_id=tx.project.id, n=node.n)]
 
 
 def drop(tx: Transaction, readiness: Readiness, node: NodeRow, reason: str, *, decision: str | None) -> str:

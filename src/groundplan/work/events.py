@@ -20,10 +20,27 @@ class Op(StrEnum):
     RELEASED = "work.released"
     CONNECTED = "work.connected"
     DISCONNECTED = "work.disconnected"
+    ADVANCED = "work.advanced"
+    REVERTED = "work.reverted"
+    HELD = "work.held"
+    UNHELD = "work.unheld"
+    DELETED = "work.deleted"
+    TAGGED = "work.tagged"
+    SECTION_ADDED = "work.section_added"
+    SECTION_CHANGED = "work.section_changed"
+    SECTION_DELETED = "work.section_deleted"
 
     @property
     def action(self) -> str:
         return self.value.partition(".")[2]
+
+
+class TemplateOp(StrEnum):
+    """Every kind of change to a template, in the history of the organization."""
+
+    CREATED = "template.created"
+    UPDATED = "template.updated"
+    DELETED = "template.deleted"
 
 
 ACTIONS = {op.value: op.action for op in Op}

@@ -6,10 +6,12 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.belongings import take_over
 from groundplan.work.claiming import check_free
-from groundplan.work.connect import DEPENDS_ON
 from groundplan.work.cycles import CycleDetected, is_ancestor, loop_through
+from groundplan.work.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.events import Op
+from groundplan.work.kinds import FEATURE
 from groundplan.work.move import RootStays, refuse_waiting_for_above, reparent
 from groundplan.work.readiness import Readiness
 from groundplan.work.requests import stored_links
@@ -46,6 +48,8 @@ def merge(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRo
     children = _move_children(tx, readiness, source, target, decision)
     changes += _move_edges(tx, readiness, source, target, decision)
     changes += _append_evidence(tx, source, target)
+    changes += _move_hold(tx, readiness, source, target)
+    changes += take_over(tx, source, target)
     links = target.links_value + [link for link in source.links_value if link not in target.links_value]
     if links != target.links_value:
         changes.append(changed("context_links", target.links_value, links))
@@ -63,6 +67,8 @@ def _refuse_kin(tx: Transaction, source: NodeRow, target: NodeRow) -> None:
         raise RootStays("merged")
     if source.n == target.n:
         raise CannotMerge(source, target, "they are the same node")
+    if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
+        raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
     upper, lower = (source, target) if source.depth < target.depth else (target, source)
     if is_ancestor(tx, upper.n, depth=upper.depth, of=lower.n):
         raise CannotMerge(source, target, f"{upper.id} lies above {lower.id}; move or drop one of them instead")
@@ -88,7 +94,7 @@ def _move_edges(
     """Let every edge of the source begin or end at the target, unless it would join the two, or is there already."""
     changes = []
     for from_n, type_, to_n, other_id, other_is_open in tx.all(sql.edges_of, project_id=tx.project.id, n=source.n):
-        tx.run(sql.remove_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n)
+        remove_edge(tx, from_n, type_, to_n)
         leaves = from_n == source.n
         waits = type_ == DEPENDS_ON
         if leaves and waits and other_is_open:
@@ -96,8 +102,8 @@ def _move_edges(
         if not leaves and waits and not source.resolved:
             readiness.waits_for([from_n], by=-1)
         joins = target.n in (from_n, to_n)
-        new = {"from_n": target.n if leaves else from_n, "type": type_, "to_n": to_n if leaves else target.n}
-        is_added = not joins and tx.run(sql.add_edge, project_id=tx.project.id, **new) > 0
+        new = (target.n if leaves else from_n), type_, (to_n if leaves else target.n)
+        is_added = not joins and add_edge(tx, *new)
         if leaves and is_added:
             changes.append(changed(type_, None, other_id))
             if waits and other_is_open:
@@ -107,13 +113,24 @@ def _move_edges(
             if joins:  # of the target to the source: it is the target's own event that tells
                 changes.append(changed(type_, source.id, None))
                 continue
-            tx.run(sql.touch_node, project_id=tx.project.id, n=from_n)
+            touch(tx, from_n)
             op = Op.CONNECTED if is_added else Op.DISCONNECTED
             after = target.id if is_added else None
             tx.record(op, other_id, changed(type_, source.id, after), decision=decision)
             if waits and is_added and not fetch(tx, target.n).resolved:
                 readiness.waits_for([from_n], by=1)
     return changes
+
+
+def _move_hold(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow) -> list[Change]:
+    """Let the target wait as the source did, where nobody said that it shall wait by itself."""
+    if source.held_reason is None or source.resolved or target.held_reason is not None:
+        return []
+    was_waiting = fetch(tx, target.n).waits
+    target.held_reason = source.held_reason
+    if not was_waiting:
+        readiness.began_or_ceased_to_wait(target.n, target.kind, waits=True)
+    return [changed("held_reason", None, target.held_reason)]
 
 
 def _append_evidence(tx: Transaction, source: NodeRow, target: NodeRow) -> list[Change]:
@@ -146,6 +163,7 @@ def _remove_source(
     assert source.parent_n is not None  # noqa: S101 - it is not the root
     if not source.resolved:
         readiness.children_lost(source.parent_n)
+    tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
     tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
     tx.run(sql.add_merged, project_id=tx.project.id, id=source.id, into_id=target.id)
     tx.record(Op.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
@@ -159,9 +177,9 @@ def _write_target(
     changes: list[Change],
     decision: str | None,
 ) -> None:
-    links = target.context_links
+    links, held_reason = target.context_links, target.held_reason
     now = fetch(tx, target.n)  # what was moved to it may have reopened it
-    now.context_links = links
+    now.context_links, now.held_reason = links, held_reason
     tx.run(sql.change_node, project_id=tx.project.id, **now.stored())
     tx.record(Op.MERGED, target.id, *changes, decision=decision)
     if now.resolved and not source.resolved:  # the source was not done, so neither is what became of it

@@ -8,8 +8,16 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.cycles import CycleDetected, depends_on_ancestor, ids, is_ancestor, loop_through
+from groundplan.work.cycles import (
+    CycleDetected,
+    depends_on_ancestor,
+    ids,
+    is_ancestor,
+    loop_through,
+    waits_through_tree,
+)
 from groundplan.work.events import Op
+from groundplan.work.kinds import feature_below, passes_on
 from groundplan.work.readiness import Readiness
 from groundplan.work.root import ROOT_N
 from groundplan.work.row import NodeRow, fetch
@@ -21,6 +29,7 @@ class RootStays(RuleViolated):
     """The root is the project itself."""
 
     code = "root_stays"
+    contract_code = "INVALID_OPERATION"
 
     def __init__(self, verb: str) -> None:
         super().__init__(f"the root of a project cannot be {verb}; name a node below it")
@@ -45,7 +54,7 @@ def move(tx: Transaction, readiness: Readiness, node: NodeRow, parent: NodeRow, 
     below = [n for (n,) in tx.all(sql.below, project_id=tx.project.id, n=node.n)]
     reparent(tx, readiness, [node.n], below, before, parent)
     tx.record(Op.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
-    if tx.project.policies.inherit_dependencies and (looped := loop_through(tx, [node.n, parent.n])):
+    if waits_through_tree(tx) and (looped := loop_through(tx, [node.n, parent.n])):
         raise CycleDetected(looped)
     return f"moved under {parent.id}"
 
@@ -71,12 +80,17 @@ def reparent(
     deeper = after.depth - before.depth
     if deeper:
         tx.run(sql.deepen, project_id=project_id, ns=listed(moved), by=deeper)
-    if tx.project.policies.inherit_dependencies:
-        readiness.hold_back(moved, by=held_below(after) - held_below(before))
+    left, entered = feature_below(before), feature_below(after)
+    if left != entered:
+        readiness.look_at(moved)  # each of them is counted elsewhere from now on
+        tx.run(sql.set_feature, project_id=project_id, ns=listed(moved), before=left, after=entered)
+    readiness.hold_back(moved, by=held_below(tx, after) - held_below(tx, before))
     if opened:
         readiness.children_added({after.n: opened})
+    if left != entered and tx.one_or_none(sql.begun_among, project_id=project_id, ns=listed(moved)):
+        readiness.begun(entered)
 
 
-def held_below(node: NodeRow) -> int:
+def held_below(tx: Transaction, node: NodeRow) -> int:
     """By how many nodes, this one included, the children of a node are held back."""
-    return node.blocked_above + (node.open_deps > 0)
+    return node.blocked_above + (node.waits and passes_on(tx, node.kind))

@@ -19,6 +19,7 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Row, Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
+from groundplan.work.features import begin_feature
 from groundplan.work.node import Evidence, Mention, Node, ShownRow, evidence_of, evidence_shown, shorten, show
 from groundplan.work.refs import in_project
 from groundplan.work.requests import Decision, NodeRef
@@ -108,11 +109,13 @@ def claim(tx: Transaction, request: Next) -> Offers:
     for node in told:
         before = node.claimed_by, node.claimed_until
         row = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
-        node.rev, node.claim_number, node.claimed_until = row
+        node.rev, node.claim_number, node.claimed_until, feature_n = row
         node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
         # When it was taken, and that its number grew by one, the event says by itself.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
+        if feature_n is not None:
+            begin_feature(tx, feature_n, decision=request.decision)
     return _answer(tx, request, picked, told, is_claimed=True)
 
 

@@ -72,6 +72,7 @@ class ShownRow:
     claimed_at: str | None
     claimed_until: str | None
     claim_number: int
+    held_reason: str | None
     evidence_total: int
 
 
@@ -92,6 +93,8 @@ def show(tx: Transaction, row: ShownRow, *, lean: bool) -> Node:
 def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     show_claim(properties, row, now=now)
+    if row.held_reason is not None and not row.resolved:
+        properties["_hold"] = row.held_reason
     links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
     node = Node(id=row.id, summary=row.summary, resolved=bool(row.resolved))
     if row.parent is not None:

@@ -135,19 +135,13 @@ def change_policies(tx: Transaction, request: OpenProject) -> Opened:
     after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
     tx.enter(replace(tx.project, policies=after))
     if after.inherit_dependencies and not before.inherit_dependencies:
-        _inherit(tx)
-    elif before.inherit_dependencies and not after.inherit_dependencies:
-        tx.run(sql.release_all, project_id=tx.project.id)
+        waiting = [n for (n,) in tx.all(sql.waiting_nodes, project_id=tx.project.id)]
+        if looped := loop_through(tx, waiting):
+            raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
+    if after.inherit_dependencies != before.inherit_dependencies:
+        tx.run(sql.hold_back_all, project_id=tx.project.id, inherits=after.inherit_dependencies)
         tx.run(sql.recount, project_id=tx.project.id)
     return _opened(tx, tx.project.id, after)
-
-
-def _inherit(tx: Transaction) -> None:
-    waiting = [n for (n,) in tx.all(sql.waiting_nodes, project_id=tx.project.id)]
-    if looped := loop_through(tx, waiting):
-        raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
-    tx.run(sql.hold_back_all, project_id=tx.project.id)
-    tx.run(sql.recount, project_id=tx.project.id)
 
 
 def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:

@@ -22,9 +22,10 @@ from groundplan.work.cycles import CycleDetected, depends_on_ancestor, is_ancest
 from groundplan.work.events import Op
 from groundplan.work.identify import fresh_ids
 from groundplan.work.insert import insert
+from groundplan.work.kinds import feature_below, passes_on
 from groundplan.work.node import Mention
 from groundplan.work.outcome import listable, told
-from groundplan.work.priority import priority_of, warning
+from groundplan.work.priority import complexity_of, priority_of, warning
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import in_project, project_of
 from groundplan.work.requests import (
@@ -108,9 +109,11 @@ class Existing(NamedTuple):
 
     id: str
     n: int
+    kind: str | None
+    feature_n: int | None
     depth: int
     resolved: bool
-    open_deps: int
+    waits: bool
     blocked_above: int
 
 
@@ -127,9 +130,15 @@ class New:
     parent: New | Existing
     targets: list[New | Existing] = field(default_factory=list)
     depth: int = 0
+    feature_n: int | None = None
     open_children: int = 0
     open_deps: int = 0
     blocked_above: int = 0
+    kind: str | None = None
+
+    @property
+    def waits(self) -> bool:
+        return self.open_deps > 0
 
     @property
     def is_ready(self) -> bool:
@@ -177,15 +186,12 @@ def plan(tx: Transaction, request: Plan) -> Planned:
     for node in nodes:
         tx.record(Op.CREATED, node.id, *_changes(node), decision=request.decision)
     readiness.added(
-        total=len(nodes),
+        tasks_of=Counter(node.feature_n for node in nodes),
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
         actionable=sum(node.is_ready for node in nodes),
     )
     settled = readiness.settle()
-    if tx.project.policies.inherit_dependencies:
-        looped = cycles.loop_through(tx, [node.n for node in nodes if node.targets])
-        if looped is not None:
-            raise CycleDetected(_by_refs(nodes, looped))
+    _refuse_loops_through_tree(tx, nodes)
     warnings = [said for node in nodes if (said := warning(node.given.ref, node.properties))]
     reopened = listable(tx, settled.reopened)
     return Planned(
@@ -299,6 +305,14 @@ def _refuse_loops(tx: Transaction, nodes: Sequence[New]) -> None:
                     raise depends_on_ancestor(node.given.ref, target.id)
 
 
+def _refuse_loops_through_tree(tx: Transaction, nodes: Sequence[New]) -> None:
+    # Only what waits and lies below a feature can close such a loop: nobody else waits for it through the tree.
+    inherits = tx.project.policies.inherit_dependencies
+    waiting = [node.n for node in nodes if node.targets and (inherits or node.feature_n is not None)]
+    if waiting and (looped := cycles.loop_through(tx, waiting)) is not None:
+        raise CycleDetected(_by_refs(nodes, looped))
+
+
 def _refs(nodes: Sequence[New], looped: Sequence[int]) -> list[str]:
     by_n = {node.n: node.given.ref for node in nodes}
     return [by_n[n] for n in looped]
@@ -311,15 +325,14 @@ def _by_refs(nodes: Sequence[New], looped: Sequence[str]) -> list[str]:
 
 def _stand(tx: Transaction, in_order: Sequence[New], now: Mapping[int, Existing]) -> None:
     """How each node will stand, from its parent and its targets as they are now."""
-    inherits = tx.project.policies.inherit_dependencies
     for node in in_order:
         parent = node.parent if isinstance(node.parent, New) else now[node.parent.n]
         if isinstance(parent, New):
             parent.open_children += 1
         node.depth = parent.depth + 1
+        node.feature_n = feature_below(parent)
         node.open_deps = sum(isinstance(target, New) or not now[target.n].resolved for target in node.targets)
-        if inherits:
-            node.blocked_above = parent.blocked_above + (parent.open_deps > 0)
+        node.blocked_above = parent.blocked_above + (parent.waits and passes_on(tx, parent.kind))
 
 
 def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
@@ -337,7 +350,9 @@ def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
                 "properties": stored_properties(node.properties, ("nodes", node.place, "properties")),
                 "context_links": stored_links(node.links, ("nodes", node.place, "context_links")),
                 "priority": priority_of(node.properties),
+                "complexity": complexity_of(node.properties),
                 "depth": node.depth,
+                "feature_n": node.feature_n,
                 "open_children": node.open_children,
                 "open_deps": node.open_deps,
                 "blocked_above": node.blocked_above,

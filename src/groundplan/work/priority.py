@@ -1,4 +1,4 @@
-"""The one property that the engine reads: `priority`, higher first."""
+"""The two properties that the engine reads: `priority`, higher first; and `complexity`, lower first among tasks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,29 @@ from typing import Any
 
 PRIORITY = "priority"
 ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
+COMPLEXITY = "complexity"
+COMPLEXITY_MAX = 10
+COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 
 
 def priority_of(properties: Mapping[str, Any]) -> float:
     """Where a node with these properties ranks."""
     given = properties.get(PRIORITY)
     return float(given) if isinstance(given, int | float) and _is_number(given) else ABSENT
+
+
+def complexity_of(properties: Mapping[str, Any]) -> int:
+    """Where a task with these properties ranks among those of its priority."""
+    given = complexity_given(properties)
+    return COMPLEXITY_ABSENT if given is None else given
+
+
+def complexity_given(properties: Mapping[str, Any]) -> int | None:
+    """A complexity that can be compared, if there is one."""
+    given = properties.get(COMPLEXITY)
+    if not isinstance(given, int) or isinstance(given, bool):
+        return None
+    return given if 1 <= given <= COMPLEXITY_MAX else None
 
 
 def warning(node: str, properties: Mapping[str, Any]) -> str | None:

@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
         OFFSET 0
      ) AS c
 
--- name: waits_from_inherited
+-- name: waits_through_tree
 -- Differs from SQLite, which has no LATERAL: here a recursive statement may name itself only once.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
@@ -55,6 +55,7 @@ WITH RECURSIVE reached (moment) AS (
            AND c.project_id = :project_id
            AND c.parent_n = reached.moment / 2
            AND reached.moment % 2 = 1
+           AND (:inherits OR c.feature_n IS NOT NULL)
         UNION ALL
         SELECT d.to_n * 2 + 1
           FROM work_edges AS d
@@ -64,12 +65,12 @@ WITH RECURSIVE reached (moment) AS (
            AND d.type = 'depends_on'
            AND reached.moment % 2 = 0
         UNION ALL
-        SELECT c.parent_n * 2
+        SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
            AND c.n = reached.moment / 2
-           AND c.parent_n IS NOT NULL
+           AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
            AND reached.moment % 2 = 0
      ) AS further (moment)
 )
@@ -100,15 +101,15 @@ NOT EXISTS (
 -- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
 -- once for all of them. A priority that is absent is infinite, which JSON cannot say.
 INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
-                        context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps,
-                        blocked_above, claim_number)
+                        context_links, created_at, created_by, updated_at, updated_by, priority, complexity, depth,
+                        feature_n, open_children, open_deps, blocked_above, claim_number)
 SELECT :tenant_id, r.project_id, r.n, r.id, r.parent_n, r.kind, 1, r.summary, false, r.properties,
-       r.context_links, :now, :actor_id, :now, coalesce(r.priority, '-infinity'), r.depth, r.open_children, r.open_deps,
-       r.blocked_above, 0
+       r.context_links, :now, :actor_id, :now, :actor_id, coalesce(r.priority, '-infinity'), r.complexity, r.depth,
+       r.feature_n, r.open_children, r.open_deps, r.blocked_above, 0
   FROM json_to_recordset(:rows::json)
     AS r (project_id text, n bigint, id text, parent_n bigint, kind text, summary text, properties text,
-          context_links text, priority double precision, depth bigint, open_children bigint, open_deps bigint,
-          blocked_above bigint);
+          context_links text, priority double precision, complexity bigint, depth bigint, feature_n bigint,
+          open_children bigint, open_deps bigint, blocked_above bigint);
 
 -- name: add_edges
 -- Differs from SQLite for the same reason.

@@ -3,7 +3,7 @@
 -- part: node
 -- The columns from which a node is shown, of `c` with its parent `p`.
 c.n, c.id, c.rev, p.id, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at, c.updated_at,
-       c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number,
+       c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number, c.held_reason,
        (SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
@@ -14,6 +14,7 @@ c.n, c.id, c.rev, p.id, c.summary, c.resolved, c.state, c.properties, c.context_
 -- The same of a node that is offered, with the number of its parent, whose id comes with the ancestors; then its rank.
 c.n, c.id, c.rev, c.parent_n, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at,
                        c.updated_at, c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number,
+                       c.held_reason,
                        (SELECT coalesce(max(e.k), 0)
                           FROM work_evidence AS e
                          WHERE e.tenant_id = c.tenant_id
@@ -73,16 +74,25 @@ SELECT project_id, into_id
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
+-- name: deleted_node
+-- Where a node was that is deleted.
+SELECT project_id
+  FROM work_deleted
+ WHERE tenant_id = :tenant_id
+   AND id = :id
+   AND thing = 'node';
+
 -- name: nodes_called
 -- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
-SELECT c.project_id, c.id, c.n, c.depth, c.resolved, c.open_deps, c.blocked_above
+SELECT c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.open_deps > 0 OR c.held_reason IS NOT NULL,
+       c.blocked_above
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: root
 -- The root of the project, with what a plan must know of it.
-SELECT id, n, depth, resolved, open_deps, blocked_above
+SELECT id, n, kind, feature_n, depth, resolved, open_deps > 0 OR held_reason IS NOT NULL, blocked_above
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -96,7 +106,7 @@ SELECT c.id, c.rev
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: ids_taken
--- Which of these ids somebody in the organization has, or had before a merge.
+-- Which of these ids somebody in the organization has, or had before a merge or a deletion.
 SELECT c.id
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -105,22 +115,28 @@ UNION ALL
 SELECT m.id
   FROM work_merged AS m
  WHERE m.tenant_id = :tenant_id
-   AND m.id IN (SELECT value FROM each(:ids));
+   AND m.id IN (SELECT value FROM each(:ids))
+UNION ALL
+SELECT gone.id
+  FROM work_deleted AS gone
+ WHERE gone.tenant_id = :tenant_id
+   AND gone.id IN (SELECT value FROM each(:ids));
 
 -- name: add_work_project
 -- Begin to count a project's work. No row means that the number is taken.
-INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
-VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0)
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable, pipelines,
+                           features, tasks, tasks_closed, tasks_dropped)
+VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
     ON CONFLICT DO NOTHING;
 
 -- name: add_nodes
 -- New nodes, each behind its parent.
 INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
-                        context_links, created_at, created_by, updated_at, priority, depth, open_children, open_deps,
-                        blocked_above, claim_number)
+                        context_links, created_at, created_by, updated_at, updated_by, priority, complexity, depth,
+                        feature_n, open_children, open_deps, blocked_above, claim_number)
 VALUES (:tenant_id, :project_id, :n, :id, :parent_n, :kind, 1, :summary, false, :properties,
-        :context_links, :now, :actor_id, :now, :priority, :depth, :open_children, :open_deps,
-        :blocked_above, 0);
+        :context_links, :now, :actor_id, :now, :actor_id, :priority, :complexity, :depth,
+        :feature_n, :open_children, :open_deps, :blocked_above, 0);
 
 -- name: add_texts
 -- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
@@ -184,7 +200,28 @@ UPDATE work_projects
        total = total + :total,
        resolved = resolved + :resolved,
        blocked = blocked + :blocked,
-       actionable = actionable + :actionable
+       actionable = actionable + :actionable,
+       features = features + :features,
+       tasks = tasks + :tasks,
+       tasks_closed = tasks_closed + :tasks_closed,
+       tasks_dropped = tasks_dropped + :tasks_dropped
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: move_counts_of_feature
+-- Keep the counts of a feature with what a write changed.
+UPDATE work_features
+   SET tasks = tasks + :tasks,
+       tasks_closed = tasks_closed + :tasks_closed,
+       tasks_dropped = tasks_dropped + :tasks_dropped
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: count_features
+-- How many features a project has.
+SELECT features
+  FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
@@ -206,7 +243,8 @@ UPDATE work_projects
 
 -- name: standings
 -- How some nodes stand, and where they rank.
-SELECT c.n, c.id, c.summary, c.parent_n, c.resolved, c.is_ready, c.is_blocked, c.priority, c.depth, c.updated_at
+SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
+       c.priority, c.depth, c.updated_at
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -214,9 +252,9 @@ SELECT c.n, c.id, c.summary, c.parent_n, c.resolved, c.is_ready, c.is_blocked, c
 
 -- name: node_in_full
 -- Everything about a node that a change must know.
-SELECT c.n, c.id, c.parent_n, c.rev, c.summary, c.resolved, c.outcome, c.state, c.properties, c.context_links,
-       c.depth, c.open_children, c.open_deps, c.blocked_above, c.claimed_by, c.claimed_at, c.claimed_until,
-       c.claim_number, c.priority,
+SELECT c.n, c.id, c.parent_n, c.kind, c.feature_n, c.rev, c.summary, c.resolved, c.outcome, c.status, c.held_reason,
+       c.blocked_reason, c.state, c.properties, c.context_links, c.depth, c.open_children, c.open_deps, c.blocked_above, c.claimed_by,
+       c.claimed_at, c.claimed_until, c.claim_number, c.priority, c.complexity,
        (SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
@@ -232,12 +270,17 @@ SELECT c.n, c.id, c.parent_n, c.rev, c.summary, c.resolved, c.outcome, c.state, 
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
+       updated_by = :actor_id,
        summary = :summary,
        resolved = :resolved,
        outcome = :outcome,
+       status = :status,
+       held_reason = :held_reason,
+       blocked_reason = :blocked_reason,
        state = :state,
        properties = :properties,
        priority = :priority,
+       complexity = :complexity,
        context_links = :context_links,
        claimed_by = :claimed_by,
        claimed_at = :claimed_at,
@@ -251,7 +294,8 @@ RETURNING rev;
 -- Give a node its next revision for a change beside its row, such as a new edge.
 UPDATE work_nodes
    SET rev = rev + 1,
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;
@@ -271,7 +315,7 @@ UPDATE work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-RETURNING n, open_deps;
+RETURNING n, open_deps, kind, held_reason;
 
 -- name: count_blocked_above
 -- Something that these nodes' ancestor waits for was opened or closed.
@@ -352,12 +396,14 @@ SELECT c.n, c.outcome
    AND c.outcome IS NOT NULL;
 
 -- name: reopen_nodes
--- Resolved nodes that are not finished after all.
+-- Resolved nodes that are not finished after all. A feature was worked on, so it is not new.
 UPDATE work_nodes
    SET resolved = false,
        outcome = NULL,
+       status = CASE WHEN kind = 'feature' THEN 'ACTIVE' END,
        rev = rev + 1,
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
@@ -367,19 +413,21 @@ UPDATE work_nodes
 UPDATE work_nodes
    SET resolved = true,
        outcome = :outcome,
+       status = NULL,
        open_children = 0,
        claimed_by = NULL,
        claimed_at = NULL,
        claimed_until = NULL,
        rev = rev + 1,
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: finished_parents
--- Which of these nodes have nothing left to wait for, neither below nor beside nor above them.
-SELECT c.n, c.parent_n, c.id, c.claimed_by, c.claimed_until,
+-- Which of these nodes have nothing left to do: features of which nothing is open, and whatever could be started.
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until,
        (SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
@@ -389,7 +437,45 @@ SELECT c.n, c.parent_n, c.id, c.claimed_by, c.claimed_until,
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND c.is_ready;
+   AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
+
+-- name: done_in_feature
+-- Whether something of a feature was done, and not dropped.
+SELECT 1
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.feature_n = :n
+   AND c.resolved
+   AND c.outcome IS NULL
+ LIMIT 1;
+
+-- name: begin_feature
+-- Let a feature that is new be active, for somebody works on a task of it.
+UPDATE work_nodes
+   SET status = 'ACTIVE',
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+   AND status IS NULL
+   AND NOT resolved
+RETURNING id, feature_n;
+
+-- name: begun_among
+-- Whether somebody has begun one of these nodes, which is no feature, and not finished it.
+SELECT 1
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND NOT c.resolved
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+   AND (c.status = 'ACTIVE'
+        OR (c.status IS NULL AND c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
+ LIMIT 1;
 
 -- name: open_children_of
 -- A few open children of a node.
@@ -441,10 +527,10 @@ SELECT d.from_n, d.to_n
    AND d.from_n = reached.n
    AND d.type = 'depends_on';
 
--- name: waits_from_inherited
--- The same where a node also waits for what its ancestors wait for: each node has a start, written as twice its
--- number, and a finish, one more. A finish waits for the start and for the finishes of the children; a start waits for
--- the finishes of the dependencies and for the start of the parent.
+-- name: waits_through_tree
+-- The same where nodes also wait through the tree, everywhere (`inherits`) or below features: each node has a start,
+-- written as twice its number, and a finish, one more. A finish waits for the start and for the finishes of the
+-- children; a start waits for the finishes of the dependencies and for the start of the parent, or of the feature.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
       FROM each(:moments) AS start
@@ -460,6 +546,7 @@ WITH RECURSIVE reached (moment) AS (
        AND c.project_id = :project_id
        AND c.parent_n = reached.moment / 2
      WHERE reached.moment % 2 = 1
+       AND (:inherits OR c.feature_n IS NOT NULL)
     UNION
     SELECT d.to_n * 2 + 1
       FROM reached
@@ -470,26 +557,26 @@ WITH RECURSIVE reached (moment) AS (
        AND d.type = 'depends_on'
      WHERE reached.moment % 2 = 0
     UNION
-    SELECT c.parent_n * 2
+    SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
       FROM reached
       JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = reached.moment / 2
      WHERE reached.moment % 2 = 0
-       AND c.parent_n IS NOT NULL
+       AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
 )
 SELECT moment
   FROM reached;
 
 -- name: parents_among
--- The parents of some nodes.
-SELECT c.n, c.parent_n
+-- The parents of some nodes, and the features they are in. Of the root too: asked for nodes with a parent, SQLite would
+-- read all of them.
+SELECT c.n, c.parent_n, c.feature_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
-   AND c.parent_n IS NOT NULL;
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: dependencies_among
 -- The dependencies of some nodes.
@@ -517,15 +604,16 @@ SELECT c.n, c.id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: hold_back_all
--- Let every node be held back by what its ancestors wait for.
-WITH RECURSIVE held (n, blocked_above, open_deps) AS (
-    SELECT c.n, CAST(0 AS bigint), c.open_deps
+-- Let every node be held back by the features above it that wait, and where it is inherited by whatever waits above it.
+WITH RECURSIVE held (n, blocked_above, passes_on) AS (
+    SELECT c.n, CAST(0 AS bigint), :inherits AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = 1
     UNION ALL
-    SELECT c.n, walk.blocked_above + CASE WHEN walk.open_deps > 0 THEN 1 ELSE 0 END, c.open_deps
+    SELECT c.n, walk.blocked_above + CASE WHEN walk.passes_on THEN 1 ELSE 0 END,
+           (:inherits OR (c.kind IS NOT NULL AND c.kind = 'feature')) AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
       FROM held AS walk
       {children}
 )
@@ -535,25 +623,27 @@ UPDATE work_nodes
  WHERE work_nodes.tenant_id = :tenant_id
    AND work_nodes.project_id = :project_id
    AND work_nodes.n = held.n
-   AND held.blocked_above > 0;
-
--- name: release_all
--- Let no node be held back by what its ancestors wait for.
-UPDATE work_nodes
-   SET blocked_above = 0
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND blocked_above > 0;
+   AND held.blocked_above <> work_nodes.blocked_above;
 
 -- name: set_parent
 -- Hang nodes under another parent.
 UPDATE work_nodes
    SET parent_n = :parent_n,
        rev = rev + 1,
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: set_feature
+-- Nodes of one feature, or of none, are in another now. Those below a feature of their own stay where they are.
+UPDATE work_nodes
+   SET feature_n = :after
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
 
 -- name: deepen
 -- Nodes lie deeper, or less deep, than before.
@@ -656,11 +746,69 @@ DELETE FROM work_evidence
    AND node_n = :n;
 
 -- name: remove_node
--- Take a node away that was merged into another.
+-- Take a node away that was merged into another, or deleted.
 DELETE FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;
+
+-- name: remove_feature
+-- Count the tasks of a feature no more, for it goes away.
+DELETE FROM work_features
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: sections_of
+-- The sections of a node, in their order.
+SELECT id, title
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY ordinal;
+
+-- name: next_ordinal
+-- The ordinal behind the last section of a node, and how many it has.
+SELECT coalesce(max(ordinal) + 1, 0), count(*)
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: move_sections
+-- Put the sections of a node behind those of another.
+UPDATE work_sections
+   SET node_n = :to_n,
+       ordinal = ordinal + :by,
+       version = version + 1,
+       modified_at = :now,
+       modified_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: tags_of_node
+-- The tags of a node.
+SELECT tag
+  FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY tag;
+
+-- name: add_tag
+-- Give a node a tag that it may have already.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_tags
+-- Take the tags of a node away.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
 
 -- name: add_merged
 -- Remember where a node went.
@@ -788,13 +936,14 @@ UPDATE work_nodes
        claimed_until = CASE WHEN claimed_by = :actor_id AND claimed_until IS NULL THEN NULL ELSE :until END,
        claim_number = claim_number + 1,
        rev = rev + 1,
-       updated_at = :now
+       updated_at = :now,
+       updated_by = :actor_id
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n
    AND is_ready
    AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
-RETURNING rev, claim_number, claimed_until;
+RETURNING rev, claim_number, claimed_until, feature_n;
 
 -- name: ancestors
 -- A node and its ancestors, the nearest of very many, with their links.

@@ -1,12 +1,13 @@
 """Readiness is stored, not searched: every write keeps who is ready exact, and knows whom it made ready.
 
 A node carries how many of its children are open, how many of the nodes it depends on are open, and how many of its
-ancestors wait for something (under the policy `inherit_dependencies` only). From these the database itself derives
-`is_ready` and `is_blocked`. A change to one node reaches its parent, whoever depends on it, and no further: only a
-reopened chain of ancestors, and holding back or releasing a subtree, take more steps, set by set.
+ancestors wait for something and pass that on: features do, and under the policy `inherit_dependencies` all. From these,
+and from whether somebody holds it, the database itself derives `is_ready` and `is_blocked`. A change to one node
+reaches its parent, whoever depends on it, and no further: only a reopened chain of ancestors, features that close with
+their last task, and holding back or releasing a subtree, take more steps, set by set.
 
 Before a neighbour is changed, how it stood is looked at once; when the write is done, all of them are looked at again.
-The difference moves the project's counts, and tells which nodes became ready.
+The difference moves the counts of the project and of its features, and tells which nodes became ready.
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ from typing import NamedTuple
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.edges import dependents
 from groundplan.work.events import Op
+from groundplan.work.features import FeatureMove, begin_feature
+from groundplan.work.kinds import DROPPED, FEATURE, passes_on
 from groundplan.work.node import Mention
+from groundplan.work.root import ROOT_N
 from groundplan.work.row import is_held_by_another
+from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+
+COUNTED = ("made", "total", "resolved", "blocked", "actionable", "features", "tasks", "tasks_closed", "tasks_dropped")
 
 sql = load_queries(__file__)
 
@@ -32,7 +40,10 @@ class Standing(NamedTuple):
     id: str
     summary: str
     parent_n: int | None
+    kind: str | None
+    feature_n: int | None
     resolved: bool
+    outcome: str | None
     is_ready: bool
     is_blocked: bool
     priority: float
@@ -44,6 +55,14 @@ class Standing(NamedTuple):
         """The order in which work is offered: priority, depth, least recently updated, creation."""
         return (-self.priority, -self.depth, self.updated_at, self.n)
 
+    @property
+    def tally(self) -> dict[str, int]:
+        """What it counts for among the tasks of its project and of its feature."""
+        if self.n == ROOT_N or self.kind == FEATURE:
+            return {}
+        is_closed, is_dropped = self.resolved and self.outcome is None, self.outcome is not None
+        return {"tasks": 1, "tasks_closed": int(is_closed), "tasks_dropped": int(is_dropped)}
+
 
 class Settled(NamedTuple):
     """What a write came to for others than those it was about."""
@@ -51,6 +70,7 @@ class Settled(NamedTuple):
     newly_actionable: list[Mention]
     reopened: list[Mention]
     auto_resolved: list[str]
+    unblocked: list[Standing]  # open, and nothing holds them back any more
 
 
 class Readiness:
@@ -62,12 +82,10 @@ class Readiness:
         self._decision = decision
         self._before: dict[int, Standing] = {}
         self._added = Counter[str]()
+        self._of_features: dict[int, Counter[str]] = {}  # what changes in the counts of each
         self._reopened: dict[int, None] = {}
         self._resolved_on_their_own: dict[int, str] = {}
-
-    @property
-    def _inherits(self) -> bool:
-        return self._tx.project.policies.inherit_dependencies
+        self.moved_features: list[FeatureMove] = []  # to other statuses, by what happened below them
 
     def look_at(self, ns: Iterable[int]) -> None:
         """Remember how nodes stand before they change for the first time in this write."""
@@ -75,19 +93,24 @@ class Readiness:
         if unseen:
             self._before.update(self._standings(unseen))
 
-    def added(self, *, total: int, blocked: int, actionable: int) -> None:
-        """Count nodes that this write made."""
-        self._added.update(made=total, total=total, blocked=blocked, actionable=actionable)
+    def added(self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0) -> None:
+        """Count nodes that this write made: so many tasks of each feature, or of none, and so many features."""
+        tasks = sum(tasks_of.values())
+        self._added.update(made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
+        self._added.update(tasks=tasks, features=features)
+        for feature_n, count in tasks_of.items():
+            if feature_n is not None:
+                self._of_features.setdefault(feature_n, Counter())["tasks"] += count
 
     # --- What a change does to its neighbours ---
 
     def closed(self, parents: Mapping[int, int | None]) -> None:
         """Nodes (with their parents) were resolved: their dependents wait for less, their parents have less to do."""
-        while parents:  # level by level, where finished parents are resolved as well
+        while parents:  # level by level: features are resolved with their last task, and under a policy all parents
             self.dependencies_moved(parents, by=-1)
             lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
             self._children_moved(lost, sign=-1)
-            parents = self._resolve_finished(lost) if self._tx.project.policies.auto_resolve_parents else {}
+            parents = self._resolve_finished(lost)
 
     def opened(self, parents: Mapping[int, int | None]) -> None:
         """Nodes (with their parents) are open that were not: their dependents wait, and nothing above is finished."""
@@ -107,9 +130,9 @@ class Readiness:
 
     def dependencies_moved(self, targets: Collection[int], *, by: int) -> None:
         """Nodes were resolved (-1) or opened (+1): tell everybody who depends on them."""
-        waiting = Counter(self._tx.all(sql.dependents, project_id=self._project_id, ns=listed(targets)))
+        waiting = Counter(dependents(self._tx, targets))
         by_count: dict[int, list[int]] = {}
-        for (n,), count in waiting.items():
+        for n, count in waiting.items():
             by_count.setdefault(count * by, []).append(n)
         for moved, ns in by_count.items():
             self.waits_for(ns, by=moved)
@@ -118,14 +141,15 @@ class Readiness:
         """Nodes wait for so many open nodes more or less."""
         self.look_at(ns)
         rows = self._tx.all(sql.count_dependencies, project_id=self._project_id, ns=listed(ns), by=by)
-        if self._inherits:
-            for n, open_deps in rows:
-                was_waiting, is_waiting = open_deps - by > 0, open_deps > 0
-                if was_waiting != is_waiting:
-                    self._hold_back_below(n, by=1 if is_waiting else -1)
+        for n, open_deps, kind, held_reason in rows:
+            if held_reason is None and (open_deps - by > 0) != (open_deps > 0):
+                self.began_or_ceased_to_wait(n, kind, waits=open_deps > 0)
 
-    def _hold_back_below(self, n: int, *, by: int) -> None:
-        self.hold_back([below for (below,) in self._tx.all(sql.below, project_id=self._project_id, n=n)], by=by)
+    def began_or_ceased_to_wait(self, n: int, kind: str | None, *, waits: bool) -> None:
+        """A node waits that did not, or does no more: what is below it is held back where the node passes that on."""
+        if passes_on(self._tx, kind):
+            below = [one for (one,) in self._tx.all(sql.below, project_id=self._project_id, n=n)]
+            self.hold_back(below, by=1 if waits else -1)
 
     def hold_back(self, ns: Collection[int], *, by: int) -> None:
         """Nodes are held back by so many ancestors more or less."""
@@ -138,21 +162,22 @@ class Readiness:
         """Whether a node was reopened so far."""
         return bool(self._reopened)
 
+    def begun(self, feature_n: int | None) -> None:
+        """Somebody works on a task of this feature: if it was new it is active now, and those above it."""
+        if feature_n is not None:
+            self.moved_features += begin_feature(self._tx, feature_n, decision=self._decision)
+
+    @property
+    def resolved_parents(self) -> list[int]:
+        """The nodes that were resolved with the last of their children, features apart."""
+        return [n for n in self._resolved_on_their_own if self._before[n].kind != FEATURE]
+
     # --- What came of it ---
 
     def settle(self) -> Settled:
         """Move the counts of the project, and say what the write came to."""
         after = self._standings(self._before) if self._before else {}
-        moved = Counter(self._added)
-        for n, was in self._before.items():
-            now = after.get(n)
-            moved["total"] += (now is not None) - 1
-            moved["resolved"] += (now is not None and now.resolved) - was.resolved
-            moved["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
-            moved["actionable"] += (now is not None and now.is_ready) - was.is_ready
-        if any(moved.values()):
-            deltas = {name: moved[name] for name in ("made", "total", "resolved", "blocked", "actionable")}
-            self._tx.run(sql.move_counts, project_id=self._project_id, **deltas)
+        self._move_counts(after)
         newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
         # As it is in the end: what was reopened may have been resolved again, or merged away.
         reopened = [after[n] for n in self._reopened if n in after and not after[n].resolved]
@@ -162,7 +187,37 @@ class Readiness:
             auto_resolved=[
                 node_id for n, node_id in self._resolved_on_their_own.items() if n in after and after[n].resolved
             ],
+            unblocked=[
+                now
+                for n, now in after.items()
+                if self._before[n].is_blocked and not now.is_blocked and not now.resolved
+            ],
         )
+
+    def _move_counts(self, after: Mapping[int, Standing]) -> None:
+        moved = Counter(self._added)
+        for n, was in self._before.items():
+            now = after.get(n)
+            moved["total"] += (now is not None) - 1
+            moved["features"] += ((now is not None) - 1) * (was.kind == FEATURE)
+            moved["resolved"] += (now is not None and now.resolved) - was.resolved
+            moved["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
+            moved["actionable"] += (now is not None and now.is_ready) - was.is_ready
+            for standing, sign in ((was, -1), (now, 1)):
+                if standing is not None:
+                    self._tally(moved, standing, sign)
+        if any(moved.values()):
+            self._tx.run(sql.move_counts, project_id=self._project_id, **{name: moved[name] for name in COUNTED})
+        for feature_n, tasks in self._of_features.items():
+            if any(tasks.values()):
+                deltas = {name: tasks[name] for name in ("tasks", "tasks_closed", "tasks_dropped")}
+                self._tx.run(sql.move_counts_of_feature, project_id=self._project_id, n=feature_n, **deltas)
+
+    def _tally(self, moved: Counter[str], standing: Standing, sign: int) -> None:
+        for name, count in standing.tally.items():
+            moved[name] += sign * count
+            if standing.feature_n is not None:
+                self._of_features.setdefault(standing.feature_n, Counter())[name] += sign * count
 
     def _standings(self, ns: Iterable[int]) -> dict[int, Standing]:
         rows = self._tx.all(sql.standings, project_id=self._project_id, ns=listed(ns))
@@ -198,24 +253,46 @@ class Readiness:
         changes = [changed("resolved", True, False)]
         if outcome is not None:
             changes.append(changed("outcome", outcome, None))
+        if was.kind == FEATURE:
+            changes.append(changed("status", None, ACTIVE))
+            self.moved_features.append(FeatureMove(was.id, WILL_NOT_IMPLEMENT if outcome else CLOSED, ACTIVE))
         self._tx.record(Op.REOPENED, was.id, *changes, decision=self._decision)
         self._reopened[n] = None
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve those of these nodes that have nothing left to do; they, with their parents."""
-        rows = self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(parents))
-        finished = [row for row in rows if self._may_resolve(*row[3:])]
-        if finished:
-            ns = listed(row[0] for row in finished)
-            self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=ns, outcome=None)
-        for n, _, node_id, *_ in finished:
-            self._tx.record(Op.RESOLVED, node_id, changed("resolved", False, True), decision=self._decision)
-            self._resolved_on_their_own[n] = node_id
-        return {row[0]: row[1] for row in finished}
+        if not parents:
+            return {}
+        resolved: dict[int, int | None] = {}
+        for row in self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(parents)):
+            n, parent_n, node_id, kind, status, *rest = row
+            if kind == FEATURE:
+                self._close_feature(n, node_id, status)
+            elif self._may_resolve(*rest):
+                self._resolve(n, node_id, outcome=None)
+            else:
+                continue
+            resolved[n] = parent_n
+        return resolved
+
+    def _close_feature(self, n: int, node_id: str, status: str | None) -> None:
+        # One of which nothing was done was dropped, for all of it was.
+        is_done = self._tx.one_or_none(sql.done_in_feature, project_id=self._project_id, n=n) is not None
+        self._resolve(n, node_id, outcome=None if is_done else DROPPED)
+        self.moved_features.append(FeatureMove(node_id, status or NEW, CLOSED if is_done else WILL_NOT_IMPLEMENT))
+
+    def _resolve(self, n: int, node_id: str, *, outcome: str | None) -> None:
+        self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=listed([n]), outcome=outcome)
+        changes = [changed("resolved", False, True)]
+        if outcome is not None:
+            changes.append(changed("outcome", None, outcome))
+        op = Op.RESOLVED if outcome is None else Op.DROPPED
+        self._tx.record(op, node_id, *changes, decision=self._decision)
+        self._resolved_on_their_own[n] = node_id
 
     def _may_resolve(self, claimed_by: str | None, claimed_until: str | None, evidence_total: int) -> bool:
         """Whether the policies let a node be resolved by what happened below it: they bind the engine as well."""
         policies = self._tx.project.policies
-        if policies.evidence == "require" and not evidence_total:
+        if not policies.auto_resolve_parents or (policies.evidence == "require" and not evidence_total):
             return False
         return policies.claims == "soft" or not is_held_by_another(self._tx, claimed_by, claimed_until)

@@ -71,9 +71,8 @@ def find_or_none(tx: Transaction, ref: str) -> Found | None:
     row = tx.one_or_none(sql.node_by_id, id=ref)
     if row is not None and (seen is None or row[0] in seen):
         return _found(row)
-    # An id that was merged away stays what it was, and begins no other. What is hidden counts for nothing.
-    gone = tx.one_or_none(sql.merged_node, id=ref)
-    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or (gone is not None and (seen is None or gone[0] in seen)):
+    # An id that was merged away or deleted stays what it was, and begins no other. What is hidden counts for nothing.
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or gone(tx, ref) is not None:
         return None
     alike = _alike(tx, ref, seen, at_most=LOOKED_THROUGH_MAX)
     if len(alike) > 1:
@@ -82,7 +81,7 @@ def find_or_none(tx: Transaction, ref: str) -> Found | None:
 
 
 def project_of(tx: Transaction, ref: str) -> str:
-    """The project of a node, also of one that was merged away: a request that is sent again must find its answer.
+    """The project of a node, also of one that is gone: a request that is sent again must find its answer.
 
     Raises:
         NotFound: there is and was none that the actor may see.
@@ -91,19 +90,18 @@ def project_of(tx: Transaction, ref: str) -> str:
     found = find_or_none(tx, ref)
     if found is not None:
         return found.project_id
-    seen = projects_seen(tx)
-    gone = tx.one_or_none(sql.merged_node, id=ref)
-    if gone is None or not (seen is None or gone[0] in seen):
+    left = gone(tx, ref)
+    if left is None:
         raise missing(tx, ref)
-    return ProjectId(gone[0])
+    return left.project_id
 
 
 def missing(tx: Transaction, ref: str) -> NotFound:
     """The refusal of an id that leads nowhere, with what was probably meant."""
     seen = projects_seen(tx)
-    gone = tx.one_or_none(sql.merged_node, id=ref)
-    if gone is not None and (seen is None or gone[0] in seen):
-        return NotFound("node", ref, hint=f"it was merged into {gone[1]!r}")
+    left = gone(tx, ref)
+    if left is not None:
+        return NotFound("node", ref, hint=f"it was merged into {left.into!r}" if left.into else "it was deleted")
     from difflib import get_close_matches  # only a mistake needs it
 
     alike = _alike(tx, ref[:NEAR_CHARS], seen, at_most=LOOKED_THROUGH_MAX) if len(ref) >= NEAR_CHARS else []
@@ -133,6 +131,22 @@ def task_meant(tx: Transaction, ref: str) -> tuple[str, str]:
     """
     found = find(tx, ref)
     return found.project_id, found.id
+
+
+class Gone(NamedTuple):
+    """What became of a node that is there no more."""
+
+    project_id: str
+    into: str | None  # where its work went; None when it was deleted
+
+
+def gone(tx: Transaction, ref: str) -> Gone | None:
+    """What became of a node that the actor could see and that is there no more."""
+    row = tx.one_or_none(sql.merged_node, id=ref) or tx.one_or_none(sql.deleted_node, id=ref)
+    seen = projects_seen(tx)
+    if row is None or not (seen is None or row[0] in seen):
+        return None
+    return Gone(ProjectId(row[0]), row[1] if len(row) > 1 else None)
 
 
 def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:

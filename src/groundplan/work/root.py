@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 
+import msgspec
+
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
@@ -11,7 +13,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.identify import fresh_ids, is_free
 from groundplan.work.insert import insert
-from groundplan.work.priority import ABSENT
+from groundplan.work.kinds import PROJECT
+from groundplan.work.priority import ABSENT, COMPLEXITY_ABSENT
 
 ROOT_N = 1
 NUMBERS = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
@@ -28,23 +31,29 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
         "n": ROOT_N,
         "id": root_id,
         "parent_n": None,
-        "kind": "project",
+        "kind": PROJECT,
         "summary": summary,
         "properties": "{}",
         "context_links": "[]",
         "priority": ABSENT,
+        "complexity": COMPLEXITY_ABSENT,
         "depth": 0,
+        "feature_n": None,
         "open_children": 0,
         "open_deps": 0,
         "blocked_above": 0,
     }
     insert(tx, project_id, [root])
-    tx.record(Op.CREATED, root_id, changed("summary", None, summary), project_id=project_id)
+    changes = [changed("summary", None, summary)]
+    if tx.preferences.pipelines is not None:
+        changes.append(changed("pipelines", None, msgspec.json.decode(tx.preferences.pipelines)))
+    tx.record(Op.CREATED, root_id, *changes, project_id=project_id)
 
 
 def _begin_to_count(tx: Transaction, project_id: str) -> None:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
-        if tx.run(sql.add_work_project, project_id=project_id, number=secrets.randbelow(NUMBERS - 1) + 1):
+        number = secrets.randbelow(NUMBERS - 1) + 1
+        if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=tx.preferences.pipelines):
             return
     raise Unavailable("no free number was found for this project; try again")

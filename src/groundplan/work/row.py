@@ -7,8 +7,11 @@ from typing import Any
 
 import msgspec
 
+from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.kinds import FEATURE
+from groundplan.work.statuses import ACTIVE, is_live
 
 sql = load_queries(__file__)
 
@@ -20,10 +23,15 @@ class NodeRow:
     n: int
     id: str
     parent_n: int | None
+    kind: str | None
+    feature_n: int | None
     rev: int
     summary: str
     resolved: bool
     outcome: str | None
+    status: str | None
+    held_reason: str | None
+    blocked_reason: str | None
     state: str | None
     properties: str
     context_links: str
@@ -36,6 +44,7 @@ class NodeRow:
     claimed_until: str | None
     claim_number: int
     priority: float
+    complexity: int
     evidence_total: int
 
     @property
@@ -52,6 +61,24 @@ class NodeRow:
         value: list[str] = msgspec.json.decode(self.context_links)
         return value
 
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for something itself, be it open or not: a dependency, or somebody's word."""
+        return self.open_deps > 0 or self.held_reason is not None
+
+    def resolve(self, outcome: str | None = None) -> None:
+        """Let it be finished. That it has no status of its own any more goes without saying."""
+        self.resolved, self.outcome, self.status = True, outcome, None
+
+    def reopen(self) -> list[Change]:
+        """Let it be open again, and say what of that does not go without saying. A feature is not new any more."""
+        changes = [] if self.outcome is None else [changed("outcome", self.outcome, None)]
+        if self.kind == FEATURE:
+            self.status = ACTIVE
+            changes.append(changed("status", None, ACTIVE))
+        self.resolved, self.outcome = False, None
+        return changes
+
     def unclaim(self) -> None:
         """Take the claim away. Its number stays, so that a late holder is told."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
@@ -63,9 +90,13 @@ class NodeRow:
             "summary": self.summary,
             "resolved": self.resolved,
             "outcome": self.outcome,
+            "status": self.status,
+            "held_reason": self.held_reason,
+            "blocked_reason": self.blocked_reason,
             "state": self.state,
             "properties": self.properties,
             "priority": self.priority,
+            "complexity": self.complexity,
             "context_links": self.context_links,
             "claimed_by": self.claimed_by,
             "claimed_at": self.claimed_at,
@@ -75,7 +106,7 @@ class NodeRow:
 
 def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
     """Whether somebody else's claim holds at this moment."""
-    return claimed_by not in (None, tx.actor.id) and (claimed_until is None or claimed_until > tx.now)
+    return claimed_by != tx.actor.id and is_live(claimed_by, claimed_until, now=tx.now)
 
 
 def fetch(tx: Transaction, n: int) -> NodeRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.store.tables import Table, in_project
+from groundplan.kernel.store.tables import IN_ORGANIZATION, Table, in_project
 
 _READ = in_project(Permission.WORK_READ)
 _WRITE = in_project(Permission.WORK_UPDATE)
@@ -14,12 +14,62 @@ TABLES = (
         select=_READ,
         insert=_WRITE,
         update=_WRITE,
-        update_columns=("last_n", "total", "resolved", "blocked", "actionable"),
+        update_columns=(
+            "last_n",
+            "total",
+            "resolved",
+            "blocked",
+            "actionable",
+            "pipelines",
+            "features",
+            "tasks",
+            "tasks_closed",
+            "tasks_dropped",
+        ),
+        reserved_columns={Permission.PROJECT_CONFIGURE: ("pipelines",)},
     ),
     Table("work_nodes", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, read_by_functions=True),
     Table("work_edges", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_evidence", select=_READ, insert=_WRITE, delete=_WRITE),
     Table("work_merged", select=_READ, insert=_WRITE, read_by_functions=True),
+    Table("work_deleted", select=_READ, insert=_WRITE, append_only=True, read_by_functions=True),
+    Table(
+        "work_features",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        update_columns=("tasks", "tasks_closed", "tasks_dropped"),
+        delete=_WRITE,
+    ),
+    Table(
+        "work_sections",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        update_columns=(
+            "node_n",
+            "ordinal",
+            "version",
+            "title",
+            "usage_description",
+            "content_format",
+            "content",
+            "modified_at",
+            "modified_by",
+        ),
+        delete=_WRITE,
+    ),
+    Table("work_node_tags", select=_READ, insert=_WRITE, delete=_WRITE),
+    Table("work_section_tags", select=_READ, insert=_WRITE, delete=_WRITE),
+    Table(
+        "work_templates",
+        select=IN_ORGANIZATION,
+        insert=IN_ORGANIZATION,
+        update=IN_ORGANIZATION,
+        update_columns=("name", "description", "target", "tags", "is_protected", "is_enabled", "modified_at"),
+        delete=IN_ORGANIZATION,
+    ),
+    Table("work_template_sections", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, delete=IN_ORGANIZATION),
 )
 
 # Not rows but where to find them: the index of summaries, which only SQLite has.

@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import claiming
 from groundplan.work.events import Op
 from groundplan.work.outcome import Outcome, outcome
-from groundplan.work.priority import PRIORITY, priority_of, warning
+from groundplan.work.priority import PRIORITY, complexity_of, priority_of, warning
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import in_project, project_of
 from groundplan.work.requests import (
@@ -37,6 +37,7 @@ from groundplan.work.row import NodeRow, fetch
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
+OF_A_CLAIM = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
 
 sql = load_queries(__file__)
 
@@ -59,6 +60,7 @@ class UnresolvedChildren(RuleViolated):
     """A node is finished after its children."""
 
     code = "unresolved_children"
+    contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: NodeRow, children: list[str]) -> None:
         super().__init__(
@@ -74,10 +76,12 @@ class EvidenceRequired(RuleViolated):
     """The project wants to see what was done."""
 
     code = "evidence_required"
+    contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: NodeRow) -> None:
         super().__init__(
-            f"node {node.id} has no evidence and this project requires some to resolve it; send add_evidence with it",
+            f"node {node.id} has no evidence and this project requires some to resolve it; "
+            "send add_evidence (graph_update)",
             node_id=node.id,
         )
 
@@ -173,9 +177,14 @@ def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
         claiming.check_number(node, one.claim)
     if one.resolved is True and not node.resolved:
         claiming.check_free(tx, node.id, node.claimed_by, node.claimed_until)
-        if node.open_children:
-            rows = tx.all(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
-            raise UnresolvedChildren(node, [child for (child,) in rows])
+        refuse_open_children(tx, node)
+
+
+def refuse_open_children(tx: Transaction, node: NodeRow) -> None:
+    """Raises UnresolvedChildren when something right below a node is open."""
+    if node.open_children:
+        rows = tx.all(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
+        raise UnresolvedChildren(node, [child for (child,) in rows])
 
 
 def _apply(
@@ -198,14 +207,14 @@ def _apply(
         changes.insert(0, changed("resolved", node.resolved, one.resolved))
         if one.resolved:
             _judge_evidence(tx, node, len(entries), warnings)
-        elif node.outcome is not None:
-            changes.append(changed("outcome", node.outcome, None))
-        node.resolved, node.outcome = one.resolved, None
+            node.resolve()
+        else:
+            changes += node.reopen()
     op = Op.UPDATED if not flips else Op.RESOLVED if node.resolved else Op.REOPENED
     claim_op = claiming.settle(tx, node, one, changes)
     if not changes:
         return node.rev
-    if op is Op.UPDATED and claim_op is not None and all(change.field.startswith("claimed") for change in changes):
+    if op is Op.UPDATED and claim_op is not None and all(change.field in OF_A_CLAIM for change in changes):
         op = claim_op
     if flips:  # else nobody's readiness changes
         readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
@@ -226,7 +235,7 @@ def _changes(tx: Transaction, node: NodeRow, one: Update, place: int, warnings: 
     if one.summary is not UNSET and one.summary != node.summary:
         changes.append(changed("summary", node.summary, one.summary))
         node.summary = one.summary
-    if one.state is not UNSET and not _same(one.state, node.state_value):
+    if one.state is not UNSET and not same(one.state, node.state_value):
         changes.append(changed("state", node.state_value, one.state))
         node.state = stored_state(one.state, ("updates", place, "state"))
     if one.properties is not UNSET:
@@ -243,17 +252,18 @@ def _merge_properties(node: NodeRow, given: dict[str, Any], place: int, warnings
     after = {key: value for key, value in before.items() if key not in given} | kept
     # A key that was there keeps its place.
     after = {key: after[key] for key in [*before, *kept] if key in after}
-    moved = [key for key in given if not _same(before.get(key), after.get(key))]
+    moved = [key for key in given if not same(before.get(key), after.get(key))]
     if not moved:
         return []
-    node.properties, node.priority = stored_properties(after, path), priority_of(after)
+    node.properties = stored_properties(after, path)
+    node.priority, node.complexity = priority_of(after), complexity_of(after)
     if PRIORITY in given and (said := warning(node.id, after)):
         warnings.append(said)
     return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in moved]
 
 
-def _same(before: Any, after: Any) -> bool:
-    # As JSON: to Python true is 1, and 1 is 1.0.
+def same(before: Any, after: Any) -> bool:
+    """Whether two values are the same as JSON: to Python true is 1, and 1 is 1.0."""
     return msgspec.json.encode(before) == msgspec.json.encode(after)
 
 

@@ -38,6 +38,7 @@ RECORDS = {
     "graph_deleted": Record(
         ("tenant_id", "id"), ("project_id", "entity_type", "rev"), ("entity_type", "molecule"), {"id": "another"}
     ),
+    "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), ("thing", "section"), {"id": "another"}),
 }
 
 
@@ -76,7 +77,7 @@ class History:
 
 
 def _make_history(engine: Engine) -> None:
-    """A project, an entry in the changelog of an atom, and an atom that was deleted."""
+    """A project, an entry in the changelog of an atom, and an atom and a task that were deleted."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     task = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk"}]).created[0].id
@@ -84,6 +85,8 @@ def _make_history(engine: Engine) -> None:
     kept, gone = (ada.call("knowledge.create", **atom, name=name).atom.id for name in ("kept", "gone"))
     ada.call("knowledge.append_changelog", parentType="atom", parentId=kept, taskId=task, summary="Walked")
     ada.call("knowledge.delete", entityType="atom", id=gone, version=1)
+    done = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Row"}]).created[0].id
+    ada.call("container.delete", containerType="task", id=done, version=1)
 
 
 @pytest.fixture(params=HISTORIES)

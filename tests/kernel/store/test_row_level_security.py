@@ -41,7 +41,8 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod)
  WHERE a.attrelid = '{}'::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
  ORDER BY a.attnum
 """
-# What every member of an organization may do there, whatever the role in a project: make one, and what goes with it.
+# What every member of an organization may do there, whatever the role in a project: make one, and what goes with it;
+# and write templates.
 MEMBERS_MAY = {
     ("update", "organizations", "rev"),
     ("insert", "principals"),
@@ -49,6 +50,11 @@ MEMBERS_MAY = {
     ("insert", "projects"),
     ("insert", "organization_events"),
     ("insert", "answers"),
+    *((verb, table) for verb in ("insert", "delete") for table in ("work_templates", "work_template_sections")),
+    *(
+        ("update", "work_templates", column)
+        for column in ("name", "description", "target", "tags", "is_protected", "is_enabled", "modified_at")
+    ),
 }
 
 
@@ -141,7 +147,7 @@ def test_a_stranger_sees_nothing_without_any_predicate(filled: Filled) -> None:
 def test_a_colleague_who_is_not_in_the_project_sees_only_the_organization(filled: Filled) -> None:
     seen = {table for table, rows in filled.seen(DORA).items() if rows}
 
-    assert seen == {"organizations", "principals", "user_memberships"}
+    assert seen == {"organizations", "principals", "user_memberships", "work_templates", "work_template_sections"}
 
 
 def test_without_row_level_security_the_same_queries_show_everything(filled: Filled) -> None:

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PLANNED = re.compile(r"^(\w+) +(\w+) *$", re.MULTILINE)  # a ref, and the id that it got
+PLANNED = re.compile(r"^(\w+) +([0-9a-z]{6,}) *$", re.MULTILINE)  # a ref, or the word id, and the id
 WORD = re.compile(r"\w+")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d\.\d+Z)?")
 CURSOR = re.compile(r"--cursor \S+")

@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from typer.main import get_command
 
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.surfaces.cli.drawing import usage
+from groundplan.surfaces.cli.meanings import DESCRIPTIONS
+from groundplan.surfaces.cli.program import application
 from tests.surfaces.cli.conftest import Run
 
-COMMANDS = [operation for operation in OPERATIONS if operation.command]
+COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
+READS = [one for one in COMMANDS if one[0].effect is Effect.READ and one[0].otherwise is None]
 
 
-@pytest.mark.parametrize("operation", COMMANDS, ids=lambda operation: operation.name)
-def test_every_operation_with_words_is_a_command_with_all_its_fields(
-    run: Run, operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
+def each(commands: list[tuple[Operation[Any, Any], Command]]) -> pytest.MarkDecorator:
+    """A test of each of some commands, named after its words."""
+    cases = [pytest.param(operation, command, id=" ".join(command.words)) for operation, command in commands]
+    return pytest.mark.parametrize(("operation", "command"), cases)
+
+
+@each(COMMANDS)
+def test_a_command_has_an_option_for_every_field_that_its_words_do_not_say_already(
+    run: Run, operation: Operation[Any, Any], command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert operation.command is not None
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "300")
 
-    shown = run(*operation.command.words, "--help")
+    shown = run(*command.words, "--help")
 
     assert shown.code == 0
+    said = {*command.fixed, *command.without}
     for field in msgspec.structs.fields(operation.input):
-        name = operation.command.names.get(field.name, field.name).replace("_", "-")
-        assert (name.upper() if field.name in operation.command.arguments else f"--{name}") in shown.out
+        name = command.names.get(field.name, field.name).replace("_", "-")
+        option = name.upper() if field.name in command.arguments else f"--{name}"
+        assert bool(re.search(rf"{option}\b(?!-)", shown.out)) == (field.name not in said), option
     assert "--json" in shown.out
     assert "--db" in shown.out
+
+
+@each(COMMANDS)
+def test_what_a_command_says_or_leaves_out_is_a_field_of_its_operation(
+    operation: Operation[Any, Any], command: Command
+) -> None:
+    fields = {field.name: field for field in msgspec.structs.fields(operation.input)}
+    named = {*command.arguments, *command.names, *command.texts, *command.fixed, *command.without}
+    assert named <= fields.keys()
+    assert not [name for name in command.without if fields[name].required]
+    for name, value in command.fixed.items():
+        msgspec.convert(value, fields[name].type)
+
+
+def test_every_option_says_what_it_means() -> None:
+    program: Any = get_command(application())
+    silent = [
+        f"{word} {name} {parameter.name}"
+        for word, group in program.commands.items()
+        for name, command in getattr(group, "commands", {}).items()
+        for parameter in command.params
+        if not (parameter.help or "").strip()
+    ]
+    assert not silent, "add it to surfaces/cli/meanings.py"
+
+
+def test_every_group_of_commands_says_what_it_is_about() -> None:
+    assert {command.words[0] for _, command in COMMANDS} == DESCRIPTIONS.keys()
+
+
+def test_a_default_is_told_only_where_there_is_something_to_tell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+
+    shown = run("section", "add", "--help").out
+
+    assert "Default: MARKDOWN." in shown
+    assert "Default: ." not in shown
 
 
 def test_json_is_exactly_the_answer_of_the_operation(run: Run) -> None:
@@ -88,13 +137,10 @@ def test_an_empty_list_says_how_to_begin(run: Run) -> None:
     assert run("project", "list", "--json").answer == {"projects": []}
 
 
-READS = [operation for operation in COMMANDS if operation.effect is Effect.READ and operation.otherwise is None]
-
-
-@pytest.mark.parametrize("operation", READS, ids=lambda operation: operation.name)
-def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any]) -> None:
-    meant = {"PROJECT": "atlas", "TYPE": "atom"}
-    required = [meant.get(word, word) for word in usage(operation).split()[1:]]
+@each(READS)
+def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any], command: Command) -> None:
+    meant = {"PROJECT": "atlas", "TYPE": "TASK" if command.words[0] == "section" else "atom"}
+    required = [meant.get(word, word) for word in usage(operation, command).split()[1:]]
 
     refused = run(*required, "--db", "nope.db", "--json")
 

@@ -71,5 +71,6 @@ def _add(engine: Engine, project: str, count: int, *, parent: str, depth: str, a
         f"FROM numbers CROSS JOIN work_projects AS w "
         f"JOIN work_nodes AS above ON above.project_id = w.project_id AND above.n = {above} "
         f"WHERE w.project_id = {of_project} ORDER BY i",
-        f"UPDATE work_projects SET last_n = last_n + {count}, total = total + {count} WHERE project_id = {of_project}",
+        f"UPDATE work_projects SET last_n = last_n + {count}, total = total + {count}, tasks = tasks + {count} "
+        f"WHERE project_id = {of_project}",
     )

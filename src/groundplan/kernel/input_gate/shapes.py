@@ -84,6 +84,8 @@ class Record(Plan):
         self.shape = shape
         self.tag_field = config.tag_field
         self.tag = config.tag
+        # What callers look for here in vain, and where it is: a class attribute of the shape.
+        self.elsewhere: Mapping[str, str] = getattr(shape, "ELSEWHERE", {})
 
     @cached_property  # not in __init__: a Struct may contain itself
     def arguments(self) -> Mapping[str, Argument]:
@@ -123,8 +125,9 @@ class Record(Plan):
 
     def _unknown(self, key: Any, path: Path) -> Invalid:
         names = list(self.arguments)
-        near = nearest(str(key), names)
-        hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
+        near = None if key in self.elsewhere else nearest(str(key), names)
+        known = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
+        hint = self.elsewhere.get(key, known)
         details = {"near": near} if near else {}
         return Invalid(
             f"unknown argument {quoted(str(key))}{_within(path)}; {hint}",

@@ -58,6 +58,8 @@ class Command:
     names: Mapping[str, str] = field(default_factory=dict)  # input field → the option's name where the two differ
     texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)
     columns: tuple[str, ...] = ()  # what the human table shows of each row; all fields when empty
+    fixed: Mapping[str, str] = field(default_factory=dict)  # input fields of which the words say the value already
+    without: tuple[str, ...] = ()  # input fields that such a thing has not, so that there is no option for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ class Operation(Generic[In, Out]):
     otherwise: Operation[In, Any] | None = None  # serves the request where there is no such project
     tool: Tool | None = None
     command: Command | None = None
+    twins: tuple[Command, ...] = ()  # the same under other words: `feature advance` beside `task advance`
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """Every command that reaches it."""
+        return () if self.command is None else (self.command, *self.twins)
 
 
 class Registry:

@@ -83,7 +83,10 @@ def _type(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) 
         if isinstance(meta, Meta):
             if meta.description is not None:
                 schema["description"] = meta.description
-            schema.update(meta.extra_json_schema or {})
+            given = meta.extra_json_schema or {}
+            if "type" in given:  # which is instead of what the annotation says
+                schema.pop("anyOf", None)
+            schema.update(given)
     return schema
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -80,17 +80,24 @@ def context(tx: Transaction, request: Context) -> Known:
     Raises:
         TooCostly: it would take too long.
     """
-    paths = _paths(request.paths)
-    found = atoms_matching(tx, paths)
+    of_each = request.changelog_limit if request.include_changelog else None
+    return known(tx, atoms_matching(tx, _paths(request.paths)), of_each=of_each)
+
+
+def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None, tenths: int = 10) -> Known:
+    """What is known about some files, from the atoms that each is of; with so many entries of each changelog.
+
+    It may take so many tenths of the caller's cap.
+    """
     matched: dict[str, list[str]] = {}
-    for path in paths:
-        for atom_id in found[path]:
+    for path, atom_ids in found.items():
+        for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _first(tx, matched)
     shown = atoms_shown(tx, atom_rows(tx, chosen))
     entries: dict[str, list[Entry]] = {}
-    if request.include_changelog:
-        entries = latest_entries(tx, EntityType.ATOM, chosen, of_each=request.changelog_limit)
+    if of_each is not None:
+        entries = latest_entries(tx, EntityType.ATOM, chosen, of_each=of_each)
     atoms = [(atom.molecule_id, _matched(atom, matched[atom.id], entries.get(atom.id, UNSET))) for atom in shown]
     molecules = [
         MatchedMolecule(
@@ -103,28 +110,28 @@ def context(tx: Transaction, request: Context) -> Known:
         )
         for row in molecule_rows(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
     ]
-    known = Known(
+    answer = Known(
         molecules,
         [atom for molecule_id, atom in atoms if molecule_id is None],
-        [path for path in paths if not found[path]],
+        [path for path, atom_ids in found.items() if not atom_ids],
         left_over or UNSET,
     )
-    in_order = [*(atom for molecule in molecules for atom in molecule.atoms), *known.orphan_atoms]
-    lighten(tx, known, [*molecules, *in_order])
-    while in_order and excess_chars(tx, known) > 0:
+    in_order = [*(atom for molecule in molecules for atom in molecule.atoms), *answer.orphan_atoms]
+    lighten(tx, answer, [*molecules, *in_order], tenths=tenths)
+    while in_order and excess_chars(tx, answer, tenths) > 0:
         in_order = in_order[: len(in_order) * 3 // 4]
-        _keep(known, in_order)
-        known.more_atoms = len(matched) - len(in_order)
-    return known
+        _keep(answer, in_order)
+        answer.more_atoms = len(matched) - len(in_order)
+    return answer
 
 
-def _keep(known: Known, atoms: list[MatchedAtom]) -> None:
+def _keep(answer: Known, atoms: list[MatchedAtom]) -> None:
     """Leave all other atoms out, and molecules of which none is left."""
     kept = {atom.id for atom in atoms}
-    for molecule in known.molecules:
+    for molecule in answer.molecules:
         molecule.atoms = [atom for atom in molecule.atoms if atom.id in kept]
-    known.molecules = [molecule for molecule in known.molecules if molecule.atoms]
-    known.orphan_atoms = [atom for atom in known.orphan_atoms if atom.id in kept]
+    answer.molecules = [molecule for molecule in answer.molecules if molecule.atoms]
+    answer.orphan_atoms = [atom for atom in answer.orphan_atoms if atom.id in kept]
 
 
 def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:

@@ -45,7 +45,7 @@ def demo(invocation: Invocation) -> Outcome:
         say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
         draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
         say("", f"Members of {example.PROJECTS[0].name}:", "")
-        draw_answer(members, OPERATIONS["member.list"], OPERATIONS)
+        draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
         say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
         say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
 

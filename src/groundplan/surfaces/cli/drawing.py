@@ -21,6 +21,7 @@ from groundplan.surfaces.cli.failures import printable
 # Where output goes to a file or a pipe, nothing is folded: a line stays a line for whoever searches in it.
 UNFOLDED_CHARS = 10_000
 NOTHING = "-"
+INDENT = "  "
 
 
 class _Output(Console):
@@ -42,9 +43,25 @@ def say(*lines: str) -> None:
         output.print(Text(printable(line)), soft_wrap=True)
 
 
-def draw_answer(answer: Any, operation: Operation[Any, Any], operations: Registry) -> None:
-    """The answer of an operation, each part in the form that suits it."""
-    command = operation.command or Command(())
+def say_list(title: str, lines: Iterable[str]) -> None:
+    """Lines under a title; nothing where there are none."""
+    found = list(lines)
+    if found:
+        say("", title, *(f"{INDENT}{line}" for line in found))
+
+
+def titled(name: str, summary: str | msgspec.UnsetType) -> str:
+    """What something is called, behind its id."""
+    return f"{name}  {one_line(summary)}" if summary else name
+
+
+def one_line(text: str) -> str:
+    """A text on one line, as it must be where lines mean something."""
+    return " ".join(text.split())
+
+
+def draw_answer(answer: Any, command: Command, operations: Registry) -> None:
+    """The answer of an operation to a command, each part in the form that suits it."""
     pairs: list[tuple[str, str]] = []
     has_table = False
     for field in msgspec.structs.fields(answer):
@@ -54,7 +71,7 @@ def draw_answer(answer: Any, operation: Operation[Any, Any], operations: Registr
             if value:
                 draw_rows(value, command)
             else:
-                say(f"No {_title(field.name, command)} here.{_next_step(operation, operations)}")
+                say(f"No {_title(field.name, command)} here.{_next_step(command, operations)}")
         elif isinstance(value, msgspec.Struct):
             inner = msgspec.structs.fields(value)
             draw_pairs((_title(part.name, command), _cell(value, part.name)) for part in inner)
@@ -91,30 +108,25 @@ def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     console().print(table)
 
 
-def usage(operation: Operation[Any, Any]) -> str:
-    """How to call an operation, with nothing but what it must be given."""
-    assert operation.command is not None  # noqa: S101 - asked of commands only
-    names = operation.command.names
-    words = ["groundplan", *operation.command.words]
+def usage(operation: Operation[Any, Any], command: Command) -> str:
+    """How to call an operation by a command, with nothing but what it must be given."""
+    words = ["groundplan", *command.words]
     for field in msgspec.structs.fields(operation.input):
-        name = names.get(field.name, field.name).replace("_", "-")
-        if field.name in operation.command.arguments:
+        name = command.names.get(field.name, field.name).replace("_", "-")
+        if field.name in command.arguments:
             words.append(name.upper())
-        elif field.required:
+        elif field.required and field.name not in command.fixed:
             words.append(f"--{name} {name.upper()}")
     return " ".join(words)
 
 
-def _next_step(operation: Operation[Any, Any], operations: Registry) -> str:
+def _next_step(command: Command, operations: Registry) -> str:
     """The first way to change that this is empty."""
     for other in operations:
-        if other.effect is Effect.WRITE and _first_word(other) == _first_word(operation):
-            return f" Next: {usage(other)}"
+        for twin in other.commands:
+            if other.effect is Effect.WRITE and twin.words[0] == command.words[0]:
+                return f" Next: {usage(other, twin)}"
     return ""
-
-
-def _first_word(operation: Operation[Any, Any]) -> str | None:
-    return operation.command.words[0] if operation.command else None
 
 
 def _title(name: str, command: Command) -> str:

@@ -18,9 +18,8 @@ from groundplan.knowledge.reading.context import Known, MatchedAtom
 from groundplan.knowledge.reading.get import Found
 from groundplan.knowledge.reading.list import Atoms
 from groundplan.knowledge.reading.search import Page
-from groundplan.surfaces.cli.drawing import draw_pairs, draw_table, moment, say
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, say
 
-INDENT = "  "
 PATHS_SHOWN_MAX = 3
 
 Pairs = Iterator[tuple[str, str]]

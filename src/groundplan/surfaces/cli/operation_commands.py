@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection
 from enum import Enum
+from keyword import iskeyword
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -19,66 +20,7 @@ from groundplan.kernel.operations.frames import framed
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import METAVAR, with_json, with_text
-
-# What a sub-app is about, for its own help and for the list of commands.
-DESCRIPTIONS: Mapping[str, str] = {
-    "project": "Make, list and put away projects.",
-    "member": "Say who is in a project, and as what.",
-    "work": "Plan work, see what is next, take it, finish it.",
-    "knowledge": "Write down what one must know about which files, find it, keep it fresh.",
-}
-
-# What an option means where the operation's own type does not say; behind its words where one command differs.
-MEANINGS: Mapping[str, str] = {
-    "project": "The project, by name or id.",
-    "work open project": "The project, by name or id; one that is not there is made. Without it: all there are.",
-    "work onboard project": "The project, by name or id. Without it: the only one, or a list.",
-    "name": "The name.",
-    "goal": "What it is for, in a sentence.",
-    "role": "What they may do.",
-    "kind": "What sort of actor they are.",
-    "archived": "Archived ones too.",
-    "limit": "At most this many.",
-    "cursor": "Go on behind this one: the next cursor of the list before.",
-    "op_id": "Your own id for this request: sent again, it has no second effect.",
-    "node_id": "The node: its id, or a beginning that only one has.",
-    "nodes": "The nodes to make: [{ref, summary, parent_ref, depends_on, …}].",
-    "updates": "What to change: [{node_id, resolved, add_evidence, …}].",
-    "edges": "What to connect: [{from, to, type, remove}].",
-    "operations": "What to do: [{op: move|merge|drop, …}].",
-    "policies": "How the project wants to be worked in; an owner may say.",
-    "filter": "Only nodes with these properties.",
-    "work query filter": "Which nodes: {text, resolved, properties, is_actionable, …}.",
-    "scope": "Only below this node.",
-    "count": "At most this many.",
-    "claim": "Take them, so that nobody else is offered them.",
-    "lean": "Leave empty and bookkeeping fields out of the answer.",
-    "decision": "Why, for the history.",
-    "depth": "How many levels below the node.",
-    "sort": "In which order.",
-    "type": "atom (an area, by its paths) or molecule (a group of atoms).",
-    "id": "The id of the atom or molecule.",
-    "task": "The task this is done for: the id of a work node.",
-    "path": "A pattern of the files it is about, such as 'src/pay/**'; may be given several times.",
-    "paths": "The files, each as its path from the root of the repository.",
-    "knowledge": "What one must know; @FILE reads it from a file, - from standard input; @@ for an @.",
-    "mode": "What becomes of the knowledge that is there.",
-    "molecule": "The molecule of the atom, by its id; '' for none.",
-    "knowledge search molecule": "Only atoms of this molecule, by its id.",
-    "related_atoms": "Other atoms: [{atomId, reason}].",
-    "related_molecules": "Other molecules: [{moleculeId, reason}].",
-    "version": "The version that you read; if it has changed since, nothing is done.",
-    "confirm": "The commit at which the knowledge was seen to be right.",
-    "cascade": "Delete the atoms of a molecule with it.",
-    "query": "Words that must all be there, in any order.",
-    "orphans": "Only atoms that are of no molecule.",
-    "include_changelog": "Show the latest entries of the changelog.",
-    "changelog_limit": "How many entries.",
-    "offset": "Skip so many.",
-    "summary": "What changed, and why; @FILE reads it from a file, - from standard input.",
-    "commit": "The commit that was looked at.",
-    "atoms": "What was seen: [{id, version, freshness, commit, files}].",
-}
+from groundplan.surfaces.cli.meanings import DESCRIPTIONS, meaning
 
 
 class Form(NamedTuple):
@@ -90,53 +32,63 @@ class Form(NamedTuple):
     or_text: bool = False  # one that is given alone is sent as it is, not as a list of one
 
 
-def operation_apps(operations: Registry) -> dict[str, typer.Typer]:
-    """One app for each first word, with a command for each operation that has these words."""
+def operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
+    """One app for each first word, with a command for each way in which such words reach an operation.
+
+    Where it is known what was `said`, the apps of other words stay empty: to make a command takes a while, and most of
+    them are not meant.
+    """
     apps: dict[str, typer.Typer] = {}
     for operation in operations:
-        if operation.command is None:
-            continue
-        first, *rest = operation.command.words
-        app = apps.get(first)
-        if app is None:
-            description = DESCRIPTIONS.get(first, f"Work with {first}.")
-            app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
-            app.callback()(group_callback(description))
-        app.command(" ".join(rest), help=_markup_free(operation.summary))(_command(operation, operations))
+        for command in operation.commands:
+            first, *rest = command.words
+            app = apps.get(first)
+            if app is None:
+                description = DESCRIPTIONS.get(first, f"Work with {first}.")
+                app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
+                app.callback()(group_callback(description))
+            if said is None or first in said:
+                made = _command(operation, command, operations)
+                app.command(" ".join(rest), help=_markup_free(operation.summary))(made)
     return apps
 
 
-def _command(operation: Operation[Any, Any], operations: Registry) -> Any:
-    assert operation.command is not None  # noqa: S101 - the caller looked
+def _command(operation: Operation[Any, Any], command: Command, operations: Registry) -> Any:
     wire_names: dict[str, str] = {}
+    fixed: dict[str, str] = {}
     as_json = set()
     texts: set[str] = set()
     alone: set[str] = set()
     parameters = []
     for field in msgspec.structs.fields(operation.input):
+        if field.name in command.fixed:
+            fixed[field.encode_name] = command.fixed[field.name]
+        if field.name in command.fixed or field.name in command.without:
+            continue
         form = _form(field.type)
-        parameter = _parameter(field, form, operation.command)
+        parameter = _parameter(field, form, command)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
-        texts |= {parameter.name} if field.name in operation.command.texts else set()
+        texts |= {parameter.name} if field.name in command.texts else set()
         alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
 
     def call(invocation: Invocation, **values: Any) -> Outcome:
         given = {name: value for name, value in values.items() if value is not None and value != []}
         given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
-        arguments = {wire_names[name]: value for name, value in with_json(with_text(given, texts), as_json).items()}
+        given = with_json(with_text(given, texts), as_json)
+        arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
         with invocation.session(reads_only=_only_reads(operation, arguments)) as session:
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli import knowledge_drawing, work_drawing
             from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
+            from groundplan.surfaces.cli.drawings import DRAWINGS
 
-            if own := {**work_drawing.DRAWINGS, **knowledge_drawing.DRAWINGS}.get(operation.name):
+            if own := DRAWINGS.get(operation.name):
                 own(answer)
             else:
-                draw_answer(answer, operation, operations)
+                draw_answer(answer, command, operations)
 
         return Outcome(framed(operation, answer), draw)
 
@@ -156,8 +108,7 @@ def _only_reads(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bo
 def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -> inspect.Parameter:
     name = command.names.get(field.name, field.name).replace("-", "_")
     kind = form.kind
-    meaning = MEANINGS.get(" ".join((*command.words, name))) or MEANINGS.get(name, "")
-    text = _markup_free(form.description or meaning)
+    text = _markup_free(form.description or meaning(command.words, name))
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
@@ -172,7 +123,8 @@ def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -
         shape = typer.Option(f"{option}/--no-{option[2:]}", metavar="", help=text, show_default=False)
     else:
         shape = typer.Option(option, metavar=METAVAR if form.is_json else _metavar(kind), help=text, show_default=False)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape])
+    called = f"{name}_" if iskeyword(name) else name  # --from is a fine option, but no name in Python
+    return inspect.Parameter(called, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape])
 
 
 def _form(hint: Any) -> Form:
@@ -191,12 +143,13 @@ def _form(hint: Any) -> Form:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return Form(_choice([member.value for member in hint]), description)
     if get_origin(hint) is list:
-        item = _form((get_args(hint) or (str,))[0])
+        inside = (get_args(hint) or (str,))[0]
+        item = Form(str) if inside is Any else _form(inside)  # of which the operation itself looks at each
         is_plain = item.kind in (str, int, float) and not item.is_json
         return Form(list[item.kind], description) if is_plain else Form(str, description, is_json=True)  # type: ignore[name-defined] # a value
     if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
         return Form(str, description, is_json=True)
-    return Form(hint if hint in (int, float, bool) else str, description)
+    return Form(hint if hint in (int, float, bool) else str, description, is_json=hint is Any)
 
 
 def _choice(values: list[Any]) -> Any:
@@ -210,7 +163,9 @@ def _metavar(kind: Any) -> str | None:
 
 def _default_text(default: Any) -> str:
     shown = default.value if isinstance(default, Enum) else default
-    return f" Default: {shown}." if isinstance(shown, str | int | float) and not isinstance(shown, bool) else ""
+    if isinstance(shown, bool) or not isinstance(shown, str | int | float) or shown == "":
+        return ""
+    return f" Default: {shown}."
 
 
 def _markup_free(text: str) -> str:

@@ -28,6 +28,7 @@ from groundplan.surfaces.cli.operation_commands import operation_apps
 from groundplan.surfaces.cli.usage import refused
 
 PROGRAM = "groundplan"
+COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks which words there are
 DESCRIPTION = """
 One durable planning memory, shared by people and AI agents.
 
@@ -60,7 +61,9 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     as_json = "--json" in argv
     _ensure_streams()
     try:
-        outcome = get_command(application(operations)).main(list(argv), prog_name=PROGRAM, standalone_mode=False)
+        said = None if COMPLETION in os.environ else argv
+        app = get_command(application(operations, said))
+        outcome = app.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
         return _present(outcome)
     except GroundplanError as error:
         return _quietly(report, error, as_json=as_json)
@@ -77,8 +80,8 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
         return _quietly(report, recorded(), as_json=as_json)
 
 
-def application(operations: Registry = OPERATIONS) -> typer.Typer:
-    """Every command there is."""
+def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
+    """Every command there is; where it is known what was said, every one that may be meant."""
     app = typer.Typer(
         cls=_AgentsLast,
         invoke_without_command=True,
@@ -90,7 +93,7 @@ def application(operations: Registry = OPERATIONS) -> typer.Typer:
     app.callback()(group_callback(DESCRIPTION, version=__version__))
     for function in (init, demo, doctor):
         app.command(rich_help_panel=START)(with_common_options(function))
-    for word, sub_app in operation_apps(operations).items():
+    for word, sub_app in operation_apps(operations, said).items():
         for name, function in WRITTEN.get(word, {}).items():
             sub_app.command(name)(with_common_options(function))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)

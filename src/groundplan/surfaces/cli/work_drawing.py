@@ -7,7 +7,17 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.surfaces.cli.drawing import draw_pairs, draw_table, moment, say, shown
+from groundplan.surfaces.cli.drawing import (
+    INDENT,
+    draw_pairs,
+    draw_table,
+    moment,
+    one_line,
+    say,
+    say_list,
+    shown,
+    titled,
+)
 from groundplan.work.connect import Connected
 from groundplan.work.next import Offer, Offers
 from groundplan.work.node import Evidence, Mention, Node
@@ -23,7 +33,6 @@ from groundplan.work.restructure import Restructured
 from groundplan.work.search.query import Found
 from groundplan.work.update import Updated
 
-INDENT = "  "
 DONE, OPEN = "[x]", "[ ]"
 WAY = " > "
 
@@ -38,7 +47,7 @@ def draw_opened(answer: Opened | ProjectLines) -> None:
     if isinstance(answer, ProjectLines):
         _draw_projects(answer)
         return
-    say(_titled(answer.root.id, answer.root.summary), counted(answer.summary))
+    say(titled(answer.root.id, answer.root.summary), counted(answer.summary))
     _say_pairs("policies", answer.policies)
 
 
@@ -49,7 +58,7 @@ def _draw_projects(answer: ProjectLines) -> None:
     draw_table(
         ("name", "id", "open", "resolved", "changed", "summary"),
         [
-            (one.name, one.id, one.unresolved, one.resolved, moment(one.updated_at), _line(one.summary))
+            (one.name, one.id, one.unresolved, one.resolved, moment(one.updated_at), one_line(one.summary))
             for one in answer.projects
         ],
     )
@@ -61,24 +70,24 @@ def draw_orientation(answer: Orientation) -> None:
     """A project at a glance, or the projects to choose from."""
     if answer.project:
         goal = answer.project.goal or answer.project.goal_excerpt
-        say(_titled(answer.project.name, goal), *(["It is archived."] if answer.project.archived_at else []))
+        say(titled(answer.project.name, goal), *(["It is archived."] if answer.project.archived_at else []))
     if answer.counts:
         say(counted(answer.counts))
-    _say_list("Next:", (_titled(one.id, _called(one)) for one in answer.next or ()))
-    _say_list("Yours:", (_titled(one.id, _called(one)) for one in answer.my_claims or ()))
-    _say_list("Waiting:", (_waiting(one.id, _called(one), one.waits_for) for one in answer.blocked or ()))
-    _say_list(
+    say_list("Next:", (titled(one.id, _called(one)) for one in answer.next or ()))
+    say_list("Yours:", (titled(one.id, _called(one)) for one in answer.my_claims or ()))
+    say_list("Waiting:", (_waiting(one.id, _called(one), one.waits_for) for one in answer.blocked or ()))
+    say_list(
         "Plan:",
         (
-            f"{DONE if one.resolved else OPEN} {_titled(one.id, _called(one))}"
+            f"{DONE if one.resolved else OPEN} {titled(one.id, _called(one))}"
             + (f" ({one.open_children} open below)" if one.open_children else "")
             for one in answer.tree or ()
         ),
     )
-    _say_list(
+    say_list(
         "Lately:",
         (
-            f"{one.action} {_titled(one.id, _called(one))}{_because(one.decision or one.decision_excerpt)}"
+            f"{one.action} {titled(one.id, _called(one))}{_because(one.decision or one.decision_excerpt)}"
             for one in answer.recent or ()
         ),
     )
@@ -94,7 +103,7 @@ def draw_orientation(answer: Orientation) -> None:
 
 
 def _waiting(id_: str, called: str, waits_for: Sequence[Brief]) -> str:
-    return f"{_titled(id_, called)} -> {', '.join(_titled(one.id, _called(one)) for one in waits_for)}"
+    return f"{titled(id_, called)} -> {', '.join(titled(one.id, _called(one)) for one in waits_for)}"
 
 
 def _called(one: Brief) -> str:
@@ -109,12 +118,12 @@ def draw_offers(answer: Offers) -> None:
     if not answer.nodes:
         say(f"Nothing to offer: {answer.reason}.")
     for place, offer in enumerate(answer.nodes):
-        say(*([""] if place else []), _titled(offer.node.id, offer.node.summary))
+        say(*([""] if place else []), titled(offer.node.id, offer.node.summary))
         _draw_indented(_about_offer(offer))
 
 
 def _about_offer(offer: Offer) -> Pairs:
-    yield "in", WAY.join(_line(one.summary) for one in offer.ancestors)
+    yield "in", WAY.join(one_line(one.summary) for one in offer.ancestors)
     if offer.claim is not UNSET:
         yield "claim", shown(offer.claim)
     yield from _about(offer.node)
@@ -123,7 +132,7 @@ def _about_offer(offer: Offer) -> Pairs:
             (f"links of {one.node_id}", shown(one.links)) for one in offer.context_links.inherited or () if one.links
         )
     for done in offer.resolved_deps or ():
-        yield "after", f"{_titled(done.id, done.summary)}{_shown_evidence(done.evidence)}"
+        yield "after", f"{titled(done.id, done.summary)}{_shown_evidence(done.evidence)}"
     if offer.left_out:
         yield "not shown", shown(offer.left_out)
 
@@ -133,29 +142,29 @@ def draw_context(answer: Context) -> None:
     node = answer.node
     say(_marked(node.resolved, node.id, node.summary))
     _draw_indented(_about_context(answer))
-    _say_list(
+    say_list(
         "Waits for:", (_marked(one.node.resolved, one.node.id, one.node.summary) for one in answer.depends_on or ())
     )
-    _say_list(
+    say_list(
         "Waited for by:",
         (_marked(one.node.resolved, one.node.id, one.node.summary) for one in answer.depended_by or ()),
     )
-    _say_list(
+    say_list(
         "Related:",
         (
-            f"{one.type} {'->' if one.direction == 'out' else '<-'} {_titled(one.id, one.summary)}"
+            f"{one.type} {'->' if one.direction == 'out' else '<-'} {titled(one.id, one.summary)}"
             for one in answer.related or ()
         ),
     )
     if answer.children:
-        _say_list("Below:", _tree(answer.children))
+        say_list("Below:", _tree(answer.children))
     if answer.left_out:
         _say_pairs("not shown", answer.left_out)
 
 
 def _about_context(answer: Context) -> Pairs:
     if answer.ancestors:
-        yield "in", WAY.join(_line(one.summary) for one in answer.ancestors)
+        yield "in", WAY.join(one_line(one.summary) for one in answer.ancestors)
     yield from _about(answer.node)
     if answer.node.updated_at:
         yield "changed", moment(answer.node.updated_at)
@@ -196,7 +205,7 @@ def draw_found(answer: Found) -> None:
             (
                 DONE if one.resolved else OPEN,
                 one.id,
-                _line(one.summary),
+                one_line(one.summary),
                 one.depth,
                 one.state,
                 ", ".join(f"{name.removeprefix('_')} {shown(value)}" for name, value in (one.properties or {}).items()),
@@ -231,7 +240,7 @@ def _changes(event: HistoryEvent) -> Iterator[str]:
 
 def _changed(change: FieldChange) -> str:
     if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(f"{one['type']}: {_line(one['ref'])}" for one in change.after)
+        return "evidence: " + ", ".join(f"{one['type']}: {one_line(one['ref'])}" for one in change.after)
     before, after = ("" if value in (None, UNSET) else shown(value) for value in (change.before, change.after))
     return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
 
@@ -264,39 +273,30 @@ def draw_outcome(answer: Outcome) -> None:
         case Restructured():
             draw_table(("done", "id", "result"), [(one.op, one.node_id, one.result) for one in answer.details])
     total = f" ({answer.newly_actionable_total} in all)" if answer.newly_actionable_total else ""
-    _say_list(f"Can be started now{total}:", map(_mentioned, answer.newly_actionable or ()))
-    _say_list("Resolved with it:", answer.auto_resolved or ())
+    say_list(f"Can be started now{total}:", map(_mentioned, answer.newly_actionable or ()))
+    say_list("Resolved with it:", answer.auto_resolved or ())
     _draw_news(answer.reopened, answer.warnings)
 
 
 def _draw_news(reopened: list[Mention] | UnsetType, warnings: list[str] | UnsetType) -> None:
-    _say_list("Open again:", map(_mentioned, reopened or ()))
-    _say_list("Mind:", warnings or ())
+    say_list("Open again:", map(_mentioned, reopened or ()))
+    say_list("Mind:", warnings or ())
 
 
 # --- Words ----------------------------------------------------------------------------------------------------------
 
 
 def _mentioned(one: Mention) -> str:
-    return _titled(one.id, one.summary)
+    return titled(one.id, one.summary)
 
 
 def _marked(resolved: bool, id_: str, summary: str) -> str:
-    return f"{DONE if resolved else OPEN} {_titled(id_, summary)}"
-
-
-def _titled(name: str, summary: str | UnsetType) -> str:
-    return f"{name}  {_line(summary)}" if summary else name
-
-
-def _line(text: str) -> str:
-    """A text on one line, as it must be where lines mean something."""
-    return " ".join(text.split())
+    return f"{DONE if resolved else OPEN} {titled(id_, summary)}"
 
 
 def _said(one: Evidence) -> str:
     by = f" ({one.agent}, {moment(one.timestamp)})" if one.agent and one.timestamp else ""
-    return f"{one.type}: {_line(one.ref)}{by}"
+    return f"{one.type}: {one_line(one.ref)}{by}"
 
 
 def _shown_evidence(evidence: list[Evidence] | UnsetType) -> str:
@@ -304,7 +304,7 @@ def _shown_evidence(evidence: list[Evidence] | UnsetType) -> str:
 
 
 def _because(decision: str | UnsetType) -> str:
-    return f", because: {_line(decision)}" if decision else ""
+    return f", because: {one_line(decision)}" if decision else ""
 
 
 def counted(counts: Counts | BriefCounts) -> str:
@@ -313,12 +313,6 @@ def counted(counts: Counts | BriefCounts) -> str:
         f"{counts.unresolved} open of {counts.total}: {counts.actionable} can be started, {counts.blocked} wait, "
         f"{counts.resolved} resolved."
     )
-
-
-def _say_list(title: str, lines: Iterable[str]) -> None:
-    found = list(lines)
-    if found:
-        say("", title, *(f"{INDENT}{line}" for line in found))
 
 
 def _say_pairs(title: str, facts: Any) -> None:

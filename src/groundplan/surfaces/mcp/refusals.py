@@ -2,8 +2,8 @@
 
 work, purpose, briefing   {"error": {code, message, details?}}
 context                   the same, and error.name: the class its contract gives the refusal
-knowledge, containers     {"success": false, "error": {…}}; the code is the contract's name for the family, ours is in
-                          details.reason, and currentVersion stands beside the code
+knowledge, containers     {"success": false, "error": {…}}; the code is the contract's name for it or its family, ours
+                          is in details.reason, and currentVersion stands beside the code
 """
 
 from __future__ import annotations
@@ -48,11 +48,17 @@ def refusal(error: GroundplanError, group: Group) -> dict[str, Any]:
         body["name"] = name
     if group not in SUCCESS_ENVELOPE:
         return {"error": body}
-    body["code"] = _named(error, ENVELOPE_CODES)
-    body["details"] = {"reason": error.code, **error.details}
+    body["code"] = error.contract_code or _named(error, ENVELOPE_CODES)
+    body["details"] = {"reason": error.code, **{_camel(name): value for name, value in error.details.items()}}
     if "currentVersion" in error.details:
         body["currentVersion"] = error.details["currentVersion"]
     return {"success": False, "error": body}
+
+
+def _camel(name: str) -> str:
+    """A name of ours in the style of these contracts."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
 
 
 def _named(error: GroundplanError, names: dict[type[GroundplanError], str]) -> str | None:

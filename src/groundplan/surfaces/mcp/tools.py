@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import msgspec
+
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.operations.frames import framed
@@ -94,6 +96,7 @@ class _Tool:
         self.group = group
         self._only: AnyOperation | None = None
         self._by_selector: dict[str, AnyOperation] = {}
+        self._takes: dict[str, Mapping[str, Any]] = {}  # by selector: each argument, and what it is if it is not sent
 
     def add(self, selector: str | None, operation: AnyOperation) -> None:
         if self._only is not None or selector in self._by_selector or (selector is None and self._by_selector):
@@ -103,15 +106,39 @@ class _Tool:
         else:
             self._by_selector[selector] = operation
 
+    def _taken(self, selector: str) -> Mapping[str, Any]:
+        if selector not in self._takes:
+            self._takes[selector] = _defaults(self._by_selector[selector])
+        return self._takes[selector]
+
     def select(self, arguments: Mapping[str, Any]) -> tuple[AnyOperation, Mapping[str, Any]]:
         """The operation that is meant, and the arguments that are for it."""
         if self._only is not None:
             return self._only, arguments
         selector = arguments.get(SELECTOR)
-        operation = self._by_selector.get(selector) if isinstance(selector, str) else None
-        if operation is None:
+        if not isinstance(selector, str) or selector not in self._by_selector:
             raise self._unselected(selector)
-        return operation, {name: value for name, value in arguments.items() if name != SELECTOR}
+        operation = self._by_selector[selector]
+        return operation, {name: value for name, value in arguments.items() if self._is_for(selector, name, value)}
+
+    def _is_for(self, selector: str, name: str, value: Any) -> bool:
+        """Whether an argument is for this operation of the tool.
+
+        Clients fill in what the tool takes, so what another operation takes is passed over where it says nothing.
+
+        Raises:
+            Invalid: it is for another operation, and says something.
+        """
+        if name == SELECTOR:
+            return False
+        if name in self._taken(selector):
+            return True
+        takers = [word for word in self._by_selector if name in self._taken(word)]
+        if takers and (value is None or any(self._taken(word)[name] == value for word in takers)):
+            return False
+        if takers:
+            raise wording.refusal((name,), f"is for {alternatives(takers)}; leave it out", allowed=takers)
+        return True
 
     def _unselected(self, selector: Any) -> Invalid:
         allowed = list(self._by_selector)
@@ -135,6 +162,11 @@ class _Tool:
         described = {"name": self.name, "description": description, "inputSchema": schema}
         hints = _annotations(operations)
         return {**described, "annotations": hints} if hints else described
+
+
+def _defaults(operation: AnyOperation) -> Mapping[str, Any]:
+    """What an operation takes, and what it is where it is not sent."""
+    return {field.encode_name: field.default for field in msgspec.structs.fields(operation.input)}
 
 
 def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:

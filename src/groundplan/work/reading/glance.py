@@ -84,8 +84,9 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
         at_most=LISTS_MAX["blocked"],
     )
     found = []
-    for n, id_, summary, open_deps in rows:
-        waiting_n, through = (n, UNSET) if open_deps else _held_back_by(tx, n)
+    for n, id_, summary, open_deps, held_reason in rows:
+        waits_itself = open_deps or held_reason is not None
+        waiting_n, through, hold = (n, UNSET, held_reason) if waits_itself else _held_back_by(tx, n)
         waited_for = tx.all(
             sql.waited_for,
             project_id=tx.project.id,
@@ -94,14 +95,18 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
             at_most=WAITS_MAX,
         )
         waits_for = [Brief(id=other, summary=called) for other, called in waited_for]
-        found.append(BlockedBrief(id=id_, summary=summary, through=through, waits_for=waits_for))
+        blocked = BlockedBrief(id=id_, summary=summary, through=through, waits_for=waits_for)
+        if hold is not None:
+            blocked.hold = hold
+        found.append(blocked)
     return found
 
 
-def _held_back_by(tx: Transaction, n: int) -> tuple[int, str | UnsetType]:
-    """The ancestor whose dependencies hold a node back."""
-    found = tx.one_or_none(sql.held_back_by, project_id=tx.project.id, n=n, looked_through=LEVELS_LOOKED_THROUGH)
-    return found or (n, UNSET)
+def _held_back_by(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
+    """The ancestor that waits and holds a node back with it, and why somebody put it on hold."""
+    asked = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
+    found = tx.one_or_none(sql.held_back_by, **asked, looked_through=LEVELS_LOOKED_THROUGH)
+    return found or (n, UNSET, None)
 
 
 def _recent(tx: Transaction) -> list[RecentBrief]:
@@ -119,7 +124,7 @@ def _recent(tx: Transaction) -> list[RecentBrief]:
     return [
         RecentBrief(
             id=one.subject,
-            summary=summaries.get(one.subject, UNSET),  # a node that was merged away has none
+            summary=summaries.get(one.subject, UNSET),  # a node that is gone has none
             action=ACTIONS[one.op],
             agent=one.actor,
             at=one.at,

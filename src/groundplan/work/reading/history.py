@@ -1,7 +1,7 @@
 """Read what happened to a node, the newest first: who did what, what it changed, and why.
 
 Whoever asks usually wants to know how a node came to be as it is, so the last thing that happened stands on top. A node
-that was merged into another keeps its history under its own id.
+that was merged into another or deleted keeps its history under its own id.
 """
 
 from __future__ import annotations
@@ -16,20 +16,16 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.events.read import BEHIND_ALL, PastEvent, about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.authorize import projects_seen
-from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS
 from groundplan.work.reading.room import Room, length
-from groundplan.work.refs import find
+from groundplan.work.refs import find, gone
 from groundplan.work.requests import NodeRef
 
 OPS = "work"  # what our events are called in front of the dot; a project has others too
 LIMIT_MAX = 100
 CURSOR_CHARS_MAX = 64
 HINT = "too long for one answer; groundplan work history --json shows them"
-
-sql = load_queries(__file__)
 
 
 class ReadHistory(Struct, forbid_unknown_fields=True):
@@ -93,18 +89,16 @@ def history(tx: Transaction, request: ReadHistory) -> History:
 
 
 def whereabouts(tx: Transaction, ref: str) -> tuple[str, str]:
-    """The project and the id of a node, also of one that was merged into another.
+    """The project and the id of a node, also of one that was merged into another or deleted.
 
     Raises:
         NotFound: there is and was none that the actor may see.
         AmbiguousNode: several ids begin like this.
     """
     # First, for its id may be the beginning of another one.
-    gone = tx.one_or_none(sql.merged_away, id=ref)
-    if gone is not None:
-        seen = projects_seen(tx)
-        if seen is None or gone[0] in seen:
-            return gone[0], ref
+    left = gone(tx, ref)
+    if left is not None:
+        return left.project_id, ref
     found = find(tx, ref)
     return found.project_id, found.id
 

@@ -67,6 +67,8 @@ class BlockedBrief(Brief, kw_only=True):
 
     through: str | UnsetType = UNSET
     waits_for: list[Brief]
+    hold: str | UnsetType = UNSET  # why somebody put it, or that ancestor, on hold
+    hold_excerpt: str | UnsetType = UNSET
 
 
 class RecentBrief(Brief, kw_only=True):
@@ -143,6 +145,7 @@ def _named(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
                 shown.agent = shown.at = UNSET
         case BlockedBrief():
             shown.waits_for = [_named(other, chars, lean=lean) for other in shown.waits_for]
+            shown.hold, shown.hold_excerpt = excerpted(shown.hold, chars)
         case ClaimBrief() if lean:
             shown.claimed_at = UNSET
     return shown

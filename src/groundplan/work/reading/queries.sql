@@ -174,13 +174,6 @@ SELECT f.id, d.type, f.summary
    AND f.n = d.from_n
  ORDER BY d.type, f.n;
 
--- name: merged_away
--- The project of a node that was merged into another.
-SELECT project_id
-  FROM work_merged
- WHERE tenant_id = :tenant_id
-   AND id = :id;
-
 -- name: glances
 -- What some projects are for, how much there is to do in them, and how much of it lies open on their top level.
 SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.blocked, p.actionable
@@ -234,8 +227,8 @@ SELECT c.id, c.summary, c.resolved, c.open_children
 
 -- name: blocked_lately
 -- Blocked nodes among those that changed last, in the order in which they would be offered if they were not.
-SELECT late.n, late.id, late.summary, late.open_deps
-  FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.is_blocked, c.priority, c.depth, c.updated_at
+SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
+  FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
           FROM work_nodes AS c
          WHERE c.tenant_id = :tenant_id
            AND c.project_id = :project_id
@@ -246,26 +239,29 @@ SELECT late.n, late.id, late.summary, late.open_deps
  LIMIT :at_most;
 
 -- name: held_back_by
--- The nearest ancestor that waits for something.
-WITH RECURSIVE above (n, id, parent_n, open_deps, distance) AS (
-    SELECT c.n, c.id, c.parent_n, c.open_deps, 0
+-- The nearest ancestor that waits for something and holds back what is below it.
+WITH RECURSIVE above (n, id, parent_n, held_reason, holds_back, distance) AS (
+    SELECT c.n, c.id, c.parent_n, c.held_reason, false, 0
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = :n
     UNION ALL
-    SELECT c.n, c.id, c.parent_n, c.open_deps, above.distance + 1
+    SELECT c.n, c.id, c.parent_n, c.held_reason,
+           (c.open_deps > 0 OR c.held_reason IS NOT NULL)
+           AND (:inherits OR (c.kind IS NOT NULL AND c.kind = 'feature')),
+           above.distance + 1
       FROM above
       JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = above.parent_n
-     WHERE above.open_deps = 0
+     WHERE NOT above.holds_back
        AND above.distance < :looked_through
 )
-SELECT n, id
+SELECT n, id, held_reason
   FROM above
- WHERE open_deps > 0;
+ WHERE holds_back;
 
 -- name: waited_for
 -- What a node still waits for; of very many dependencies, those among the oldest.

@@ -1,0 +1,37 @@
+"""What one must know about the files that a task names, for slices that know of files and nothing about knowledge.
+
+It says what `query_graph context` says. But the paths were written by people into a text, so none of them is refused:
+what cannot be matched is told as a path about which nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from groundplan.kernel.ports import FilesAsked
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
+from groundplan.knowledge.patterns import TooCostly, atoms_matching
+from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, Known, known
+from groundplan.knowledge.requests import CHANGELOG_SHOWN
+
+
+def knowledge_of_files(tx: Transaction, asked: FilesAsked) -> Known:
+    """What is known about some files of the project entered."""
+    meant = requested(asked.paths)
+    found: dict[str, list[str]] = {path: [] for path in meant}
+    with suppress(TooCostly):  # asked for with query_graph, it says so
+        found |= atoms_matching(tx, _matchable(meant))
+    return known(tx, found, of_each=CHANGELOG_SHOWN, tenths=asked.tenths)
+
+
+def _matchable(paths: Sequence[str]) -> list[str]:
+    """Those of the paths that can be matched; of too many, the first. Those that lead elsewhere match nothing."""
+    taken: list[str] = []
+    room = PATHS_CHARS_MAX
+    for path in paths:
+        if len(path) <= min(room, PATH_CHARS_MAX) and len(taken) < PATHS_MAX:
+            taken.append(path)
+            room -= len(path)
+    return taken

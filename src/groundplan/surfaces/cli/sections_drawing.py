@@ -1,0 +1,208 @@
+"""Answers about sections, templates and tags as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, one_line, say
+from groundplan.work.containers.sections.answers import Sections
+from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
+from groundplan.work.containers.sections.section import Section
+from groundplan.work.containers.tags.list import Tags
+from groundplan.work.containers.tags.rename import Renamed
+from groundplan.work.containers.tags.tagged import Entity
+from groundplan.work.containers.tags.usage import TagUsage
+from groundplan.work.containers.templates.add_section import AddedSection
+from groundplan.work.containers.templates.apply import AppliedTemplate
+from groundplan.work.containers.templates.delete import DeletedTemplate
+from groundplan.work.containers.templates.list import Templates
+from groundplan.work.containers.templates.template import OneTemplate, Template, TemplateSection
+
+Pairs = Iterator[tuple[str, str]]
+
+
+# --- Sections -------------------------------------------------------------------------------------------------------
+
+
+def draw_sections(answer: Sections) -> None:
+    """Sections in their order."""
+    if not answer.sections and not answer.left_out:
+        say("No sections here.")
+    for place, section in enumerate(answer.sections):
+        say(*([""] if place else []))
+        draw_section(section)
+    if answer.left_out:
+        say("", "Not all is shown of these; --section asks for some:", *(f"{INDENT}{id_}" for id_ in answer.left_out))
+
+
+def draw_section(section: Section) -> None:
+    """One section with its text."""
+    say(one_line(section.title))
+    draw_pairs(_about_section(section))
+    say(*_indented(section.content))
+    if section.left_out:
+        say(f"{INDENT}(not shown: {', '.join(section.left_out)})")
+
+
+def _about_section(section: Section) -> Pairs:
+    yield "id", section.id
+    yield "version", str(section.version)
+    yield "of", f"{section.entity_type.value.lower()} {section.entity_id}"
+    yield "stands at", f"{section.ordinal}, {section.content_format.value}"
+    if section.usage_description:
+        yield "for", one_line(section.usage_description)
+    if section.tags:
+        yield "tags", ", ".join(section.tags)
+    yield "changed", moment(section.modified_at)
+
+
+def draw_deleted_sections(answer: DeletedSection | DeletedSections) -> None:
+    """What is gone."""
+    gone = [answer.deleted] if isinstance(answer, DeletedSection) else answer.deleted
+    say(f"Deleted {', '.join(gone)}.")
+
+
+# --- Templates ------------------------------------------------------------------------------------------------------
+
+
+def draw_template(answer: OneTemplate) -> None:
+    """One template, with its sections where they were asked for."""
+    template = answer.template
+    say(one_line(template.name))
+    draw_pairs(_about_template(template))
+    say(*_indented(template.description))
+    for section in template.sections or ():
+        say("")
+        _draw_sample(section)
+    if template.sections == []:
+        say("", f"No sections yet. Next: groundplan template add-section {template.id} TITLE")
+    if template.left_out:
+        say(f"{INDENT}(not shown: {', '.join(template.left_out)})")
+
+
+def _about_template(template: Template) -> Pairs:
+    yield "id", template.id
+    yield "for", template.target_entity_type.value.lower()
+    yield "state", _state(template)
+    if template.tags:
+        yield "tags", ", ".join(template.tags)
+    yield "by", template.created_by
+    if template.modified_at:
+        yield "changed", moment(template.modified_at)
+
+
+def _state(template: Template) -> str:
+    marks = ("built in" * template.is_built_in, "protected" * template.is_protected)
+    return ", ".join(mark for mark in ("enabled" if template.is_enabled else "disabled", *marks) if mark)
+
+
+def _draw_sample(section: TemplateSection) -> None:
+    required = ", required" if section.is_required else ""
+    say(f"{section.ordinal}. {one_line(section.title)} ({section.content_format.value}{required})")
+    if section.usage_description:
+        say(f"{INDENT}for: {one_line(section.usage_description)}")
+    if section.tags:
+        say(f"{INDENT}tags: {', '.join(section.tags)}")
+    say(*_indented(section.content_sample))
+    if section.left_out:
+        say(f"{INDENT}(not shown: {', '.join(section.left_out)})")
+
+
+def draw_templates(answer: Templates) -> None:
+    """The templates there are."""
+    if not answer.templates:
+        say("No such templates.")
+        return
+    draw_table(
+        ("id", "name", "for", "state", "tags"),
+        [
+            (one.id, one.name, one.target_entity_type.value.lower(), _state(one), one.tags or [])
+            for one in answer.templates
+        ],
+    )
+    _say_more(answer.left_out)
+
+
+def draw_added(answer: AddedSection) -> None:
+    """The section that a template got."""
+    say(f"Added to {answer.template_id}:")
+    _draw_sample(answer.section)
+
+
+def draw_deleted_template(answer: DeletedTemplate) -> None:
+    """What is gone."""
+    say(f"Deleted {answer.deleted}; sections deleted with it: {answer.deleted_sections}")
+
+
+def draw_applied(answer: AppliedTemplate) -> None:
+    """The sections that a container got."""
+    say(f"{answer.entity_type.value.lower()} {answer.entity_id} got:")
+    draw_table(("at", "id", "title"), [(one.ordinal, one.id, one.title) for one in answer.sections])
+    _say_more(answer.left_out)
+
+
+# --- Tags -----------------------------------------------------------------------------------------------------------
+
+
+def draw_tags(answer: Tags) -> None:
+    """Tags, most used first."""
+    if not answer.tags:
+        say("No tags here. groundplan task create, feature create and section add take --tag.")
+        return
+    draw_table(("tag", "used"), [(one.tag, one.count) for one in answer.tags])
+    _say_more(answer.left_out)
+
+
+def draw_usage(answer: TagUsage) -> None:
+    """What has a tag."""
+    say(f"{answer.count} with the tag {answer.tag}:")
+    _draw_entities(answer.entities)
+    _say_more(answer.left_out)
+
+
+def draw_renamed(answer: Renamed) -> None:
+    """What has another tag now, or would have it."""
+    say(f"{answer.old_tag} {'would become' if answer.dry_run else 'is now'} {answer.new_tag} in {answer.affected}:")
+    _draw_entities(answer.entities)
+    _say_more(answer.left_out)
+
+
+def _draw_entities(entities: list[Entity]) -> None:
+    rows = [(one.type.value.lower(), one.id, one_line(one.title)) for one in entities]
+    draw_table(("type", "id", "title"), rows)
+
+
+def _say_more(left_out: int | UnsetType) -> None:
+    if left_out is not UNSET:
+        say("", f"and {left_out} more")
+
+
+def _indented(text: str | UnsetType) -> list[str]:
+    return [f"{INDENT}{line}" for line in (text or "").splitlines()]
+
+
+DRAWINGS: Mapping[str, Callable[[Any], None]] = {
+    "section.list": draw_sections,
+    "section.add": draw_section,
+    "section.update": draw_section,
+    "section.update_text": draw_section,
+    "section.reorder": draw_sections,
+    "section.bulk_create": draw_sections,
+    "section.delete": draw_deleted_sections,
+    "section.bulk_delete": draw_deleted_sections,
+    "template.get": draw_template,
+    "template.list": draw_templates,
+    "template.create": draw_template,
+    "template.update": draw_template,
+    "template.enable": draw_template,
+    "template.disable": draw_template,
+    "template.add_section": draw_added,
+    "template.delete": draw_deleted_template,
+    "template.apply": draw_applied,
+    "tag.list": draw_tags,
+    "tag.usage": draw_usage,
+    "tag.rename": draw_renamed,
+}

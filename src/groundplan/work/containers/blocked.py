@@ -1,0 +1,165 @@
+"""Tasks and features that wait for something, with what they wait for."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.container import Container, Feature, Task, containers_shown, shortened
+from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
+
+sql = load_queries(__file__)
+
+
+class QueryBlockedTasks(Struct, rename="camel", forbid_unknown_fields=True):
+    """Where to look: in a project, in a feature, or everywhere."""
+
+    project_id: Name | None = None
+    feature_id: ContainerId | None = None
+    limit: Limit = LIMIT_MAX
+    offset: Offset = 0
+
+
+class QueryBlockedFeatures(Struct, rename="camel", forbid_unknown_fields=True):
+    """Where to look: in a project or everywhere."""
+
+    project_id: Name | None = None
+    limit: Limit = LIMIT_MAX
+    offset: Offset = 0
+
+
+class BlockedTasks(Struct, rename="camel"):
+    """Tasks that wait, the most important first, and how many there are in all."""
+
+    items: list[Task]
+    count: int
+    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+
+
+class BlockedFeatures(Struct, rename="camel"):
+    """Features that wait, the most important first, and how many there are in all."""
+
+    items: list[Feature]
+    count: int
+    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+
+
+def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
+    """The tasks that wait, in a project or in a feature.
+
+    Raises:
+        NotFound: there is no such feature here.
+    """
+    return _tasks(tx, request, place_asked(tx, request.feature_id))
+
+
+def blocked_tasks_anywhere(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
+    """The same in all projects that the caller sees."""
+    return _tasks(tx, request, everywhere(tx))
+
+
+def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
+    """The features that wait, in a project."""
+    return _features(tx, request, place_asked(tx, None))
+
+
+def blocked_features_anywhere(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
+    """The same in all projects that the caller sees."""
+    return _features(tx, request, everywhere(tx))
+
+
+def _tasks(tx: Transaction, request: QueryBlockedTasks, place: Place) -> BlockedTasks:
+    found, count = _waiting(tx, request, place, is_feature=False)
+    items = [one for one in found if isinstance(one, Task)]
+    return BlockedTasks(items, count, _behind(request, len(items), count))
+
+
+def _features(tx: Transaction, request: QueryBlockedFeatures, place: Place) -> BlockedFeatures:
+    found, count = _waiting(tx, request, place, is_feature=True)
+    items = [one for one in found if isinstance(one, Feature)]
+    return BlockedFeatures(items, count, _behind(request, len(items), count))
+
+
+def _behind(request: QueryBlockedTasks | QueryBlockedFeatures, shown: int, count: int) -> int | UnsetType:
+    behind = request.offset + shown
+    return behind if shown and behind < count else UNSET
+
+
+def _waiting(
+    tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, place: Place, *, is_feature: bool
+) -> tuple[list[Container], int]:
+    """A page of those that wait, as many as the answer may hold, and how many there are on all pages."""
+    found = []
+    count = 0
+    wanted = request.offset + request.limit
+    for project_id in place.project_ids:
+        asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": place.feature_n}
+        rows = tx.all(sql.blocked, **asked, at_most=wanted)
+        count += rows[0][-1] if rows else 0
+        found += [(-priority, created_at, n, project_id) for priority, created_at, n, _ in rows]
+    # The rows of one project come in their order, in which the lower number is the older one, whatever the clock said.
+    best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
+    by_place: dict[tuple[str, int], Container] = {}
+    for project_id in {one[-1] for one in best}:
+        ns = [n for *_, n, of_project in best if of_project == project_id]
+        by_place |= {(project_id, n): one for n, one in containers_shown(tx, project_id, ns).items()}
+    shown = [by_place[project_id, n] for *_, n, project_id in best]
+    room = tx.preferences.answer_tokens_max * 9 // 10
+    return leading(shown, tokens_max=room) or [shortened(one, tokens_max=room) for one in shown[:1]], count
+
+
+TASKS_IN_PROJECT = Operation(
+    name="container.blocked_tasks.project",
+    summary="Tasks of a project that wait, and for what.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=QueryBlockedTasks,
+    output=BlockedTasks,
+    handler=blocked_tasks,
+    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
+)
+
+TASKS = Operation(
+    name="container.blocked_tasks",
+    summary="Tasks that wait, and for what.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=QueryBlockedTasks,
+    output=BlockedTasks,
+    handler=blocked_tasks_anywhere,
+    becomes=(TASKS_IN_PROJECT,),
+    route=lambda asked: TASKS_IN_PROJECT if asked.project_id is not None or asked.feature_id is not None else None,
+    tool=Tool("get_blocked_tasks", Group.CONTAINERS),
+    command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
+)
+
+FEATURES_IN_PROJECT = Operation(
+    name="container.blocked_features.project",
+    summary="Features of a project that wait, and for what.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=QueryBlockedFeatures,
+    output=BlockedFeatures,
+    handler=blocked_features,
+    project=lambda _tx, request: request.project_id or "",
+)
+
+FEATURES = Operation(
+    name="container.blocked_features",
+    summary="Features that wait, and for what.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=QueryBlockedFeatures,
+    output=BlockedFeatures,
+    handler=blocked_features_anywhere,
+    becomes=(FEATURES_IN_PROJECT,),
+    route=lambda asked: FEATURES_IN_PROJECT if asked.project_id is not None else None,
+    tool=Tool("get_blocked_features", Group.CONTAINERS),
+    command=Command(("feature", "blocked"), names={"project_id": "project"}),
+)

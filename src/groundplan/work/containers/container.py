@@ -1,0 +1,218 @@
+"""A project, a feature and a task as callers see them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Role
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.projects.view import view
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.pipeline import Pipelines, stored_pipelines
+from groundplan.work.containers.requests import ContainerType, Priority, named_priority
+from groundplan.work.priority import complexity_given
+from groundplan.work.statuses import is_live, status_of
+
+HOLD = "NO_OP"  # how a hold is called among the blockers
+BLOCKERS_SHOWN_MAX = 50
+RELATED_SHOWN_MAX = 50
+
+sql = load_queries(__file__)
+
+
+class _Container(Struct, rename="camel", kw_only=True):
+    summary: str | UnsetType | None = None
+    description: str | UnsetType | None = None
+    tags: list[str]
+    version: int
+    created_at: str
+    modified_at: str
+    last_modified_by: str
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+
+
+class ProjectContainer(_Container, kw_only=True):
+    """A project. It has no status; its version is that of its root."""
+
+    id: str
+    name: str
+    pipelines: Pipelines | UnsetType = UNSET  # where they are not the usual ones
+    archived_at: str | UnsetType = UNSET
+
+
+class _Workable(_Container, kw_only=True):
+    id: str
+    project_id: str
+    status: str
+    priority: Priority | None
+    blocked_by: list[str]  # what it waits for itself; NO_OP stands for a hold
+    blocked_by_total: int | UnsetType = UNSET  # when there are more than are shown
+    blocked_reason: str | None
+    blocked_above: bool | UnsetType = UNSET  # something above it waits, and holds it back
+    related_to: list[str]
+    related_to_total: int | UnsetType = UNSET  # when there are more than are shown
+
+
+class Feature(_Workable, kw_only=True):
+    """A feature: tasks that belong together."""
+
+    name: str
+
+
+class Task(_Workable, kw_only=True):
+    """A task."""
+
+    feature_id: str | None
+    title: str
+    complexity: int | None
+    claimed_by: str | UnsetType = UNSET  # whoever works on it, while that holds
+
+
+Container: TypeAlias = ProjectContainer | Feature | Task
+C = TypeVar("C", bound=ProjectContainer | Feature | Task)
+
+
+class ContainerRow(NamedTuple):
+    """A container from the columns of the part `container` in queries.sql."""
+
+    n: int
+    id: str
+    project_id: str
+    kind: str | None
+    feature_id: str | None
+    title: str
+    properties: str
+    rev: int
+    resolved: bool
+    outcome: str | None
+    status: str | None
+    claimed_by: str | None
+    claimed_until: str | None
+    held_reason: str | None
+    blocked_reason: str | None
+    priority: float
+    open_deps: int
+    blocked_above: int
+    created_at: str
+    updated_at: str
+    updated_by: str
+
+    @property
+    def type(self) -> ContainerType:
+        return ContainerType.TASK if self.kind is None else ContainerType(self.kind)
+
+
+def containers_shown(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
+    """Containers of one project by their numbers."""
+    rows = tx.all(sql.containers, project_id=project_id, ns=listed(ns))
+    return shown(tx, project_id, [ContainerRow(*row) for row in rows])
+
+
+def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
+    """Rows of containers of one project as they are shown, by their numbers."""
+    ns = listed(row.n for row in rows)
+    tags: dict[int, list[str]] = {}
+    for n, tag in tx.all(sql.tags_of, project_id=project_id, ns=ns):
+        tags.setdefault(n, []).append(tag)
+    blockers: dict[int, list[str]] = {}
+    if any(row.open_deps for row in rows):
+        for n, other in tx.all(sql.blockers_of, project_id=project_id, ns=ns, at_most=BLOCKERS_SHOWN_MAX):
+            blockers.setdefault(n, []).append(other)
+    related: dict[int, list[str]] = {}
+    totals: dict[int, int] = {}
+    for n, other, total in tx.all(sql.related_of, project_id=project_id, ns=ns, at_most=RELATED_SHOWN_MAX):
+        related.setdefault(n, []).append(other)
+        totals[n] = total
+    found: dict[int, Container] = {}
+    for row in rows:
+        if row.type is ContainerType.PROJECT:
+            found[row.n] = _project(tx, row, tags.get(row.n, []))
+        else:
+            one = _workable(row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now)
+            if totals.get(row.n, 0) > len(one.related_to):
+                one.related_to_total = totals[row.n]
+            found[row.n] = one
+    return found
+
+
+def shortened(container: C, *, tokens_max: int) -> C:
+    """A container within so many tokens (0: any number): its long texts go as a whole, and it says so."""
+    for part in ("description", "summary"):
+        if tokens_max == 0 or tokens(encode(container)) <= tokens_max:
+            break
+        if getattr(container, part):
+            setattr(container, part, UNSET)
+            container.left_out = [*(container.left_out or ()), part]
+    return container
+
+
+def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
+    project = view(tx, row.project_id, Role.VIEWER)
+    (pipelines,) = tx.one(sql.pipelines, project_id=row.project_id)
+    texts = _texts(row)
+    shown = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
+    shown.summary = row.title
+    if pipelines is not None:
+        shown.pipelines = stored_pipelines(pipelines)
+    if project.archived_at is not None:
+        shown.archived_at = project.archived_at
+    return shown
+
+
+def _workable(
+    row: ContainerRow, tags: list[str], blockers: list[str], related: list[str], *, now: str
+) -> Feature | Task:
+    texts = _texts(row)
+    is_open = not row.resolved
+    held = [HOLD] if row.held_reason is not None and is_open else []
+    common: dict[str, Any] = {
+        "id": row.id,
+        "project_id": row.project_id,
+        "status": status_of(row, now=now),
+        "priority": named_priority(row.priority),
+        "blocked_by": [*(blockers if is_open else ()), *held],
+        "blocked_reason": _reason(row) if is_open else None,
+        "blocked_above": True if row.blocked_above and is_open else UNSET,
+        "related_to": related,
+        "tags": tags,
+        **_common(row, texts),
+    }
+    if is_open and row.open_deps > len(blockers):
+        common["blocked_by_total"] = row.open_deps + len(held)
+    if row.type is ContainerType.FEATURE:
+        return Feature(name=row.title, **common)
+    task = Task(feature_id=row.feature_id, title=row.title, complexity=complexity_given(texts), **common)
+    if is_live(row.claimed_by, row.claimed_until, now=now):
+        task.claimed_by = row.claimed_by or UNSET
+    return task
+
+
+def _reason(row: ContainerRow) -> str | None:
+    return row.held_reason or (row.blocked_reason if row.open_deps else None)
+
+
+def _common(row: ContainerRow, texts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "summary": _text(texts, "summary"),
+        "description": _text(texts, "description"),
+        "version": row.rev,
+        "created_at": row.created_at,
+        "modified_at": row.updated_at,
+        "last_modified_by": row.updated_by,
+    }
+
+
+def _texts(row: ContainerRow) -> dict[str, Any]:
+    """The properties, which the graph dialect may have filled with anything."""
+    found: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
+    return found
+
+
+def _text(properties: Mapping[str, Any], name: str) -> str | None:
+    value = properties.get(name)
+    return value if isinstance(value, str) else None

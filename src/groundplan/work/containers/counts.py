@@ -1,0 +1,47 @@
+"""How many tasks there are at each status, of a project and of its features: counted as they change, not when asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+
+sql = load_queries(__file__)
+
+
+class TaskCounts(Struct, rename="camel"):
+    """How many tasks there are, and how many at each status that some have."""
+
+    total: int
+    by_status: dict[str, int]
+
+
+def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
+    """The tasks of a project."""
+    begun: Counter[str] = Counter(dict(tx.all(sql.begun_counts, project_id=project_id)))
+    begun[ACTIVE] += sum(count for _, count in tx.all(sql.claimed_counts, project_id=project_id))
+    return _counts(tx.one(sql.task_counts, project_id=project_id), begun)
+
+
+def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
+    """The tasks of some features, by their numbers."""
+    begun: dict[int | None, Counter[str]] = {}
+    for feature_n, status, count in tx.all(sql.begun_counts_of_features, project_id=project_id, ns=listed(ns)):
+        begun.setdefault(feature_n, Counter())[status] += count
+    # Who works on what is looked at, because a claim ends by the clock alone; of that there is never much.
+    for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):
+        begun.setdefault(feature_n, Counter())[ACTIVE] += count
+    rows = tx.all(sql.task_counts_of_features, project_id=project_id, ns=listed(ns))
+    return {n: _counts(tasks, begun.get(n, Counter())) for n, *tasks in rows}
+
+
+def _counts(tasks: Sequence[int], begun: Counter[str]) -> TaskCounts:
+    total, closed, dropped = tasks
+    new = total - closed - dropped - begun.total()
+    counted = {NEW: new, **dict(sorted(begun.items())), CLOSED: closed, WILL_NOT_IMPLEMENT: dropped}
+    return TaskCounts(total, {status: count for status, count in counted.items() if count})

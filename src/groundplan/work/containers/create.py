@@ -1,0 +1,298 @@
+"""Make a project, a feature or a task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, applied
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.projects.create import ProjectExists, found
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, put, put_node
+from groundplan.work.containers.container import containers_shown
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.relations import relate
+from groundplan.work.containers.requests import (
+    NUMBERS,
+    Complexity,
+    ContainerId,
+    ContainerType,
+    Priority,
+    Several,
+    Text,
+    Title,
+    checked_priority,
+    checked_tags,
+)
+from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.events import Op
+from groundplan.work.identify import fresh_ids
+from groundplan.work.insert import insert
+from groundplan.work.kinds import feature_below, passes_on
+from groundplan.work.priority import complexity_of, priority_of
+from groundplan.work.readiness import Readiness
+from groundplan.work.requests import stored_properties
+from groundplan.work.root import ROOT_N
+from groundplan.work.row import NodeRow, fetch
+
+# What a project has not, by its name in the request and on the wire.
+NOT_OF_PROJECTS = {
+    "priority": "priority",
+    "project_id": "projectId",
+    "feature_id": "featureId",
+    "complexity": "complexity",
+    "related_to": "relatedTo",
+}
+
+SUMMARY_BYTES_MAX = 4_096  # of a project, which is what its root is called
+
+sql = load_queries(__file__)
+
+
+class Create(Struct, rename="camel", forbid_unknown_fields=True):
+    """What to make. A task has a title, the others a name; a task goes into its feature, or into its project."""
+
+    ELSEWHERE: ClassVar[Mapping[str, str]] = {"status": "what is made is NEW; advance moves it on"}
+
+    container_type: ContainerType
+    name: Title | None = None
+    title: Title | None = None
+    summary: Text | None = None
+    description: Text | None = None
+    priority: str | None = None
+    project_id: Name | None = None
+    feature_id: ContainerId | None = None
+    complexity: Complexity | None = None
+    tags: Several | None = None
+    related_to: Several | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class CreatedContainer(OneContainer, kw_only=True):
+    """What was made; a feature that was closed is open again when it gets a task."""
+
+    feature_transition: FeatureTransition | UnsetType = UNSET
+
+
+def create(tx: Transaction, request: Create) -> CreatedContainer:
+    """Make a feature or a task.
+
+    Raises:
+        NotFound: its feature, or what it is related to, is not there.
+        MixedProjects: they are of another project.
+        Invalid: it has no name, or belongs nowhere.
+    """
+    called = name_given(request.name, request.title)
+    if called is None:
+        field_name = "title" if request.container_type is ContainerType.TASK else "name"
+        raise missing(field_name, (), wanted="what it is called")
+    properties = _properties(request)
+    tags = checked_tags(request.tags or [])
+    parent = _parent(tx, request)
+    readiness = Readiness(tx, decision=None)
+    readiness.children_added({parent.n: 1})
+    parent = fetch(tx, parent.n)  # a parent that was resolved is open again
+    node = _insert(tx, request.container_type, called, properties, parent)
+    changes = [
+        changed("kind", None, node.kind),
+        changed("summary", None, called),
+        changed("parent", None, parent.id),
+        *([changed("properties", None, properties)] if properties else []),
+        *_tagged(tx, node, tags),
+        *relate(tx, node, request.related_to or []),
+    ]
+    tx.record(Op.CREATED, node.id, *changes)
+    is_task = request.container_type is ContainerType.TASK
+    is_held = node.blocked_above > 0
+    readiness.added(
+        tasks_of={node.feature_n: 1} if is_task else {},
+        features=int(not is_task),
+        blocked=int(is_held),
+        actionable=int(is_task and not is_held),
+    )
+    readiness.settle()
+    answer = CreatedContainer(feature_transition=feature_transition(readiness))
+    put_node(answer, tx, node.n)
+    return answer
+
+
+def name_given(name: str | None, title: str | None) -> str | None:
+    """What a container shall be called; a task by its title, the others by their name, but both words are understood.
+
+    Raises:
+        Invalid: the two say different things.
+    """
+    if name is not None and title is not None and name != title:
+        wrong = "and title say different things; a task has a title, a feature and a project a name"
+        raise refusal(("name",), wrong)
+    return title if title is not None else name
+
+
+def _properties(request: Create) -> dict[str, Any]:
+    is_task = request.container_type is ContainerType.TASK
+    if request.complexity is not None and not is_task:
+        raise refusal(("complexity",), "is for tasks only; leave it out")
+    priority = Priority.MEDIUM if request.priority is None else checked_priority(request.priority)
+    given = {
+        "priority": NUMBERS[priority],
+        "complexity": request.complexity,
+        "summary": request.summary,
+        "description": request.description,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _parent(tx: Transaction, request: Create) -> NodeRow:
+    if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
+        raise refusal(("featureId",), "is for tasks only; a feature belongs to its project")
+    if request.feature_id is None:
+        return fetch(tx, ROOT_N)
+    return container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
+
+
+def _insert(
+    tx: Transaction, container_type: ContainerType, called: str, properties: dict[str, Any], parent: NodeRow
+) -> NodeRow:
+    (last_n, *_) = tx.one(sql.counts, project_id=tx.project.id)
+    n = last_n + 1
+    row = {
+        "n": n,
+        "id": fresh_ids(tx, 1, population=last_n)[0],
+        "parent_n": parent.n,
+        "kind": container_type.value,
+        "summary": called,
+        "properties": stored_properties(properties, ("description",)),
+        "context_links": "[]",
+        "priority": priority_of(properties),
+        "complexity": complexity_of(properties),
+        "depth": parent.depth + 1,
+        "feature_n": feature_below(parent),
+        "open_children": 0,
+        "open_deps": 0,
+        "blocked_above": parent.blocked_above + (parent.waits and passes_on(tx, parent.kind)),
+    }
+    insert(tx, tx.project.id, [row])
+    if container_type is ContainerType.FEATURE:
+        tx.run(sql.add_feature, project_id=tx.project.id, n=n)
+    return fetch(tx, n)
+
+
+def _tagged(tx: Transaction, node: NodeRow, tags: list[str]) -> list[Change]:
+    change = set_tags(tx, node, tags)
+    return [] if change is None else [change]
+
+
+def create_project(tx: Transaction, request: Create) -> CreatedContainer:
+    """Make a project; whoever makes it owns it.
+
+    Raises:
+        ProjectExists: the name is taken.
+        Invalid: it has no name.
+    """
+    for attribute, wire in NOT_OF_PROJECTS.items():
+        if getattr(request, attribute) is not None:
+            raise refusal((wire,), "is not for a project; leave it out")
+    name = name_given(request.name, request.title)
+    if name is None:
+        raise missing("name", (), wanted="what it is called")
+    tags = checked_tags(request.tags or [])
+    summary = project_summary(request.summary) if request.summary and request.summary.strip() else None
+    project_id = found(tx, name, goal=summary)
+    if project_id is None:
+        raise ProjectExists(name)
+    _describe(tx, project_id, request.description, tags)
+    answer = CreatedContainer()
+    put(answer, containers_shown(tx, project_id, [ROOT_N])[ROOT_N], tx)
+    return answer
+
+
+def project_summary(given: str | None) -> str:
+    """What a project is for, as its root keeps it.
+
+    Raises:
+        Invalid: it is blank, or longer than what a node is called.
+    """
+    summary = (given or "").strip()
+    if not summary:
+        raise refusal(("summary",), "is blank; say what the project is for")
+    return applied(MaxBytes(SUMMARY_BYTES_MAX), summary, ("summary",))
+
+
+def _describe(tx: Transaction, project_id: str, description: str | None, tags: list[str]) -> None:
+    """Put into the root of a project that is just being made what a project has not by itself."""
+    changes = []
+    properties = "{}"
+    if description is not None:
+        properties = stored_properties({"description": description}, ("description",))
+        changes.append(changed("properties.description", None, description))
+    if tags:
+        tx.many(sql.add_tags, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
+        changes.append(changed("tags", [], sorted(tags)))
+    if changes:
+        (root_id,) = tx.one(sql.describe_root, project_id=project_id, properties=properties)
+        tx.record(Op.UPDATED, root_id, *changes, project_id=project_id)
+
+
+def locate(tx: Transaction, request: Create) -> str:
+    """The project in which something is to be made.
+
+    Raises:
+        Invalid: nothing says which.
+    """
+    if request.feature_id is not None and request.project_id is None:
+        return project_of(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
+    if request.project_id is None:
+        raise missing("projectId", (), wanted="the project it belongs to, or a featureId")
+    return request.project_id
+
+
+CREATE_PROJECT = Operation(
+    name="container.create_project",
+    summary="Make a project; whoever makes it becomes its owner.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    input=Create,
+    output=CreatedContainer,
+    handler=create_project,
+)
+
+OPERATION = Operation(
+    name="container.create",
+    summary="Make one: a task has a title, the others a name.",
+    permission=Permission.WORK_PLAN,
+    effect=Effect.WRITE,
+    input=Create,
+    output=CreatedContainer,
+    handler=create,
+    project=locate,
+    becomes=(CREATE_PROJECT,),
+    route=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    tool=Tool("manage_container", Group.CONTAINERS, "create"),
+    command=Command(
+        ("task", "create"),
+        arguments=("title",),
+        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
+        texts=("description",),
+        fixed={"container_type": "task"},
+        without=("name",),
+    ),
+    twins=(
+        Command(
+            ("feature", "create"),
+            arguments=("name",),
+            names={"project_id": "project", "tags": "tag"},
+            texts=("description",),
+            fixed={"container_type": "feature"},
+            without=("title", "feature_id", "complexity"),
+        ),
+    ),
+)

@@ -1,0 +1,178 @@
+"""Delete a task or a feature with what lies beside it and, where that is wanted, below it. A project is put away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.projects.archive import ArchiveProject, archive
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import refuse_stale
+from groundplan.work.claiming import check_free
+from groundplan.work.containers.answers import Entity, others
+from groundplan.work.containers.refs import container, project_of, type_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, Version
+from groundplan.work.edges import DEPENDS_ON, touch
+from groundplan.work.events import Op
+from groundplan.work.readiness import Readiness
+from groundplan.work.row import NodeRow
+
+sql = load_queries(__file__)
+
+
+class HasChildren(RuleViolated):
+    """Something is below it."""
+
+    code = "has_children"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: NodeRow, count: int) -> None:
+        super().__init__(
+            f"{type_of(node)} {node.id} has {count} below it; send cascade: true to delete them with it, "
+            "or move them elsewhere first",
+            field="cascade",
+            id=node.id,
+            count=count,
+        )
+
+
+class Delete(Struct, rename="camel", forbid_unknown_fields=True):
+    """A container, at the version that was read, and whether what is below it goes with it."""
+
+    container_type: ContainerType
+    id: ContainerId
+    version: Version
+    cascade: bool | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class Deleted(Struct, rename="camel", kw_only=True):
+    """What is gone, and what waits for it no more. A project is only put away."""
+
+    deleted: str
+    count: int  # with everything below it
+    archived: bool | UnsetType = UNSET
+    unblocked_entities: list[Entity] | UnsetType = UNSET
+    unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
+
+
+def delete(tx: Transaction, request: Delete) -> Deleted:
+    """Delete a task or a feature; what waited for it waits no more.
+
+    Raises:
+        NotFound: there is no such task or feature.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        HasChildren: something is below it, and shall not go with it.
+        ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
+    """
+    node = container(tx, request.container_type, request.id)
+    refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
+    rows = tx.all(sql.whole, project_id=tx.project.id, n=node.n)
+    if len(rows) > 1 and not request.cascade:
+        raise HasChildren(node, len(rows) - 1)
+    for _, node_id, _, claimed_by, claimed_until in rows:
+        check_free(tx, node_id, claimed_by, claimed_until)
+    ids = {n: node_id for n, node_id, *_ in rows}
+    readiness = Readiness(tx, decision=None)
+    readiness.look_at(ids)
+    assert node.parent_n is not None  # noqa: S101 - it is not the root
+    if not node.resolved:
+        readiness.children_lost(node.parent_n)
+    waited = _disconnect(tx, readiness, ids, open_ns={row[0] for row in rows if not row[2]})
+    _remove(tx, ids)
+    for node_id in ids.values():
+        tx.record(Op.DELETED, node_id, changed("deleted", None, True))
+    released = others(tx, (one for one in readiness.settle().unblocked if one.n in waited))
+    return Deleted(
+        deleted=node.id,
+        count=len(ids),
+        unblocked_entities=released.listed or UNSET,
+        unblocked_entities_total=released.total,
+    )
+
+
+def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
+    """Take every edge away that begins or ends at one of these nodes; give those outside that had one, and are told."""
+    touched: dict[int, list[tuple[str, int]]] = {}
+    outside: dict[int, str] = {}
+    for from_n, from_id, type_, to_n in sorted(tx.all(sql.edges_into, project_id=tx.project.id, ns=listed(ids))):
+        if from_n not in ids:
+            touched.setdefault(from_n, []).append((type_, to_n))
+            outside[from_n] = from_id
+    readiness.look_at(touched)
+    tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=listed(ids))
+    tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=listed(ids))
+    for from_n, edges in touched.items():
+        touch(tx, from_n)
+        tx.record(Op.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
+        waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
+        if waited_for:
+            readiness.waits_for([from_n], by=-waited_for)
+    return set(touched)
+
+
+def _remove(tx: Transaction, ids: dict[int, str]) -> None:
+    place = {"project_id": tx.project.id, "ns": listed(ids)}
+    for query in (
+        sql.remember_sections_of,
+        sql.remove_section_tags_of,
+        sql.remove_sections_of,
+        sql.remove_tags_of,
+        sql.remove_evidence_of,
+        sql.remove_features_of,
+        sql.remove_nodes,
+    ):
+        tx.run(query, **place)
+    tx.many(sql.add_deleted, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
+
+
+def put_away(tx: Transaction, request: Delete) -> Deleted:
+    """Archive a project: what was planned and done in it is not for anybody to destroy.
+
+    Raises:
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        HasChildren: there is something in it, and that shall not go with it.
+    """
+    root = container(tx, ContainerType.PROJECT, request.id)
+    refuse_stale(ContainerType.PROJECT, tx.project.id, current=root.rev, given=request.version)
+    _, total, *_ = tx.one(sql.counts, project_id=tx.project.id)
+    if total > 1 and not request.cascade:
+        raise HasChildren(root, total - 1)
+    archive(tx, ArchiveProject(tx.project.id))
+    return Deleted(deleted=tx.project.id, count=total, archived=True)
+
+
+PUT_AWAY = Operation(
+    name="container.delete_project",
+    summary="Put a project away; groundplan project restore brings it back.",
+    permission=Permission.PROJECT_ARCHIVE,
+    effect=Effect.DESTROY,
+    input=Delete,
+    output=Deleted,
+    handler=put_away,
+    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    on_archived=True,
+)
+
+OPERATION = Operation(
+    name="container.delete",
+    summary="Delete one; cascade: with all below it; a project is archived.",
+    permission=Permission.WORK_RESTRUCTURE,
+    effect=Effect.DESTROY,
+    input=Delete,
+    output=Deleted,
+    handler=delete,
+    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    becomes=(PUT_AWAY,),
+    route=lambda request: PUT_AWAY if request.container_type is ContainerType.PROJECT else None,
+    tool=Tool("manage_container", Group.CONTAINERS, "delete"),
+    command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
+    twins=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

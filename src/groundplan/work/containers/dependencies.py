@@ -1,0 +1,123 @@
+"""What a task or a feature waits for, and what waits for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.answers import type_of_kind
+from groundplan.work.containers.dependency import DependencyType
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
+from groundplan.work.row import NodeRow
+from groundplan.work.statuses import status_of
+
+SHOWN_MAX = 100
+
+sql = load_queries(__file__)
+
+
+class Direction(StrEnum):
+    """Which way to look."""
+
+    DEPENDENCIES = "dependencies"
+    DEPENDENTS = "dependents"
+    BOTH = "both"
+
+
+class QueryDependencies(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, and which way to look."""
+
+    id: ContainerId
+    container_type: WorkflowType
+    direction: Direction = Direction.BOTH
+
+
+class Dependency(Struct, rename="camel"):
+    """The other end of a dependency."""
+
+    id: str
+    container_type: ContainerType
+    title: str
+    status: str
+    type: DependencyType
+
+
+class Dependencies(Struct, rename="camel", kw_only=True):
+    """What it waits for and what waits for it, in the order of their creation; what is related stands on both sides."""
+
+    id: str
+    container_type: WorkflowType
+    direction: Direction
+    dependencies: list[Dependency] | UnsetType = UNSET
+    dependents: list[Dependency] | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET  # how many more there are than are shown
+
+
+class _End(Struct):
+    id: str
+    kind: str | None
+    title: str
+    type: str
+    resolved: bool
+    outcome: str | None
+    status: str | None
+    claimed_by: str | None
+    claimed_until: str | None
+
+
+def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
+    """The dependencies of a task or a feature.
+
+    Raises:
+        NotFound: there is no such task or feature.
+    """
+    node = container(tx, ContainerType(request.container_type), request.id)
+    answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
+    left_out = 0
+    if request.direction is not Direction.DEPENDENTS:
+        answer.dependencies, more = _ends(tx, sql.depended_on, node)
+        left_out += more
+    if request.direction is not Direction.DEPENDENCIES:
+        answer.dependents, more = _ends(tx, sql.depending, node)
+        left_out += more
+    answer.left_out = left_out or UNSET
+    return answer
+
+
+def _ends(tx: Transaction, query: Query, node: NodeRow) -> tuple[list[Dependency], int]:
+    rows = tx.all(query, project_id=tx.project.id, n=node.n, at_most=SHOWN_MAX)
+    ends = [_End(*row[:-1]) for row in rows]
+    found = [
+        Dependency(
+            end.id,
+            type_of_kind(end.kind),
+            end.title,
+            status_of(end, now=tx.now),
+            DependencyType.BLOCKS if end.type == "depends_on" else DependencyType.RELATES_TO,
+        )
+        for end in ends
+    ]
+    kept = leading(found, tokens_max=tx.preferences.answer_tokens_max * 4 // 10)
+    return kept, (rows[0][-1] - len(kept) if rows else 0)
+
+
+OPERATION = Operation(
+    name="container.dependencies",
+    summary="What it waits for, what waits for it.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=QueryDependencies,
+    output=Dependencies,
+    handler=dependencies,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("query_dependencies", Group.CONTAINERS),
+    command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
+    twins=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

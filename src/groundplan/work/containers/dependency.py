@@ -1,0 +1,232 @@
+"""Dependencies between tasks and features: one blocks another, or the two are related."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import NotFound, RuleViolated
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.circles import ADVICE, refuse_circle
+from groundplan.work.containers.refs import any_container, project_of, type_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
+from groundplan.work.cycles import CycleDetected, Walked
+from groundplan.work.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.events import Op
+from groundplan.work.readiness import Readiness
+from groundplan.work.row import NodeRow, fetch
+
+sql = load_queries(__file__)
+
+
+class DependencyType(StrEnum):
+    """What one has to do with the other: BLOCKS is the graph dialect's depends_on, seen from the other end."""
+
+    BLOCKS = "BLOCKS"
+    RELATES_TO = "RELATES_TO"
+
+
+class AlreadyThere(RuleViolated):
+    """The two are connected like this already."""
+
+    code = "already_connected"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, type_: DependencyType, source: NodeRow, target: NodeRow) -> None:
+        super().__init__(f"{source.id} {type_} {target.id} already", field="toId", fromId=source.id, toId=target.id)
+
+
+class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
+    """`fromId` blocks `toId`, or is related to it; or the id that an earlier answer gave the two."""
+
+    id: str | None = None
+    from_id: ContainerId | None = None
+    to_id: ContainerId | None = None
+    container_type: WorkflowType | None = None
+    type: DependencyType = DependencyType.BLOCKS
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class DependencyAnswer(Struct, rename="camel"):
+    """The two ends; of a blocking one, everything that the blocked end waits for now."""
+
+    id: str
+    type: DependencyType
+    operation: str
+    from_id: str
+    to_id: str
+    blocked_by: list[str] | UnsetType = UNSET
+    target_type: ContainerType | UnsetType = UNSET
+    from_entity_type: ContainerType | UnsetType = UNSET
+    to_entity_type: ContainerType | UnsetType = UNSET
+
+
+def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+    """Let one container block another, or be related to it.
+
+    Raises:
+        NotFound: one of them is not there.
+        MixedProjects: they are of two projects.
+        CycleDetected: one would have to wait for itself.
+        AlreadyThere: they are connected like this already.
+    """
+    source, target = _ends(tx, request)
+    kind = _kind(request)
+    begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
+    readiness = Readiness(tx, decision=None)
+    if kind is DependencyType.BLOCKS:
+        refuse_circle(tx, Walked(tx), begins, ends, field=_field(request, "toId"))
+    elif source.n == target.n:
+        raise CycleDetected([source.id, source.id], hint=ADVICE, field=_field(request, "toId"))
+    is_there = kind is DependencyType.RELATES_TO and tx.one_or_none(
+        sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
+    )
+    if is_there or not add_edge(tx, begins.n, EDGES[kind], ends.n):
+        raise AlreadyThere(kind, source, target)
+    _tell(tx, readiness, Op.CONNECTED, begins, EDGES[kind], None, ends)
+    return _answer(tx, "create", kind, source, target)
+
+
+def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
+    """Let one container block another no more, or be related to it.
+
+    Raises:
+        NotFound: one of them is not there, or they are not connected like this.
+    """
+    source, target = _ends(tx, request)
+    kind = _kind(request)
+    begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
+    readiness = Readiness(tx, decision=None)
+    if not remove_edge(tx, begins.n, EDGES[kind], ends.n):
+        # What is related is so from both sides.
+        begins, ends = ends, begins
+        if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGES[kind], ends.n):
+            raise NotFound("dependency", _id(kind, source, target), hint="query_dependencies lists them")
+    _tell(tx, readiness, Op.DISCONNECTED, begins, EDGES[kind], ends, None)
+    return _answer(tx, "delete", kind, source, target)
+
+
+EDGES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
+
+
+def _tell(
+    tx: Transaction,
+    readiness: Readiness,
+    op: Op,
+    begins: NodeRow,
+    type_: str,
+    before: NodeRow | None,
+    after: NodeRow | None,
+) -> None:
+    readiness.look_at([begins.n])
+    touch(tx, begins.n)
+    tx.record(op, begins.id, changed(type_, before and before.id, after and after.id))
+    other = after or before
+    if type_ == DEPENDS_ON and other is not None and not other.resolved:
+        readiness.waits_for([begins.n], by=1 if after else -1)
+    readiness.settle()
+
+
+def _answer(
+    tx: Transaction, operation: str, kind: DependencyType, source: NodeRow, target: NodeRow
+) -> DependencyAnswer:
+    answer = DependencyAnswer(_id(kind, source, target), kind, operation, source.id, target.id)
+    if kind is DependencyType.BLOCKS:
+        answer.blocked_by = blockers_of(tx, fetch(tx, target.n)).all
+        answer.target_type = type_of(target)
+    else:
+        answer.from_entity_type, answer.to_entity_type = type_of(source), type_of(target)
+    return answer
+
+
+def _id(kind: DependencyType, source: NodeRow, target: NodeRow) -> str:
+    return f"{source.id}:{target.id}:{kind}"
+
+
+def _named(request: ManageDependency) -> tuple[str, str]:
+    """What the request calls the two ends."""
+    if request.id is not None:
+        for name, wire in {"from_id": "fromId", "to_id": "toId"}.items():
+            if getattr(request, name) is not None:
+                raise refusal((wire,), "and id exclude each other; send the one or the other")
+        parts = request.id.split(":")
+        if len(parts) != 3 or parts[2] not in DependencyType.__members__:
+            raise refusal(("id",), "is no dependency; send fromId and toId, or an id as manage_dependency gives it")
+        return parts[0], parts[1]
+    if request.from_id is None:
+        raise missing("fromId", (), wanted="the one that blocks, or is related")
+    if request.to_id is None:
+        raise missing("toId", (), wanted="the one that is blocked, or related to")
+    return request.from_id, request.to_id
+
+
+def _kind(request: ManageDependency) -> DependencyType:
+    return request.type if request.id is None else DependencyType(request.id.rpartition(":")[2])
+
+
+def _ends(tx: Transaction, request: ManageDependency) -> tuple[NodeRow, NodeRow]:
+    source_ref, target_ref = _named(request)
+    source = any_container(tx, source_ref, field=_field(request, "fromId"))
+    target = any_container(tx, target_ref, field=_field(request, "toId"))
+    for end, name in ((source, "fromId"), (target, "toId")):
+        if type_of(end) is ContainerType.PROJECT:
+            wrong = "is a project, which waits for nothing; name a task or a feature"
+            raise refusal((_field(request, name),), wrong)
+    if request.container_type is not None and type_of(target).value != request.container_type.value:
+        hint = f"it is a {type_of(target)}"
+        raise NotFound(request.container_type, target_ref, hint=hint, field=_field(request, "toId"))
+    return source, target
+
+
+def _field(request: ManageDependency, name: str) -> str:
+    """Which argument an end came from."""
+    return name if request.id is None else "id"
+
+
+def locate(tx: Transaction, request: ManageDependency) -> str:
+    """The project of the first end; the other must be in it too."""
+    return project_of(tx, ContainerType.TASK, _named(request)[0], field=_field(request, "fromId"))
+
+
+CREATE = Operation(
+    name="dependency.create",
+    summary="Let fromId block toId (BLOCKS) or be related to it (RELATES_TO).",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=ManageDependency,
+    output=DependencyAnswer,
+    handler=create,
+    project=locate,
+    tool=Tool("manage_dependency", Group.CONTAINERS, "create"),
+    command=Command(
+        ("dependency", "create"),
+        arguments=("from_id", "to_id"),
+        names={"from_id": "from", "to_id": "to", "container_type": "of"},
+    ),
+)
+
+DELETE = Operation(
+    name="dependency.delete",
+    summary="Take a dependency away.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=ManageDependency,
+    output=DependencyAnswer,
+    handler=delete,
+    project=locate,
+    tool=Tool("manage_dependency", Group.CONTAINERS, "delete"),
+    command=Command(
+        ("dependency", "delete"),
+        arguments=("from_id", "to_id"),
+        names={"from_id": "from", "to_id": "to", "container_type": "of"},
+    ),
+)

@@ -1,0 +1,95 @@
+"""A project, a feature or a task, with its sections and, of a task, what one must know about its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.ports import FilesAsked, knowledge_of_files
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.requests import ContainerId, ContainerType
+from groundplan.work.containers.sections.answers import fitted
+from groundplan.work.containers.sections.context_files import context_files
+from groundplan.work.containers.sections.section import Section, sections_shown
+
+# Of the caller's cap, beside what the container itself may have.
+SECTIONS_TENTHS, KNOWLEDGE_TENTHS = 2, 3
+
+
+class Get(Struct, rename="camel", forbid_unknown_fields=True):
+    """A container, and what to show beside it."""
+
+    container_type: ContainerType
+    id: ContainerId
+    include_sections: bool = False
+    include_graph_context: bool = False
+
+
+class Got(OneContainer, kw_only=True):
+    """A container and what lies beside it."""
+
+    sections: list[Section] | UnsetType = UNSET
+    graph_context: Any = UNSET  # as query_graph context answers for the paths in the task's Context Files
+    task_counts: TaskCounts | UnsetType = UNSET
+    left_out: list[str] | UnsetType = UNSET  # sections that did not fit, or not all of them; query_sections has them
+
+
+def get(tx: Transaction, request: Get) -> Got:
+    """A container as it is now.
+
+    Raises:
+        NotFound: there is no such container.
+    """
+    if request.include_graph_context and request.container_type is not ContainerType.TASK:
+        raise refusal(("includeGraphContext",), "is for tasks only; leave it out")
+    node = container(tx, request.container_type, request.id)
+    answer = Got()
+    put_node(answer, tx, node.n)
+    if request.container_type is ContainerType.PROJECT:
+        answer.task_counts = counts_of_project(tx, tx.project.id)
+    elif request.container_type is ContainerType.FEATURE:
+        answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
+    if request.include_sections or request.include_graph_context:
+        sections = sections_shown(tx, node)
+        paths = context_files(sections) if request.include_graph_context else []
+        shown = fitted(tx, sections, tenths=SECTIONS_TENTHS)
+        answer.sections, answer.left_out = shown.sections, shown.left_out
+        if request.include_graph_context:
+            answer.graph_context = knowledge_of_files(tx, FilesAsked(paths, tenths=KNOWLEDGE_TENTHS))
+    return answer
+
+
+OPERATION = Operation(
+    name="container.get",
+    summary="One project, feature or task; includeGraphContext: with what to know of its Context Files.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Get,
+    output=Got,
+    handler=get,
+    project=lambda tx, request: project_of(tx, request.container_type, request.id),
+    tool=Tool("query_container", Group.CONTAINERS, "get"),
+    command=Command(
+        ("task", "show"),
+        arguments=("id",),
+        names={"include_sections": "sections", "include_graph_context": "graph-context"},
+        fixed={"container_type": "task"},
+    ),
+    twins=tuple(
+        Command(
+            (kind, "show"),
+            arguments=("id",),
+            names={"include_sections": "sections"},
+            fixed={"container_type": kind},
+            without=("include_graph_context",),
+        )
+        for kind in ("feature", "project")
+    ),
+)

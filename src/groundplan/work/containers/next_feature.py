@@ -1,0 +1,79 @@
+"""The feature to go on with: active ones before new ones, the most important first, then the oldest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.container import Feature, containers_shown, shortened
+from groundplan.work.containers.places import Place, everywhere, place_asked
+from groundplan.work.containers.requests import checked_priority, priority_range
+
+sql = load_queries(__file__)
+
+
+class NextFeature(Struct, rename="camel", forbid_unknown_fields=True):
+    """Where to look: in a project or everywhere; and perhaps for one priority only."""
+
+    project_id: Name | None = None
+    priority: str | None = None
+
+
+def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
+    """The best feature that waits for nothing, if there is one."""
+    return _best(tx, request, place_asked(tx, None))
+
+
+def next_feature_anywhere(tx: Transaction, request: NextFeature) -> Feature | None:
+    """The same among all projects that the caller sees."""
+    return _best(tx, request, everywhere(tx))
+
+
+def _best(tx: Transaction, request: NextFeature, place: Place) -> Feature | None:
+    least, below = float("-inf"), float("inf")
+    if request.priority is not None:
+        least, below = priority_range(checked_priority(request.priority))
+    found = []
+    for project_id in place.project_ids:
+        rows = tx.all(sql.next_features, project_id=project_id, least=least, below=below)
+        if rows:  # inside a project the lower number is the older one, whatever the clock said
+            is_new, priority, created_at, n = min(rows, key=lambda row: (row[0], -row[1], row[3]))
+            found.append((is_new, -priority, created_at, project_id, n))
+    if not found:
+        return None
+    *_, project_id, n = min(found)
+    feature = containers_shown(tx, project_id, [n])[n]
+    assert isinstance(feature, Feature)  # noqa: S101 - the query asks for no other
+    return shortened(feature, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+
+
+IN_PROJECT: Operation[NextFeature, Any] = Operation(
+    name="container.next_feature.project",
+    summary="The feature to go on with in a project.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=NextFeature,
+    output=Feature | None,  # type: ignore[arg-type] # a type as much as any
+    handler=next_feature,
+    project=lambda _tx, request: request.project_id or "",
+)
+
+OPERATION: Operation[NextFeature, Any] = Operation(
+    name="container.next_feature",
+    summary="Feature to go on with: ACTIVE, then NEW.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=NextFeature,
+    output=Feature | None,  # type: ignore[arg-type] # a type as much as any
+    handler=next_feature_anywhere,
+    becomes=(IN_PROJECT,),
+    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    tool=Tool("get_next_feature", Group.CONTAINERS),
+    command=Command(("feature", "next"), names={"project_id": "project"}),
+)

@@ -1,0 +1,88 @@
+"""The task to do next: new and free, the most important first, then the simplest, then the oldest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.container import Task, containers_shown, shortened
+from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.requests import ContainerId, checked_priority, priority_range
+
+sql = load_queries(__file__)
+
+
+class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
+    """Where to look: in a project, in a feature, or everywhere; and perhaps for one priority only."""
+
+    project_id: Name | None = None
+    feature_id: ContainerId | None = None
+    priority: str | None = None
+
+
+def next_task(tx: Transaction, request: NextTask) -> Task | None:
+    """The best task that nobody works on and that waits for nothing, if there is one.
+
+    Raises:
+        NotFound: there is no such feature here.
+    """
+    return _best(tx, request, place_asked(tx, request.feature_id))
+
+
+def next_task_anywhere(tx: Transaction, request: NextTask) -> Task | None:
+    """The same among all projects that the caller sees."""
+    return _best(tx, request, everywhere(tx))
+
+
+def _best(tx: Transaction, request: NextTask, place: Place) -> Task | None:
+    least, below = float("-inf"), float("inf")
+    if request.priority is not None:
+        least, below = priority_range(checked_priority(request.priority))
+    found: list[tuple[float, int, str, str, int]] = []
+    for project_id in place.project_ids:
+        asked = {"project_id": project_id, "least": least, "below": below}
+        if place.feature_n is None:
+            rows = tx.all(sql.next_tasks, **asked)
+        else:
+            rows = tx.all(sql.next_tasks_of_feature, **asked, feature_n=place.feature_n)
+        if rows:  # inside a project the lower number is the older one, whatever the clock said
+            priority, complexity, created_at, n = min(rows, key=lambda row: (-row[0], row[1], row[3]))
+            found.append((-priority, complexity, created_at, project_id, n))
+    if not found:
+        return None
+    *_, project_id, n = min(found)
+    task = containers_shown(tx, project_id, [n])[n]
+    assert isinstance(task, Task)  # noqa: S101 - what may be started is neither the root nor a feature
+    return shortened(task, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+
+
+IN_PROJECT: Operation[NextTask, Any] = Operation(
+    name="container.next_task.project",
+    summary="The task to do next in a project.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=NextTask,
+    output=Task | None,  # type: ignore[arg-type] # a type as much as any
+    handler=next_task,
+    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
+)
+
+OPERATION: Operation[NextTask, Any] = Operation(
+    name="container.next_task",
+    summary="Best free NEW task: priority, complexity, age.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=NextTask,
+    output=Task | None,  # type: ignore[arg-type] # a type as much as any
+    handler=next_task_anywhere,
+    becomes=(IN_PROJECT,),
+    route=lambda request: IN_PROJECT if request.project_id is not None or request.feature_id is not None else None,
+    tool=Tool("get_next_task", Group.CONTAINERS),
+    command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
+)

@@ -1,0 +1,230 @@
+"""See a project, a feature or a task as a whole: what is in it, and how much of that is done."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.container import Feature, Task, containers_shown
+from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
+from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, Several
+from groundplan.work.containers.search import Page, Places, Search, found, is_in_project, places_found
+
+
+class Overview(Struct, rename="camel", forbid_unknown_fields=True):
+    """A container, or without an id those of a type; a page of what is in it."""
+
+    container_type: ContainerType
+    id: ContainerId | None = None
+    status: str | None = None
+    priority: str | None = None
+    tags: Several | None = None
+    project_id: Name | None = None
+    feature_id: ContainerId | None = None
+    limit: Limit = LIMIT
+    offset: Offset = 0
+
+
+class FeatureLine(Struct, rename="camel"):
+    """A feature among those of its project."""
+
+    id: str
+    name: str
+    status: str
+    priority: str | None
+    is_blocked: bool
+    version: int
+    task_counts: TaskCounts
+
+
+class TaskLine(Struct, rename="camel"):
+    """A task among those of its feature."""
+
+    id: str
+    title: str
+    status: str
+    priority: str | None
+    complexity: int | None
+    is_blocked: bool
+    version: int
+
+
+class Overviewed(OneContainer, kw_only=True):
+    """A container with what is in it."""
+
+    task_counts: TaskCounts | UnsetType = UNSET
+    features: list[FeatureLine] | UnsetType = UNSET
+    tasks: list[TaskLine] | UnsetType = UNSET
+    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+
+
+def overview(tx: Transaction, request: Overview) -> Overviewed:
+    """A container as a whole.
+
+    Raises:
+        NotFound: there is no such container.
+    """
+    _refuse_elsewhere(request)
+    node = container(tx, request.container_type, request.id or "")
+    answer = Overviewed()
+    put_node(answer, tx, node.n)
+    if request.container_type is ContainerType.PROJECT:
+        answer.task_counts = counts_of_project(tx, tx.project.id)
+        places = places_found(tx, _listing(request, ContainerType.FEATURE), Place([tx.project.id]))
+        answer.features = leading(_feature_lines(tx, places), tokens_max=_room(tx))
+        answer.next_offset = _behind(request, len(answer.features), places)
+    elif request.container_type is ContainerType.FEATURE:
+        answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
+        places = places_found(tx, _listing(request, ContainerType.TASK), Place([tx.project.id], node.n))
+        answer.tasks = leading(_task_lines(tx, places), tokens_max=_room(tx))
+        answer.next_offset = _behind(request, len(answer.tasks), places)
+    return answer
+
+
+def _refuse_elsewhere(request: Overview) -> None:
+    """Refuse what narrows a list of containers down where one of them is named."""
+    refused = {"project_id": "projectId", "feature_id": "featureId"}
+    if request.container_type is ContainerType.TASK:  # in which there is nothing to list
+        refused |= {"status": "status", "priority": "priority", "tags": "tags"}
+    for name, wire in refused.items():
+        if getattr(request, name) is not None:
+            raise refusal((wire,), "is for a list, and id names one; leave out the one or the other")
+
+
+def _listing(request: Overview, container_type: ContainerType) -> Search:
+    return Search(
+        container_type,
+        status=request.status,
+        priority=request.priority,
+        tags=request.tags,
+        limit=request.limit,
+        offset=request.offset,
+    )
+
+
+def _feature_lines(tx: Transaction, places: Places) -> list[FeatureLine]:
+    ns = [n for _, n in places.here]
+    shown = containers_shown(tx, tx.project.id, ns)
+    counts = counts_of_features(tx, tx.project.id, ns)
+    lines = []
+    for n in ns:
+        if isinstance(one := shown[n], Feature):
+            lines.append(
+                FeatureLine(one.id, one.name, one.status, one.priority, _is_blocked(one), one.version, counts[n])
+            )
+    return lines
+
+
+def _task_lines(tx: Transaction, places: Places) -> list[TaskLine]:
+    ns = [n for _, n in places.here]
+    shown = containers_shown(tx, tx.project.id, ns)
+    lines = []
+    for n in ns:
+        if isinstance(one := shown[n], Task):
+            complexity = one.complexity
+            lines.append(
+                TaskLine(one.id, one.title, one.status, one.priority, complexity, _is_blocked(one), one.version)
+            )
+    return lines
+
+
+def _is_blocked(container: Feature | Task) -> bool:
+    return bool(container.blocked_by) or container.blocked_above is True
+
+
+def _room(tx: Transaction) -> int:
+    return tx.preferences.answer_tokens_max * 6 // 10
+
+
+def _behind(request: Overview, listed: int, places: Places) -> int | UnsetType:
+    behind = request.offset + listed
+    return behind if behind < places.total and listed else UNSET
+
+
+def list_in_project(tx: Transaction, request: Overview) -> Page:
+    """What there is of a type in a project or in a feature.
+
+    Raises:
+        NotFound: there is no such feature here.
+    """
+    listing = _listing(request, request.container_type)
+    listing.feature_id = request.feature_id
+    return found(tx, listing, place_asked(tx, request.feature_id))
+
+
+def list_anywhere(tx: Transaction, request: Overview) -> Page:
+    """What there is of a type in all projects that the caller sees."""
+    return found(tx, _listing(request, request.container_type), everywhere(tx))
+
+
+OF_ONE = Operation(
+    name="container.overview.one",
+    summary="See a container with what is in it.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Overview,
+    output=Overviewed,
+    handler=overview,
+    project=lambda tx, request: project_of(tx, request.container_type, request.id or ""),
+)
+
+IN_PROJECT: Operation[Overview, Page] = Operation(
+    name="container.overview.project",
+    summary="List features or tasks of a project.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Overview,
+    output=Page,
+    handler=list_in_project,
+    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
+)
+
+
+def _meant(request: Overview) -> Operation[Overview, Overviewed] | Operation[Overview, Page] | None:
+    if request.id is not None:
+        return OF_ONE
+    return IN_PROJECT if is_in_project(request) else None
+
+
+OPERATION = Operation(
+    name="container.overview",
+    summary="With id: what is in it, and how much is done; else a list.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=Overview,
+    output=Page,
+    handler=list_anywhere,
+    becomes=(OF_ONE, IN_PROJECT),
+    route=_meant,
+    tool=Tool("query_container", Group.CONTAINERS, "overview"),
+    command=Command(
+        ("task", "overview"),
+        arguments=("id",),
+        names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
+        fixed={"container_type": "task"},
+    ),
+    twins=(
+        Command(
+            ("feature", "overview"),
+            arguments=("id",),
+            names={"project_id": "project", "tags": "tag"},
+            fixed={"container_type": "feature"},
+            without=("feature_id",),
+        ),
+        Command(
+            ("project", "overview"),
+            arguments=("id",),
+            names={"tags": "tag"},
+            fixed={"container_type": "project"},
+            without=("project_id", "feature_id"),
+        ),
+    ),
+)

@@ -1,0 +1,142 @@
+"""The steps that tasks and features take, of each project: the usual ones, or its own.
+
+Every pipeline begins with NEW and ACTIVE and ends with CLOSED, because these mean something to the engine: a task that
+goes ACTIVE is claimed, one that is CLOSED is resolved. Between them a project may have what it likes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, refusal, shown
+from groundplan.work.containers.requests import WorkflowType
+from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+
+STEPS_MAX = 12
+STEP = re.compile(r"[A-Z][A-Z0-9_]{0,39}")
+
+sql = load_queries(__file__)
+
+
+class Pipelines(Struct, frozen=True, forbid_unknown_fields=True):
+    """The steps of both, each from the first to the last."""
+
+    task: tuple[str, ...] = (NEW, ACTIVE, "TO_BE_TESTED", CLOSED)
+    feature: tuple[str, ...] = (NEW, ACTIVE, "READY_TO_PROD", CLOSED)
+
+    def of(self, container_type: WorkflowType) -> tuple[str, ...]:
+        """The steps of one."""
+        return self.task if container_type is WorkflowType.TASK else self.feature
+
+
+USUAL = Pipelines()
+
+
+class StatusesInUse(RuleViolated):
+    """Somebody is at a step that there shall be no more."""
+
+    code = "statuses_in_use"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, steps: list[str], ids: list[str]) -> None:
+        super().__init__(
+            f"pipeline has no {', '.join(steps)} any more, where {', '.join(ids)} stand; "
+            "advance or revert them first, or keep the step",
+            field="pipeline",
+            statuses=steps,
+            ids=ids,
+        )
+
+
+def pipelines_of(tx: Transaction, project_id: str | None = None) -> Pipelines:
+    """The pipelines of the project entered, or of another."""
+    (text,) = tx.one(sql.pipelines, project_id=project_id or tx.project.id)
+    return USUAL if text is None else stored_pipelines(text)
+
+
+@lru_cache(maxsize=256)
+def stored_pipelines(text: str) -> Pipelines:
+    """Pipelines as they are kept."""
+    return msgspec.json.decode(text, type=Pipelines)
+
+
+def position(steps: Sequence[str], status: str) -> str | None:
+    """Where a status stands among the steps, as `2/4`; nowhere for the exit."""
+    return f"{steps.index(status) + 1}/{len(steps)}" if status in steps else None
+
+
+def following(steps: Sequence[str], status: str) -> str | None:
+    """The step behind this one."""
+    place = steps.index(status) + 1 if status in steps else len(steps)
+    return steps[place] if place < len(steps) else None
+
+
+def preceding(steps: Sequence[str], status: str) -> str | None:
+    """The step before this one."""
+    place = steps.index(status) if status in steps else 0
+    return steps[place - 1] if place else None
+
+
+def checked_pipelines(given: Any, before: Pipelines, path: Path) -> Pipelines:
+    """Pipelines from an array for both, or an object with one for tasks, for features or for each.
+
+    Raises:
+        Invalid: they are none.
+    """
+    if isinstance(given, str):
+        given = _decoded(given, path)
+    if isinstance(given, list):
+        return Pipelines(_checked(given, path), _checked(given, path))
+    if not isinstance(given, dict) or not given or given.keys() - {"task", "feature"}:
+        wrong = 'is an array of statuses, or {"task": […], "feature": […]}'
+        raise refusal(path, wrong)
+    steps = {name: _checked(value, (*path, name)) for name, value in given.items()}
+    return msgspec.structs.replace(before, **steps)
+
+
+def _decoded(text: str, path: Path) -> Any:
+    try:
+        decoded = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        raise refusal(path, f"is an array of statuses or an object with some, not {shown(text)}") from None
+    inspect({str(path[-1]): decoded})  # what came inside a string has not been through the gate
+    return decoded
+
+
+def _checked(given: Any, path: Path) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(step, str) for step in given):
+        raise refusal(path, "must be an array of statuses")
+    for place, step in enumerate(given):
+        if not STEP.fullmatch(step):
+            raise refusal((*path, place), f"must be capitals, digits and _, at most 40, not {shown(step)}")
+    if given[:2] != [NEW, ACTIVE] or given[-1:] != [CLOSED] or len(given) < 3:
+        raise refusal(path, f"must begin with {NEW}, {ACTIVE} and end with {CLOSED}")
+    if len(set(given)) < len(given) or WILL_NOT_IMPLEMENT in given:
+        raise refusal(path, f"must name each status once, and {WILL_NOT_IMPLEMENT} not at all: it is always the exit")
+    if len(given) > STEPS_MAX:
+        raise refusal(path, f"has {len(given)} steps, the limit is {STEPS_MAX}", code="too_many", limit=STEPS_MAX)
+    return tuple(given)
+
+
+def refuse_stranded(tx: Transaction, after: Pipelines) -> None:
+    """Raises StatusesInUse when something stands at a step that there is no more."""
+    rows = tx.all(
+        sql.stranded, project_id=tx.project.id, task_steps=listed(after.task), feature_steps=listed(after.feature)
+    )
+    if rows:
+        raise StatusesInUse(sorted({status for _, status in rows}), [node_id for node_id, _ in rows])
+
+
+def stored(pipelines: Pipelines) -> str | None:
+    """Pipelines as they are kept; the usual ones are not."""
+    return None if pipelines == USUAL else msgspec.json.encode(pipelines).decode()

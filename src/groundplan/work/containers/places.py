@@ -1,0 +1,40 @@
+"""Where to look: in one project, in the project of a feature, or in every project that the caller sees."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.requests import ContainerType
+
+
+class Place(NamedTuple):
+    """Some projects, and perhaps one feature in the only one of them."""
+
+    project_ids: list[str]
+    feature_n: int | None = None
+
+
+def project_asked(tx: Transaction, project_id: str | None, feature_id: str | None) -> str:
+    """The project that a request is about, which names one or a feature in one."""
+    if project_id is not None:
+        return project_id
+    return project_of(tx, ContainerType.FEATURE, feature_id or "", field="featureId")
+
+
+def place_asked(tx: Transaction, feature_id: str | None) -> Place:
+    """The project entered, or one feature in it.
+
+    Raises:
+        NotFound: there is no such feature here.
+        MixedProjects: it is of another project.
+    """
+    feature = None if feature_id is None else container(tx, ContainerType.FEATURE, feature_id, field="featureId")
+    return Place([tx.project.id], feature.n if feature else None)
+
+
+def everywhere(tx: Transaction) -> Place:
+    """Every project that the caller sees and that is not put away."""
+    return Place([project.id for project in list_projects(tx, ListProjects()).projects])

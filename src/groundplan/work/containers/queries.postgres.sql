@@ -1,0 +1,57 @@
+-- part: children
+-- Differs from SQLite, which seeks. Here the planner guesses how many children a node has, and where the guess is wrong
+-- each node that is reached reads the whole project. So it gets a subquery that cannot be merged; a range instead of an
+-- equality, which is always taken for few rows; and an order that only the right index has.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.parent_n BETWEEN walk.n AND walk.n
+         ORDER BY node.parent_n, node.n
+        OFFSET 0
+     ) AS c
+
+-- part: its_parent
+-- Differs from SQLite for the same reason.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.n BETWEEN walk.parent_n AND walk.parent_n
+         ORDER BY node.n
+        OFFSET 0
+     ) AS c
+
+-- part: itself
+-- Differs from SQLite for the same reason.
+CROSS JOIN LATERAL (
+        SELECT node.*
+          FROM work_nodes AS node
+         WHERE node.tenant_id = :tenant_id
+           AND node.project_id = :project_id
+           AND node.n BETWEEN walk.n AND walk.n
+         ORDER BY node.n
+        OFFSET 0
+     ) AS c
+
+-- part: description
+-- Differs from SQLite in how JSON is taken apart.
+CASE WHEN json_typeof(c.properties::json -> 'description') = 'string' THEN c.properties::json ->> 'description' END
+
+-- part: own_summary
+-- Differs from SQLite for the same reason.
+CASE WHEN json_typeof(c.properties::json -> 'summary') = 'string' THEN c.properties::json ->> 'summary' END
+
+-- part: says
+-- Differs from SQLite in how JSON is taken apart. The collation "C" makes lower() one of ASCII letters alone.
+NOT EXISTS (
+            SELECT 1
+              FROM each(:words) AS word
+             WHERE strpos(
+                lower((c.summary || ' ' || coalesce({own_summary}, '') || ' '
+                       || coalesce({description}, '')) COLLATE "C"),
+                word.value
+             ) = 0
+        )

@@ -1,0 +1,682 @@
+-- What the container dialect asks and writes beside what it shares with the graph dialect.
+
+-- part: container
+-- The columns from which a container is shown, of `c` with its feature `f`.
+c.n, c.id, c.project_id, c.kind, f.id, c.summary, c.properties, c.rev, c.resolved, c.outcome, c.status, c.claimed_by,
+       c.claimed_until, c.held_reason, c.blocked_reason, c.priority, c.open_deps, c.blocked_above, c.created_at, c.updated_at, c.updated_by
+
+-- part: its_feature
+LEFT JOIN work_nodes AS f
+    ON f.tenant_id = c.tenant_id
+   AND f.project_id = c.project_id
+   AND f.n = c.feature_n
+
+-- name: containers
+-- Containers by their numbers.
+SELECT {container}
+  FROM work_nodes AS c
+  {its_feature}
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: tags_of
+-- The tags of some containers.
+SELECT t.node_n, t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY t.node_n, t.tag;
+
+-- name: blockers_of
+-- What some containers wait for, a few of each.
+SELECT from_n, id
+  FROM (SELECT d.from_n, d.to_n, o.id, row_number() OVER (PARTITION BY d.from_n ORDER BY d.to_n) AS place
+          FROM work_edges AS d
+          JOIN work_nodes AS o
+            ON o.tenant_id = d.tenant_id
+           AND o.project_id = d.project_id
+           AND o.n = d.to_n
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+           AND d.type = 'depends_on'
+           AND NOT o.resolved) AS waits
+ WHERE place <= :at_most
+ ORDER BY from_n, to_n;
+
+-- name: related_of
+-- What some containers are related to, from either side, a few of each, and how many there are.
+SELECT n, id, total
+  FROM (SELECT r.n, r.other_n, o.id, row_number() OVER (PARTITION BY r.n ORDER BY r.other_n) AS place,
+               count(*) OVER (PARTITION BY r.n) AS total
+          FROM (SELECT d.from_n AS n, d.to_n AS other_n
+                  FROM work_edges AS d
+                 WHERE d.tenant_id = :tenant_id
+                   AND d.project_id = :project_id
+                   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+                   AND d.type = 'relates_to'
+                 UNION
+                SELECT d.to_n, d.from_n
+                  FROM work_edges AS d
+                 WHERE d.tenant_id = :tenant_id
+                   AND d.project_id = :project_id
+                   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+                   AND d.type = 'relates_to') AS r
+          JOIN work_nodes AS o
+            ON o.tenant_id = :tenant_id
+           AND o.project_id = :project_id
+           AND o.n = r.other_n) AS relations
+ WHERE place <= :at_most
+ ORDER BY n, other_n;
+
+-- name: pipelines
+-- The pipelines of a project, where they are not the usual ones.
+SELECT pipelines
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: stranded
+-- A few of those that stand at a step that is in no pipeline. ACTIVE is in each of them.
+SELECT c.id, c.status
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.status IS NOT NULL
+   AND NOT (c.kind IS NOT NULL AND c.kind = 'feature' AND c.status IN (SELECT value FROM each(:feature_steps))
+            OR (c.kind IS NULL OR c.kind <> 'feature') AND c.status IN (SELECT value FROM each(:task_steps)))
+ LIMIT 5;
+
+-- name: open_dependents
+-- The open containers that wait for some nodes, a few of them, and how many there are.
+SELECT n, id, kind, summary, count(*) OVER ()
+  FROM (SELECT DISTINCT o.n, o.id, o.kind, o.summary
+          FROM work_edges AS d
+          JOIN work_nodes AS o
+            ON o.tenant_id = d.tenant_id
+           AND o.project_id = d.project_id
+           AND o.n = d.from_n
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+           AND d.type = 'depends_on'
+           AND NOT o.resolved) AS waiting
+ ORDER BY n
+ LIMIT :at_most;
+
+-- name: numbers_of
+-- The numbers of some nodes.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
+-- name: move_node
+-- Give a node its next revision, with another status or another hold, and whoever has it now.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id,
+       resolved = :resolved,
+       outcome = :outcome,
+       status = :status,
+       held_reason = :held_reason,
+       blocked_reason = :blocked_reason,
+       claimed_by = :claimed_by,
+       claimed_at = :claimed_at,
+       claimed_until = :claimed_until,
+       claim_number = :claim_number
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: waiting_above
+-- What lies above a node, waits and holds it back, the nearest first.
+WITH RECURSIVE above (n, parent_n, step) AS (
+    SELECT c.n, c.parent_n, 0
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, walk.step + 1
+      FROM above AS walk
+      {its_parent}
+)
+SELECT c.id
+  FROM above AS walk
+  {itself}
+ WHERE walk.step > 0
+   AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
+   AND (:inherits OR c.kind = 'feature')
+ ORDER BY walk.step
+ LIMIT :at_most;
+
+-- part: its_parent
+-- The parent of each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = walk.parent_n
+
+-- part: itself
+-- Each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = walk.n
+
+-- name: is_related
+-- Whether two nodes are related, from either side.
+SELECT 1
+  FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n = :a_n
+   AND type = 'relates_to'
+   AND to_n = :b_n
+UNION ALL
+SELECT 1
+  FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n = :b_n
+   AND type = 'relates_to'
+   AND to_n = :a_n;
+
+-- part: end
+o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER ()
+
+-- name: depended_on
+-- What a container waits for, and what it is related to, the first of very many, and how many there are.
+SELECT {end}
+  FROM (SELECT e.type, e.to_n AS n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.from_n = :n
+           AND e.type IN ('depends_on', 'relates_to')
+         UNION
+        SELECT e.type, e.from_n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.to_n = :n
+           AND e.type = 'relates_to') AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = :tenant_id
+   AND o.project_id = :project_id
+   AND o.n = d.n
+ ORDER BY d.type, o.n
+ LIMIT :at_most;
+
+-- name: depending
+-- What waits for a container, and what is related to it, the first of very many, and how many there are.
+SELECT {end}
+  FROM (SELECT e.type, e.from_n AS n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.to_n = :n
+           AND e.type IN ('depends_on', 'relates_to')
+         UNION
+        SELECT e.type, e.to_n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.from_n = :n
+           AND e.type = 'relates_to') AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = :tenant_id
+   AND o.project_id = :project_id
+   AND o.n = d.n
+ ORDER BY d.type, o.n
+ LIMIT :at_most;
+
+-- part: best_task
+c.priority, c.complexity, c.created_at, c.n
+
+-- part: of_priority
+AND c.priority >= CAST(:least AS double precision)
+           AND c.priority < CAST(:below AS double precision)
+
+-- name: next_tasks
+-- The best task that nobody has, and the best of those whose claim is over. Two seeks; the caller picks one.
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NULL
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND c.claimed_until <= :now
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS lapsed;
+
+-- name: next_tasks_of_feature
+-- The same among the tasks of a feature.
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.feature_n = :feature_n
+           AND c.is_ready
+           AND c.claimed_by IS NULL
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.feature_n = :feature_n
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND c.claimed_until <= :now
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS lapsed;
+
+-- name: next_features
+-- The best feature that is active, and the best that is new.
+SELECT *
+  FROM (SELECT 0 AS is_new, c.priority, c.created_at, c.n
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.kind = 'feature'
+           AND c.status = 'ACTIVE'
+           AND NOT c.is_blocked
+           {of_priority}
+         ORDER BY c.priority DESC, c.n
+         LIMIT 1) AS begun
+ UNION ALL
+SELECT *
+  FROM (SELECT 1 AS is_new, c.priority, c.created_at, c.n
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.kind = 'feature'
+           AND c.status IS NULL
+           AND NOT c.resolved
+           AND NOT c.is_blocked
+           {of_priority}
+         ORDER BY c.priority DESC, c.n
+         LIMIT 1) AS fresh;
+
+-- part: is_of_type
+-- Whether a node is a feature, or where that is asked for a task. The root is neither.
+c.n <> 1
+           AND CAST(:is_feature AS boolean) = (c.kind IS NOT NULL AND c.kind = 'feature')
+
+-- name: blocked
+-- Tasks or features that wait, the most important first, and how many there are.
+SELECT c.priority, c.created_at, c.n, count(*) OVER ()
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.is_blocked
+   AND {is_of_type}
+   AND (CAST(:feature_n AS bigint) IS NULL OR c.feature_n = CAST(:feature_n AS bigint))
+ ORDER BY c.priority DESC, c.n
+ LIMIT :at_most;
+
+-- name: task_counts
+-- How many tasks a project has.
+SELECT tasks, tasks_closed, tasks_dropped
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: task_counts_of_features
+-- How many tasks some features have.
+SELECT n, tasks, tasks_closed, tasks_dropped
+  FROM work_features
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: begun_counts
+-- How many tasks of a project stand at each step that is kept.
+SELECT c.status, count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.status IS NOT NULL
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+ GROUP BY c.status;
+
+-- name: begun_counts_of_features
+-- How many tasks of some features stand at each step that is kept.
+SELECT c.feature_n, c.status, count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.feature_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.status IS NOT NULL
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+ GROUP BY c.feature_n, c.status;
+
+-- name: claimed_counts
+-- How many tasks somebody works on who never gave them a status, by feature.
+SELECT c.feature_n, count(*)
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.claimed_by IS NOT NULL
+   AND (c.claimed_until IS NULL OR c.claimed_until > :now)
+   AND c.status IS NULL
+ GROUP BY c.feature_n;
+
+-- name: counts
+-- The number of the newest node, and how many there are.
+SELECT last_n, total
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: add_feature
+-- Begin to count the tasks of a feature.
+INSERT INTO work_features (tenant_id, project_id, n, tasks, tasks_closed, tasks_dropped)
+VALUES (:tenant_id, :project_id, :n, 0, 0, 0);
+
+-- name: related_numbers
+-- What a container is related to, from either side.
+SELECT o.n, o.id
+  FROM (SELECT e.to_n AS n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.from_n = :n
+           AND e.type = 'relates_to'
+         UNION
+        SELECT e.from_n
+          FROM work_edges AS e
+         WHERE e.tenant_id = :tenant_id
+           AND e.project_id = :project_id
+           AND e.to_n = :n
+           AND e.type = 'relates_to') AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = :tenant_id
+   AND o.project_id = :project_id
+   AND o.n = d.n;
+
+-- name: say_node
+-- Give a node its next revision, with what it says now.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id,
+       summary = :summary,
+       properties = :properties,
+       priority = :priority,
+       complexity = :complexity
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: set_pipelines
+-- Give a project other steps for its tasks and features.
+UPDATE work_projects
+   SET pipelines = :pipelines
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: whole
+-- A node and everything below it.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+)
+SELECT c.n, c.id, c.resolved, c.claimed_by, c.claimed_until
+  FROM below AS walk
+  {itself};
+
+-- part: children
+-- The children of each node that a walk has come to.
+JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = walk.n
+
+-- name: edges_into
+-- Every edge that ends at one of these nodes, with where it begins; in no order, for which SQLite would read all edges.
+SELECT d.from_n, o.id, d.type, d.to_n
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.from_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_edges_from
+-- Take every edge away that begins at one of these nodes. Not in one statement with those that end there: SQLite would
+-- read all edges.
+DELETE FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_edges_to
+-- Take every edge away that ends at one of these nodes.
+DELETE FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND to_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_section_tags_of
+-- Take the tags of the sections of some nodes away.
+DELETE FROM work_section_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND section_id IN (SELECT s.id
+                        FROM work_sections AS s
+                       WHERE s.tenant_id = :tenant_id
+                         AND s.project_id = :project_id
+                         AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns)));
+
+-- name: remember_sections_of
+-- Remember that there were the sections of some nodes.
+INSERT INTO work_deleted (tenant_id, id, project_id, thing)
+SELECT s.tenant_id, s.id, s.project_id, 'section'
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+   AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_sections_of
+-- Take the sections of some nodes away.
+DELETE FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_tags_of
+-- Take the tags of some nodes away.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_evidence_of
+-- Take the evidence of some nodes away; their history tells of it.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_features_of
+-- Count the tasks of those of these nodes that are features no more.
+DELETE FROM work_features
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: remove_nodes
+-- Take some nodes away, whose children are among them.
+DELETE FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: add_deleted
+-- Remember that there was a node.
+INSERT INTO work_deleted (tenant_id, id, project_id, thing)
+VALUES (:tenant_id, :id, :project_id, 'node');
+
+-- name: add_tags
+-- Give a container tags that it has not.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag);
+
+-- name: describe_root
+-- Give the root of a project that is just being made its properties.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       properties = :properties
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1
+RETURNING id;
+
+-- part: status_of
+-- The status of a node at this moment.
+CASE
+            WHEN c.resolved AND c.outcome IS NOT NULL THEN 'WILL_NOT_IMPLEMENT'
+            WHEN c.resolved THEN 'CLOSED'
+            WHEN c.status IS NOT NULL THEN c.status
+            WHEN c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now) THEN 'ACTIVE'
+            ELSE 'NEW'
+        END
+
+-- part: description
+CASE WHEN json_type(c.properties, '$.description') = 'text' THEN json_extract(c.properties, '$.description') END
+
+-- part: own_summary
+CASE WHEN json_type(c.properties, '$.summary') = 'text' THEN json_extract(c.properties, '$.summary') END
+
+-- part: says
+-- Whether every word is in what a container is called and says, whatever the case of ASCII letters.
+NOT EXISTS (
+            SELECT 1
+              FROM each(:words) AS word
+             WHERE instr(
+                lower(c.summary || ' ' || coalesce({own_summary}, '') || ' '
+                      || coalesce({description}, '')),
+                word.value
+             ) = 0
+        )
+
+-- part: matching
+-- Whether a container is one that is asked for; each condition holds by itself where it was not set.
+(CAST(:status AS text) IS NULL OR {status_of} = CAST(:status AS text))
+           {of_priority}
+           AND (CAST(:tags AS text) IS NULL
+                OR EXISTS (SELECT 1
+                             FROM work_node_tags AS t
+                            WHERE t.tenant_id = c.tenant_id
+                              AND t.project_id = c.project_id
+                              AND t.node_n = c.n
+                              AND t.tag IN (SELECT value FROM each(:tags))))
+           AND (CAST(:words AS text) IS NULL OR {says})
+
+-- part: tasks_of_projects
+c.tenant_id = :tenant_id
+   AND c.project_id IN (SELECT value FROM each(:project_ids))
+   AND c.n <> 1
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+   AND {matching}
+
+-- part: features_of_projects
+c.tenant_id = :tenant_id
+   AND c.project_id IN (SELECT value FROM each(:project_ids))
+   AND c.kind = 'feature'
+   AND {matching}
+
+-- part: tasks_of_feature
+c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.feature_n = :feature_n
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+   AND {matching}
+
+-- part: page
+-- The most important first, then the oldest.
+ORDER BY c.priority DESC, c.created_at, c.project_id, c.n
+ LIMIT :at_most OFFSET :skipped
+
+-- name: search_tasks
+-- A page of the tasks that are asked for in some projects.
+SELECT c.project_id, c.n
+  FROM work_nodes AS c
+ WHERE {tasks_of_projects}
+ {page};
+
+-- name: count_tasks
+-- How many of them there are.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE {tasks_of_projects};
+
+-- name: search_features
+-- A page of the features that are asked for in some projects.
+SELECT c.project_id, c.n
+  FROM work_nodes AS c
+ WHERE {features_of_projects}
+ {page};
+
+-- name: count_features_found
+-- How many of them there are.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE {features_of_projects};
+
+-- name: search_tasks_of_feature
+-- A page of the tasks that are asked for in a feature.
+SELECT c.project_id, c.n
+  FROM work_nodes AS c
+ WHERE {tasks_of_feature}
+ {page};
+
+-- name: count_tasks_of_feature
+-- How many of them there are.
+SELECT count(*)
+  FROM work_nodes AS c
+ WHERE {tasks_of_feature};
+
+-- name: search_projects
+-- The projects that are asked for, with what their roots say.
+SELECT c.project_id, c.summary, {description}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id IN (SELECT value FROM each(:project_ids))
+   AND c.n = 1
+   AND (CAST(:tags AS text) IS NULL
+        OR EXISTS (SELECT 1
+                     FROM work_node_tags AS t
+                    WHERE t.tenant_id = c.tenant_id
+                      AND t.project_id = c.project_id
+                      AND t.node_n = c.n
+                      AND t.tag IN (SELECT value FROM each(:tags))));

@@ -1,0 +1,80 @@
+"""From what callers write to the projects, features and tasks they mean.
+
+What is in a project that the actor may not see reads like what is missing.
+"""
+
+from __future__ import annotations
+
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import refs
+from groundplan.work.containers.requests import ContainerType
+from groundplan.work.root import ROOT_N
+from groundplan.work.row import NodeRow, fetch
+
+
+class OtherProject(Invalid):
+    """What has to do with each other is in one project."""
+
+    code = "mixed_projects"
+
+    def __init__(self, tx: Transaction, ref: str, field: str) -> None:
+        super().__init__(
+            f"{field} {ref!r} is of another project than {tx.project.name!r}; name one of the same project", field=field
+        )
+
+
+def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
+    """The project of a container, also of one that was deleted: a request that is sent again must find its answer.
+
+    Raises:
+        NotFound: there is and was none that the actor may see.
+        AmbiguousNode: there are several that begin like this.
+    """
+    if container_type is ContainerType.PROJECT:
+        return ref
+    try:
+        return refs.project_of(tx, ref)
+    except NotFound as error:
+        raise _called(error, container_type, field=field) from None
+
+
+def container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> NodeRow:
+    """The container that is meant, in the project entered.
+
+    Raises:
+        NotFound: there is none of this type that the actor may see.
+        OtherProject: it is of another project.
+    """
+    if container_type is ContainerType.PROJECT:
+        return fetch(tx, ROOT_N)
+    node = any_container(tx, ref, field=field, thing=container_type)
+    if type_of(node) is not container_type:
+        hint = f"it is a {type_of(node)}"
+        raise NotFound(container_type, ref, hint=hint, field=field)
+    return node
+
+
+def any_container(tx: Transaction, ref: str, *, field: str, thing: ContainerType = ContainerType.TASK) -> NodeRow:
+    """The feature or the task that is meant, in the project entered.
+
+    Raises:
+        NotFound: there is none that the actor may see.
+        OtherProject: it is of another project.
+    """
+    try:
+        return fetch(tx, refs.in_project(tx, ref).n)
+    except NotFound as error:
+        raise _called(error, thing, field=field) from None
+    except refs.MixedProjects:
+        raise OtherProject(tx, ref, field) from None
+
+
+def type_of(node: NodeRow) -> ContainerType:
+    """What a node is to the container dialect: one without a kind counts as a task."""
+    return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
+
+
+def _called(error: NotFound, thing: ContainerType, **details: str) -> NotFound:
+    hint = error.hint.replace("graph_query finds nodes by text", "query_container search finds them by text")
+    return NotFound(thing, error.details["ref"], near=error.details.get("near", ()), hint=hint, **details)

@@ -1,0 +1,57 @@
+"""What a container is related to, as a whole: the others, from whichever side they were connected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.refs import any_container
+from groundplan.work.containers.requests import IDS_MAX, several
+from groundplan.work.edges import RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.events import Op
+from groundplan.work.root import ROOT_N
+from groundplan.work.row import NodeRow
+
+sql = load_queries(__file__)
+
+
+def relate(tx: Transaction, node: NodeRow, given: Sequence[str] | str) -> list[Change]:
+    """Let a container be related to exactly these others; the change to record, if it is one.
+
+    Raises:
+        NotFound: one of them is not there.
+        MixedProjects: one of them is of another project.
+        Invalid: it would be related to itself, or to too many.
+    """
+    others: dict[int, str] = {}
+    for ref in several(given, ("relatedTo",), at_most=IDS_MAX, chars_max=255):
+        other = any_container(tx, ref, field="relatedTo")
+        if other.n in (node.n, ROOT_N):
+            which = "the container itself" if other.n == node.n else "the project"
+            raise refusal(("relatedTo",), f"names {which}; name other tasks and features")
+        others[other.n] = other.id
+    place = {"project_id": tx.project.id, "n": node.n}
+    before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
+    if len(before) > IDS_MAX:  # not all of which the caller can have seen
+        wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}; manage_dependency changes single ones"
+        raise refusal(("relatedTo",), wrong, code="too_many", limit=IDS_MAX)
+    if others.keys() == before.keys():
+        return []
+    for n, other_id in before.items():
+        if n not in others:
+            _part(tx, node, n, other_id)
+    for n in others:
+        if n not in before:
+            add_edge(tx, node.n, RELATES_TO, n)
+    return [changed(RELATES_TO, [before[n] for n in sorted(before)], [others[n] for n in sorted(others)])]
+
+
+def _part(tx: Transaction, node: NodeRow, other_n: int, other_id: str) -> None:
+    remove_edge(tx, node.n, RELATES_TO, other_n)
+    # Where the edge began at the other end, it is the other's own change as well.
+    if remove_edge(tx, other_n, RELATES_TO, node.n):
+        touch(tx, other_n)
+        tx.record(Op.DISCONNECTED, other_id, changed(RELATES_TO, node.id, None))

@@ -1,0 +1,143 @@
+"""Fields that several requests about containers have, with their limits, and what they look like once admitted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+from unicodedata import normalize
+
+import msgspec
+from msgspec import Meta
+
+from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, too_many_characters
+from groundplan.kernel.wording import Path, alternatives, nearest, refusal, shown
+from groundplan.work.belongings import TAGS_MAX
+
+TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are kept among the properties, which have 32 KB
+REASON_BYTES_MAX = 4_096
+TAG_CHARS_MAX = 100
+IDS_MAX = 50
+LIMIT = 20
+LIMIT_MAX = 100
+
+ContainerId = Annotated[str, Meta(min_length=1, max_length=255)]
+Title = Name
+Text = Annotated[str, MaxBytes(TEXT_BYTES_MAX)]
+Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
+Version = Annotated[int, Meta(ge=1)]
+Complexity = Annotated[int, Meta(ge=1, le=10)]
+Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
+Offset = Annotated[int, Meta(ge=0, le=2**31)]
+# Several of something: an array, or a string with commas between them.
+Several = Annotated[str | list[str], Meta(extra_json_schema={"type": ["string", "array"]})]
+
+
+class ContainerType(StrEnum):
+    """The three things that hold work."""
+
+    PROJECT = "project"
+    FEATURE = "feature"
+    TASK = "task"
+
+
+class WorkflowType(StrEnum):
+    """Those of them that have a status."""
+
+    TASK = "task"
+    FEATURE = "feature"
+
+
+class EntityType(StrEnum):
+    """The three things that sections and templates are for."""
+
+    PROJECT = "PROJECT"
+    FEATURE = "FEATURE"
+    TASK = "TASK"
+
+    @property
+    def container_type(self) -> ContainerType:
+        return ContainerType(self.value.lower())
+
+
+def several(given: Sequence[Any] | str, path: Path, *, at_most: int, chars_max: int) -> list[str]:
+    """The texts that are meant, each once, NFC, without blanks around them and in the order they were given.
+
+    Raises:
+        Invalid: one is too long, or there are too many.
+    """
+    texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _parts(given, path)))
+    texts = [text for text in texts if text]
+    if len(texts) > at_most:
+        wrong = f"are {len(texts)}, the limit is {at_most}; leave some out"
+        raise refusal(path, wrong, code="too_many", limit=at_most)
+    for text in texts:
+        if len(text) > chars_max:
+            raise too_many_characters(path, chars_max, len(text))
+    return texts
+
+
+def _parts(given: Sequence[Any] | str, path: Path) -> Sequence[str]:
+    if not isinstance(given, str):
+        return [part for text in given for part in text.split(",")]
+    if given.lstrip().startswith(('["', "[]")):
+        try:
+            decoded = msgspec.json.decode(given, type=list[str])
+        except msgspec.DecodeError:
+            raise refusal(path, 'is no JSON array of strings; send ["a","b"] or a,b') from None
+        inspect({str(path[-1]): decoded})  # what came inside a string has not been through the gate
+        return [part for text in decoded for part in text.split(",")]
+    return given.split(",")
+
+
+def checked_tags(given: Sequence[str] | str, path: Path = ("tags",)) -> list[str]:
+    """Tags as they are kept.
+
+    Raises:
+        Invalid: there are too many, or one is too long.
+    """
+    return several(given, path, at_most=TAGS_MAX, chars_max=TAG_CHARS_MAX)
+
+
+class Priority(StrEnum):
+    """How much something matters; a number in the graph dialect."""
+
+    HIGH = "HIGH"
+    MEDIUM = "MEDIUM"
+    LOW = "LOW"
+
+
+# What a priority is as a number, and the numbers that count as it: as many as the next higher one leaves.
+NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
+
+
+def checked_priority(given: str, path: Path = ("priority",)) -> Priority:
+    """A priority, however its letters are written.
+
+    Raises:
+        Invalid: it is none.
+    """
+    word = given.strip().upper()
+    if word in Priority.__members__:
+        return Priority(word)
+    allowed = [priority.value for priority in Priority]
+    near = nearest(word, allowed)
+    hint = f"; did you mean {near!r}?" if near else ""
+    raise refusal(path, f"is {alternatives(allowed)}, not {shown(given)}{hint}", allowed=allowed)
+
+
+def named_priority(number: float) -> Priority | None:
+    """What a number in the graph dialect counts as; None where there is none."""
+    if number == float("-inf"):
+        return None
+    return next((priority for priority, least in NUMBERS.items() if number >= least), Priority.LOW)
+
+
+def priority_range(priority: Priority) -> tuple[float, float]:
+    """The numbers that count as this priority: from the first, and below the second."""
+    above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]
+    # What has no priority is below any number, and so is not of the lowest.
+    least = -sys.float_info.max if priority is Priority.LOW else float(NUMBERS[priority])
+    return least, above

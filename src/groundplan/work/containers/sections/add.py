@@ -1,0 +1,135 @@
+"""Give a project, a feature or a task one more section, or many at once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path
+from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
+from groundplan.work.containers.sections.answers import Sections, fitted, fitted_one
+from groundplan.work.containers.sections.refs import container, project_of_container
+from groundplan.work.containers.sections.requests import BULK_MAX, Content, ContentFormat, Ordinal, Title, Usage
+from groundplan.work.containers.sections.section import Draft, Section, add_sections
+
+
+class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
+    """A section that is to be; behind the last one where it does not say where."""
+
+    title: Title
+    usage_description: Usage = ""
+    content: Content = ""
+    content_format: ContentFormat = ContentFormat.MARKDOWN
+    tags: Several = ""
+    ordinal: Ordinal | None = None
+
+
+class AddSection(Struct, rename="camel", forbid_unknown_fields=True):
+    """A section, and whose it shall be; behind the last one where it does not say where."""
+
+    entity_type: EntityType
+    entity_id: ContainerId
+    title: Title
+    usage_description: Usage = ""
+    content: Content = ""
+    content_format: ContentFormat = ContentFormat.MARKDOWN
+    tags: Several = ""
+    ordinal: Ordinal | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class AddSections(Struct, rename="camel", forbid_unknown_fields=True):
+    """Some sections, and whose they shall be."""
+
+    entity_type: EntityType
+    entity_id: ContainerId
+    # What a section has stands in every session already, as the arguments of `add`.
+    sections: Annotated[
+        list[NewSection],
+        Meta(min_length=1, max_length=BULK_MAX, extra_json_schema={"items": {"type": "object", "required": ["title"]}}),
+    ]
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def add(tx: Transaction, request: AddSection) -> Section:
+    """Add a section to a container.
+
+    Raises:
+        SectionOrdinalTaken: another one stands there.
+        TooManySections: the container has as many as it can have.
+        NotFound: the container is not there.
+    """
+    node = container(tx, request.entity_type, request.entity_id)
+    (made,) = add_sections(tx, node, [_draft(request, ())], within=None)
+    return fitted_one(tx, made)
+
+
+def bulk_create(tx: Transaction, request: AddSections) -> Sections:
+    """Add several sections to a container: all of them, or none.
+
+    Raises:
+        SectionOrdinalTaken: one asks for the place of another.
+        TooManySections: the container would have too many.
+        NotFound: the container is not there.
+    """
+    node = container(tx, request.entity_type, request.entity_id)
+    drafts = [_draft(one, ("sections", place)) for place, one in enumerate(request.sections)]
+    return fitted(tx, add_sections(tx, node, drafts))
+
+
+def _draft(given: NewSection | AddSection, path: Path) -> Draft:
+    return Draft(
+        title=given.title,
+        usage_description=given.usage_description,
+        content=given.content,
+        content_format=given.content_format,
+        tags=checked_tags(given.tags, (*path, "tags")),
+        ordinal=given.ordinal,
+    )
+
+
+OPERATION = Operation(
+    name="section.add",
+    summary="Add a section, behind the last or at a free ordinal.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=AddSection,
+    output=Section,
+    handler=add,
+    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    tool=Tool("manage_sections", Group.CONTAINERS, "add"),
+    command=Command(
+        ("section", "add"),
+        arguments=("title",),
+        texts=("content",),
+        names={
+            "entity_type": "type",
+            "entity_id": "container",
+            "usage_description": "usage",
+            "content_format": "format",
+            "tags": "tag",
+        },
+    ),
+)
+
+BULK_CREATE = Operation(
+    name="section.bulk_create",
+    summary="Add several (sections: [{title, content, …}]), all or none.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=AddSections,
+    output=Sections,
+    handler=bulk_create,
+    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    tool=Tool("manage_sections", Group.CONTAINERS, "bulkCreate"),
+    command=Command(
+        ("section", "bulk-create"),
+        arguments=("sections",),
+        names={"entity_type": "type", "entity_id": "container"},
+    ),
+)

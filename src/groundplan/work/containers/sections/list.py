@@ -1,0 +1,70 @@
+"""The sections of a project, a feature or a task, in their order."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
+from groundplan.work.containers.sections.answers import Sections, fitted
+from groundplan.work.containers.sections.refs import container, missing, project_of_container
+from groundplan.work.containers.sections.requests import checked_ids
+from groundplan.work.containers.sections.section import sections_shown
+
+
+class ListSections(Struct, rename="camel", forbid_unknown_fields=True):
+    """Whose sections, and which of them: those with any of the tags, or some by their ids."""
+
+    entity_type: EntityType
+    entity_id: ContainerId
+    include_content: bool = True
+    tags: Several = ""
+    section_ids: Several = ""
+
+
+def list_sections(tx: Transaction, request: ListSections) -> Sections:
+    """The sections of a container.
+
+    Raises:
+        NotFound: the container is not there, or has no section with one of the ids.
+    """
+    tags = set(checked_tags(request.tags))
+    ids = checked_ids(request.section_ids, "sectionIds")
+    node = container(tx, request.entity_type, request.entity_id)
+    sections = sections_shown(tx, node, include_content=request.include_content)
+    here = {section.id for section in sections}
+    for place, id_ in enumerate(ids):
+        if id_ not in here:
+            raise missing(id_, ("sectionIds", place))
+    meant = [
+        section
+        for section in sections
+        if (not tags or not tags.isdisjoint(section.tags)) and (not ids or section.id in ids)
+    ]
+    return fitted(tx, meant)
+
+
+OPERATION = Operation(
+    name="section.list",
+    summary="Sections of a container in order; with any of some tags, or by ids.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ListSections,
+    output=Sections,
+    handler=list_sections,
+    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    tool=Tool("query_sections", Group.CONTAINERS),
+    command=Command(
+        ("section", "list"),
+        arguments=("entity_id",),
+        names={
+            "entity_type": "type",
+            "entity_id": "container",
+            "include_content": "content",
+            "tags": "tag",
+            "section_ids": "section",
+        },
+    ),
+)

@@ -1,0 +1,114 @@
+-- What is asked about sections, and how they are written.
+
+-- part: section
+-- The columns from which a section is shown, of `s`.
+s.id, s.node_n, s.ordinal, s.version, s.title, s.usage_description, s.content_format, s.content, s.created_at,
+       s.created_by, s.modified_at, s.modified_by
+
+-- name: project_of_section
+-- The project of a section.
+SELECT s.project_id
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.id = :id;
+
+-- name: project_of_deleted
+-- The project that a section was of.
+SELECT d.project_id
+  FROM work_deleted AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.id = :id;
+
+-- name: sections_of
+-- The sections of a container, in their order.
+SELECT {section}
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+   AND s.node_n = :n
+ ORDER BY s.ordinal;
+
+-- name: sections_in_short
+-- The same without their contents, which may be long.
+SELECT s.id, s.node_n, s.ordinal, s.version, s.title, s.usage_description, s.content_format, '', s.created_at,
+       s.created_by, s.modified_at, s.modified_by
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+   AND s.node_n = :n
+ ORDER BY s.ordinal;
+
+-- name: sections_by_id
+-- Sections by their ids.
+SELECT {section}
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+   AND s.id IN (SELECT value FROM each(:ids));
+
+-- name: tags_of
+-- The tags of some sections.
+SELECT t.section_id, t.tag
+  FROM work_section_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.section_id IN (SELECT value FROM each(:ids))
+ ORDER BY t.section_id, t.tag;
+
+-- name: places_taken
+-- Where sections of a container stand, and how they are called.
+SELECT s.ordinal, s.id, s.title
+  FROM work_sections AS s
+ WHERE s.tenant_id = :tenant_id
+   AND s.project_id = :project_id
+   AND s.node_n = :n
+ ORDER BY s.ordinal;
+
+-- name: add_section
+-- Add a section, or put one back that was taken out.
+INSERT INTO work_sections (tenant_id, project_id, id, node_n, ordinal, version, title, usage_description,
+                           content_format, content, created_at, created_by, modified_at, modified_by)
+VALUES (:tenant_id, :project_id, :id, :node_n, :ordinal, :version, :title, :usage_description, :content_format,
+        :content, :created_at, :created_by, :modified_at, :modified_by);
+
+-- name: add_tags
+-- Give a section tags that it has not.
+INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
+SELECT :tenant_id, :project_id, :id, value
+  FROM each(:tags);
+
+-- name: change_section
+-- Change a section, if it is at the version that the caller saw.
+UPDATE work_sections
+   SET version = version + 1,
+       ordinal = :ordinal,
+       title = :title,
+       usage_description = :usage_description,
+       content_format = :content_format,
+       content = :content,
+       modified_at = :now,
+       modified_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id = :id
+   AND version = :version;
+
+-- name: remove_tags
+-- Take all tags of some sections away.
+DELETE FROM work_section_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND section_id IN (SELECT value FROM each(:ids));
+
+-- name: remove_sections
+-- Take sections away; they have no tags any more.
+DELETE FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: remember_deleted
+-- Let the ids of sections that are gone still lead to their project: a request that is sent again must find its answer.
+INSERT INTO work_deleted (tenant_id, id, project_id, thing)
+SELECT :tenant_id, value, :project_id, 'section'
+  FROM each(:ids);

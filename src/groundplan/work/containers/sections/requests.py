@@ -1,0 +1,83 @@
+"""Fields that several requests about sections have, with their limits, and what they look like once admitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any, NoReturn
+
+from msgspec import Meta
+
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
+from groundplan.kernel.wording import Path, quoted, refusal
+from groundplan.work.belongings import SECTIONS_MAX
+from groundplan.work.containers.requests import several
+
+BULK_MAX = 50  # in one call
+USAGE_BYTES_MAX = 4_096
+CONTENT_BYTES_MAX = 32_768
+ID_CHARS_MAX = 64  # more than an id has, so that a long one is told what it should be
+
+Title = Name
+Usage = Annotated[str, MaxBytes(USAGE_BYTES_MAX)]
+Content = Annotated[str, MaxBytes(CONTENT_BYTES_MAX)]
+Ordinal = Annotated[int, Meta(ge=0, le=2**31)]
+
+
+class ContentFormat(StrEnum):
+    """How the content of a section is written."""
+
+    PLAIN_TEXT = "PLAIN_TEXT"
+    MARKDOWN = "MARKDOWN"
+    JSON = "JSON"
+    CODE = "CODE"
+
+
+def checked_id(text: str, path: Path) -> str:
+    """An id in its canonical spelling; dashes may be left out.
+
+    Raises:
+        Invalid: it is no UUID.
+    """
+    found = parse_uuid(text.strip())
+    if found is None:
+        raise refusal(path, f"must be a UUID, not {quoted(text)}; query_sections lists ids", code="invalid_id")
+    return found
+
+
+def checked_ids(given: Sequence[str] | str, field: str) -> list[str]:
+    """Ids in their canonical spelling, each once, in the order they were given.
+
+    Raises:
+        Invalid: one is no UUID, or there are more than a container can have.
+    """
+    texts = several(given, (field,), at_most=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
+    return list(dict.fromkeys(checked_id(text, (field, place)) for place, text in enumerate(texts)))
+
+
+def refuse_malformed(content: str, content_format: ContentFormat, path: Path) -> None:
+    """Content that says it is JSON must be; there may be none yet.
+
+    Raises:
+        Invalid: it is not.
+    """
+    if content_format is not ContentFormat.JSON or not content:
+        return
+    try:
+        _JSON.decode(content)
+    except json.JSONDecodeError as error:
+        wrong = f"is not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        raise refusal(path, f"{wrong}; correct it, or choose another contentFormat", code="invalid_json") from None
+    except (ValueError, RecursionError):
+        wrong = "is not JSON; correct it, or choose another contentFormat"
+        raise refusal(path, wrong, code="invalid_json") from None
+
+
+def _constant(literal: str) -> NoReturn:
+    raise ValueError(literal)  # NaN and the like, which only Python takes for JSON
+
+
+# Numbers are kept as they are written, so a long one costs nothing and none is out of range.
+_JSON: Any = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_constant)

@@ -1,0 +1,247 @@
+"""A section as callers see it, and how a container is given more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, quoted, rendered
+from groundplan.work.belongings import SECTIONS_MAX
+from groundplan.work.containers.refs import type_of
+from groundplan.work.containers.requests import ContainerType, EntityType
+from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
+from groundplan.work.events import Op
+from groundplan.work.row import NodeRow
+
+sql = load_queries(__file__)
+
+
+class Section(Struct, rename="camel", kw_only=True):
+    """A part of the text about a container."""
+
+    id: str
+    entity_type: EntityType
+    entity_id: str
+    title: str
+    usage_description: str
+    content: str | UnsetType = UNSET
+    content_format: ContentFormat
+    ordinal: int
+    tags: list[str]
+    version: int
+    created_at: str
+    modified_at: str
+    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+
+
+class Draft(NamedTuple):
+    """A section that is to be."""
+
+    title: str
+    usage_description: str
+    content: str
+    content_format: ContentFormat
+    tags: list[str]
+    ordinal: int | None  # None: behind the last
+
+
+class SectionRow(NamedTuple):
+    """A section from the columns of the part `section` in queries.sql."""
+
+    id: str
+    node_n: int
+    ordinal: int
+    version: int
+    title: str
+    usage_description: str
+    content_format: str
+    content: str
+    created_at: str
+    created_by: str
+    modified_at: str
+    modified_by: str
+
+
+class SectionOrdinalTaken(Invalid):
+    """Another section of the container stands there."""
+
+    code = "ordinal_taken"
+
+    def __init__(self, path: Path, ordinal: int, by: str, *, free: int, **details: Any) -> None:
+        field = rendered(path)
+        super().__init__(
+            f"{field} {ordinal} is taken by {by}; the next free one is {free}, "
+            "or leave it out to stand behind the last, or send reorder",
+            field=field,
+            ordinal=ordinal,
+            free=free,
+            **details,
+        )
+
+
+class TooManySections(Invalid):
+    """A container has as many sections as it can have."""
+
+    code = "too_many_sections"
+
+    def __init__(self, there: int, given: int) -> None:
+        super().__init__(
+            f"it has {there} sections and would have {there + given}, the limit is {SECTIONS_MAX}; "
+            "delete some, or put more into each",
+            limit=SECTIONS_MAX,
+            count=there,
+        )
+
+
+class Places:
+    """Where the sections of a container stand."""
+
+    def __init__(self, tx: Transaction, node: NodeRow) -> None:
+        rows = tx.all(sql.places_taken, project_id=tx.project.id, n=node.n)
+        self._taken = {ordinal: (id_, title) for ordinal, id_, title in rows}
+
+    def __len__(self) -> int:
+        return len(self._taken)
+
+    def refuse_taken(self, ordinal: int, path: Path, *, but: str | None = None) -> None:
+        """Raises SectionOrdinalTaken where a section stands there, but for the one with this id."""
+        id_, title = self._taken.get(ordinal, (but, ""))
+        if id_ != but:
+            by = f"section {id_} ({quoted(title)})"
+            raise SectionOrdinalTaken(path, ordinal, by, free=self._free(ordinal), sectionId=id_)
+
+    def given_to(self, drafts: Sequence[Draft], paths: Sequence[Path]) -> list[int]:
+        """The ordinal of each of some new sections: what it asks for, else one behind all others.
+
+        Raises:
+            SectionOrdinalTaken: it asks for one where another stands, or that another asks for.
+        """
+        asked: dict[int, Path] = {}
+        for draft, path in zip(drafts, paths, strict=True):
+            if draft.ordinal is None:
+                continue
+            here = (*path, "ordinal")
+            self.refuse_taken(draft.ordinal, here)
+            if draft.ordinal in asked:
+                by = f"{rendered(asked[draft.ordinal])} of this call"
+                raise SectionOrdinalTaken(here, draft.ordinal, by, free=self._free(draft.ordinal, asked))
+            asked[draft.ordinal] = path
+        behind = count(max((*self._taken, *asked), default=-1) + 1)
+        return [next(behind) if draft.ordinal is None else draft.ordinal for draft in drafts]
+
+    def _free(self, ordinal: int, asked: Collection[int] = ()) -> int:
+        return next(one for one in count(ordinal + 1) if one not in self._taken and one not in asked)
+
+
+def add_sections(
+    tx: Transaction, node: NodeRow, drafts: Sequence[Draft], *, within: Path | None = ("sections",)
+) -> list[Section]:
+    """Give a container of the project entered more sections, and say so in its history: all of them, or none.
+
+    `within` is the argument that lists them, for refusals to name; None where the one there is stands by itself.
+
+    Raises:
+        TooManySections: it would have too many.
+        SectionOrdinalTaken: one asks for the place of another.
+        Invalid: content that should be JSON is not.
+    """
+    paths: list[Path] = [() if within is None else (*within, place) for place in range(len(drafts))]
+    for draft, path in zip(drafts, paths, strict=True):
+        refuse_malformed(draft.content, draft.content_format, (*path, "content"))
+    places = Places(tx, node)
+    if len(places) + len(drafts) > SECTIONS_MAX:
+        raise TooManySections(len(places), len(drafts))
+    made = [
+        SectionRow(
+            id=new_uuid(),
+            node_n=node.n,
+            ordinal=ordinal,
+            version=1,
+            title=draft.title,
+            usage_description=draft.usage_description,
+            content_format=draft.content_format.value,
+            content=draft.content,
+            created_at=tx.now,
+            created_by=tx.actor.id,
+            modified_at=tx.now,
+            modified_by=tx.actor.id,
+        )
+        for draft, ordinal in zip(drafts, places.given_to(drafts, paths), strict=True)
+    ]
+    tags = {row.id: sorted(draft.tags) for row, draft in zip(made, drafts, strict=True)}
+    put(tx, made, tags)
+    if made:
+        changes = (changed(f"sections.{row.id}", None, told(row, tags[row.id])) for row in made)
+        tx.record(Op.SECTION_ADDED, node.id, *changes)
+    return [shown(tx, node, row, tags[row.id]) for row in made]
+
+
+def put(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[str, list[str]]) -> None:
+    """Write sections that are not there, with their tags."""
+    values = [{"project_id": tx.project.id, **row._asdict()} for row in rows]
+    if values:
+        tx.many(sql.add_section, values)
+    for value in values:
+        if of_this := tags.get(value["id"]):
+            tx.run(sql.add_tags, project_id=tx.project.id, id=value["id"], tags=listed(of_this))
+
+
+def take(tx: Transaction, ids: Collection[str]) -> None:
+    """Take sections away, with their tags."""
+    tx.run(sql.remove_tags, project_id=tx.project.id, ids=listed(ids))
+    tx.run(sql.remove_sections, project_id=tx.project.id, ids=listed(ids))
+
+
+def sections_shown(tx: Transaction, node: NodeRow, *, include_content: bool = True) -> list[Section]:
+    """The sections of a container of the project entered, in their order."""
+    query = sql.sections_of if include_content else sql.sections_in_short
+    rows = [SectionRow(*row) for row in tx.all(query, project_id=tx.project.id, n=node.n)]
+    tags = tags_of(tx, [row.id for row in rows])
+    return [shown(tx, node, row, tags.get(row.id, []), include_content=include_content) for row in rows]
+
+
+def tags_of(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
+    """The tags of some sections of the project entered, sorted; nothing for those that have none."""
+    found: dict[str, list[str]] = {}
+    for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=listed(ids)) if ids else ():
+        found.setdefault(id_, []).append(tag)
+    return found
+
+
+def shown(tx: Transaction, node: NodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True) -> Section:
+    """A section as callers see it."""
+    container_type = type_of(node)
+    return Section(
+        id=row.id,
+        entity_type=EntityType[container_type.name],
+        entity_id=tx.project.id if container_type is ContainerType.PROJECT else node.id,
+        title=row.title,
+        usage_description=row.usage_description,
+        content=row.content if include_content else UNSET,
+        content_format=ContentFormat(row.content_format),
+        ordinal=row.ordinal,
+        tags=tags,
+        version=row.version,
+        created_at=row.created_at,
+        modified_at=row.modified_at,
+    )
+
+
+def told(row: SectionRow, tags: list[str]) -> dict[str, Any]:
+    """Everything that a section says, for the history."""
+    return {
+        "ordinal": row.ordinal,
+        "title": row.title,
+        "usage_description": row.usage_description,
+        "content_format": row.content_format,
+        "content": row.content,
+        "tags": tags,
+    }

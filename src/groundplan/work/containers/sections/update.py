@@ -1,0 +1,173 @@
+"""Change a section, or only its text, if nobody else did since it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import refuse_stale
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.requests import ContainerId, EntityType, Several, Version, checked_tags
+from groundplan.work.containers.sections.answers import fitted_one
+from groundplan.work.containers.sections.refs import project_of, refuse_other_container, section_row
+from groundplan.work.containers.sections.requests import (
+    Content,
+    ContentFormat,
+    Ordinal,
+    Title,
+    Usage,
+    refuse_malformed,
+)
+from groundplan.work.containers.sections.section import Places, Section, SectionRow, shown, tags_of, told
+from groundplan.work.events import Op
+from groundplan.work.row import fetch
+
+sql = load_queries(__file__)
+
+# What an update can change, with its name on the wire.
+CHANGING = {
+    "title": "title",
+    "usage_description": "usageDescription",
+    "content": "content",
+    "content_format": "contentFormat",
+    "tags": "tags",
+    "ordinal": "ordinal",
+}
+
+
+class UpdateSection(Struct, rename="camel", forbid_unknown_fields=True):
+    """Changes to one section; what is left out stays."""
+
+    section_id: str
+    version: Version
+    entity_type: EntityType | None = None
+    entity_id: ContainerId | None = None
+    title: Title | UnsetType = UNSET
+    usage_description: Usage | UnsetType = UNSET
+    content: Content | UnsetType = UNSET
+    content_format: ContentFormat | UnsetType = UNSET
+    tags: Several | UnsetType = UNSET
+    ordinal: Ordinal | UnsetType = UNSET
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class UpdateText(Struct, rename="camel", forbid_unknown_fields=True):
+    """Another text for one section."""
+
+    section_id: str
+    version: Version
+    content: Content
+    entity_type: EntityType | None = None
+    entity_id: ContainerId | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def update(tx: Transaction, request: UpdateSection) -> Section:
+    """Change a section, and raise its version by one. That of its container stays.
+
+    Raises:
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        SectionOrdinalTaken: another one stands there.
+        OtherContainer: it is of another container than the one that was named.
+        NotFound: it is not there.
+    """
+    given = {name: value for name in CHANGING if (value := getattr(request, name)) is not UNSET}
+    if not given:
+        raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
+    if "tags" in given:
+        given["tags"] = sorted(checked_tags(given["tags"]))
+    if "content_format" in given:
+        given["content_format"] = given["content_format"].value
+    return _changed(tx, request, given)
+
+
+def update_text(tx: Transaction, request: UpdateText) -> Section:
+    """Replace the text of a section, and raise its version by one. That of its container stays.
+
+    Raises:
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        OtherContainer: it is of another container than the one that was named.
+        NotFound: it is not there.
+    """
+    return _changed(tx, request, {"content": request.content})
+
+
+def _changed(tx: Transaction, request: UpdateSection | UpdateText, given: dict[str, Any]) -> Section:
+    row = section_row(tx, request.section_id)
+    node = fetch(tx, row.node_n)
+    refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
+    refuse_stale("section", row.id, current=row.version, given=request.version)
+    before = told(row, tags_of(tx, [row.id]).get(row.id, []))
+    after = {**before, **given}
+    if "content" in given or "content_format" in given:
+        path = "content" if "content" in given else "contentFormat"
+        refuse_malformed(after["content"], ContentFormat(after["content_format"]), (path,))
+    if "ordinal" in given:
+        Places(tx, node).refuse_taken(given["ordinal"], ("ordinal",), but=row.id)
+    written = _written(tx, row, before, after)
+    tx.record(Op.SECTION_CHANGED, node.id, changed(f"sections.{row.id}", {name: before[name] for name in given}, given))
+    return fitted_one(tx, shown(tx, node, written, after["tags"]))
+
+
+def _written(tx: Transaction, row: SectionRow, before: Mapping[str, Any], after: Mapping[str, Any]) -> SectionRow:
+    columns = {name: value for name, value in after.items() if name != "tags"}
+    touched: dict[str, Any] = {"version": row.version + 1, "modified_at": tx.now, "modified_by": tx.actor.id}
+    # The version stands in the statement too: it decides, whoever wrote in between.
+    if not tx.run(sql.change_section, project_id=tx.project.id, id=row.id, version=row.version, **columns):
+        raise LookupError("a section that was read under the lock of its project is gone")
+    if after["tags"] != before["tags"]:
+        tx.run(sql.remove_tags, project_id=tx.project.id, ids=listed([row.id]))
+        tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=listed(after["tags"]))
+    return row._replace(**columns, **touched)
+
+
+OPERATION = Operation(
+    name="section.update",
+    summary="Change a section at the version you read.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=UpdateSection,
+    output=Section,
+    handler=update,
+    project=lambda tx, request: project_of(tx, request.section_id),
+    tool=Tool("manage_sections", Group.CONTAINERS, "update"),
+    command=Command(
+        ("section", "update"),
+        arguments=("section_id",),
+        texts=("content",),
+        names={
+            "section_id": "section",
+            "entity_type": "type",
+            "entity_id": "container",
+            "usage_description": "usage",
+            "content_format": "format",
+            "tags": "tag",
+        },
+    ),
+)
+
+UPDATE_TEXT = Operation(
+    name="section.update_text",
+    summary="Replace the content of a section.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=UpdateText,
+    output=Section,
+    handler=update_text,
+    project=lambda tx, request: project_of(tx, request.section_id),
+    tool=Tool("manage_sections", Group.CONTAINERS, "updateText"),
+    command=Command(
+        ("section", "update-text"),
+        arguments=("section_id",),
+        texts=("content",),
+        names={"section_id": "section", "entity_type": "type", "entity_id": "container"},
+    ),
+)

@@ -1,0 +1,82 @@
+"""The tags there are, most used first, in one project or in all that the caller sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.tags.tagged import TaggedType, projects_looked_through, tag_counts
+
+SPARE_TOKENS = 40  # of the caller's cap, for what stands around the tags
+
+
+class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
+    """Of what, and where."""
+
+    entity_type: TaggedType | None = None
+    project_id: Name | None = None
+
+
+class TagCount(Struct):
+    """A tag, and how many have it."""
+
+    tag: str
+    count: int
+
+
+class Tags(Struct, rename="camel"):
+    """Tags, most used first, and how many different ones there are."""
+
+    tags: list[TagCount]
+    count: int
+    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+
+
+def list_tags(tx: Transaction, request: ListTags) -> Tags:
+    """The tags in all projects that the actor sees, without those that are archived."""
+    return _tags(tx, request, projects_looked_through(tx))
+
+
+def list_tags_of_project(tx: Transaction, request: ListTags) -> Tags:
+    """The tags in one project."""
+    return _tags(tx, request, [tx.project.id])
+
+
+def _tags(tx: Transaction, request: ListTags, project_ids: Iterable[str]) -> Tags:
+    counts = tag_counts(tx, project_ids, request.entity_type)
+    found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
+    cap = tx.preferences.answer_tokens_max
+    told = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+    return Tags(told, len(found), len(found) - len(told) or UNSET)
+
+
+IN_PROJECT = Operation(
+    name="tag.list.project",
+    summary="List the tags of a project.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ListTags,
+    output=Tags,
+    handler=list_tags_of_project,
+    project=lambda _tx, request: request.project_id or "",
+)
+
+OPERATION = Operation(
+    name="tag.list",
+    summary="Tags and how often each is used.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=ListTags,
+    output=Tags,
+    handler=list_tags,
+    becomes=(IN_PROJECT,),
+    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    tool=Tool("list_tags", Group.CONTAINERS),
+    command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
+)

@@ -1,0 +1,189 @@
+-- Tags of containers and of sections. What is asked of all projects is asked of those that the actor sees.
+
+-- part: with_tag
+-- Rows of one tag, in some projects.
+t.tenant_id = :tenant_id
+   AND t.project_id IN (SELECT value FROM each(:project_ids))
+   AND t.tag = :tag
+
+-- part: its_container
+JOIN work_nodes AS c
+    ON c.tenant_id = t.tenant_id
+   AND c.project_id = t.project_id
+   AND c.n = t.node_n
+
+-- name: container_tags
+-- How many containers have each tag.
+SELECT t.tag, count(*)
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id IN (SELECT value FROM each(:project_ids))
+ GROUP BY t.tag;
+
+-- name: container_tags_by_kind
+-- How many containers of one kind have each tag; a node without a kind is a task.
+SELECT t.tag, count(*)
+  FROM work_node_tags AS t
+  {its_container}
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id IN (SELECT value FROM each(:project_ids))
+   AND coalesce(c.kind, 'task') = :kind
+ GROUP BY t.tag;
+
+-- name: section_tags
+-- How many sections have each tag.
+SELECT t.tag, count(*)
+  FROM work_section_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id IN (SELECT value FROM each(:project_ids))
+ GROUP BY t.tag;
+
+-- name: count_containers
+-- How many containers have a tag, in each project.
+SELECT t.project_id, count(*)
+  FROM work_node_tags AS t
+ WHERE {with_tag}
+ GROUP BY t.project_id;
+
+-- name: count_sections
+-- How many sections have a tag, in each project.
+SELECT t.project_id, count(*)
+  FROM work_section_tags AS t
+ WHERE {with_tag}
+ GROUP BY t.project_id;
+
+-- name: containers_with_tag
+-- The first containers with a tag.
+SELECT c.project_id, c.id, coalesce(c.kind, 'task'), c.summary
+  FROM work_node_tags AS t
+  {its_container}
+ WHERE {with_tag}
+ ORDER BY t.project_id, t.node_n
+ LIMIT :at_most;
+
+-- name: sections_with_tag
+-- The first sections with a tag. A cross join, so that SQLite begins with the tag and not with all sections.
+SELECT s.project_id, s.id, s.title
+  FROM work_section_tags AS t
+ CROSS JOIN work_sections AS s
+ WHERE {with_tag}
+   AND s.tenant_id = t.tenant_id
+   AND s.project_id = t.project_id
+   AND s.id = t.section_id
+ ORDER BY s.project_id, s.node_n, s.ordinal
+ LIMIT :at_most;
+
+-- name: tags_of_container
+-- The tags of one container.
+SELECT t.tag
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.node_n = :n
+ ORDER BY t.tag;
+
+-- name: add_tags
+-- Give a container more tags.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+SELECT :tenant_id, :project_id, :n, given.value
+  FROM each(:tags) AS given;
+
+-- name: remove_tags
+-- Take tags from a container.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND tag IN (SELECT value FROM each(:tags));
+
+-- name: tags_beside
+-- Every tag of the containers that have this one. A cross join, so that SQLite begins with the tag.
+SELECT c.n, c.id, o.tag
+  FROM work_node_tags AS t
+ CROSS JOIN work_nodes AS c
+ CROSS JOIN work_node_tags AS o
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.tag = :tag
+   AND c.tenant_id = t.tenant_id
+   AND c.project_id = t.project_id
+   AND c.n = t.node_n
+   AND o.tenant_id = t.tenant_id
+   AND o.project_id = t.project_id
+   AND o.node_n = t.node_n
+ ORDER BY t.node_n, o.tag;
+
+-- name: section_tags_beside
+-- Every tag of the sections that have this one, with the node that each section is of; joined like the one above.
+SELECT s.id, c.id, o.tag
+  FROM work_section_tags AS t
+ CROSS JOIN work_sections AS s
+ CROSS JOIN work_nodes AS c
+ CROSS JOIN work_section_tags AS o
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.tag = :tag
+   AND s.tenant_id = t.tenant_id
+   AND s.project_id = t.project_id
+   AND s.id = t.section_id
+   AND c.tenant_id = s.tenant_id
+   AND c.project_id = s.project_id
+   AND c.n = s.node_n
+   AND o.tenant_id = t.tenant_id
+   AND o.project_id = t.project_id
+   AND o.section_id = t.section_id
+ ORDER BY s.node_n, s.ordinal, o.tag;
+
+-- name: move_containers_on
+-- The next revision of the containers that have a tag, for a change beside their rows.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: move_sections_on
+-- The next version of some sections.
+UPDATE work_sections
+   SET version = version + 1,
+       modified_at = :now,
+       modified_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: add_renamed_to_containers
+-- The other name, beside the one they have; where both were there already, they become one.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+SELECT t.tenant_id, t.project_id, t.node_n, :renamed
+  FROM work_node_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.tag = :tag
+    ON CONFLICT DO NOTHING;
+
+-- name: add_renamed_to_sections
+-- The same for sections.
+INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
+SELECT t.tenant_id, t.project_id, t.section_id, :renamed
+  FROM work_section_tags AS t
+ WHERE t.tenant_id = :tenant_id
+   AND t.project_id = :project_id
+   AND t.tag = :tag
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_from_containers
+-- Take a tag from every container of a project.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND tag = :tag;
+
+-- name: remove_from_sections
+-- Take a tag from every section of a project.
+DELETE FROM work_section_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND tag = :tag;

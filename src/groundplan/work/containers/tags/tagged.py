@@ -1,0 +1,93 @@
+"""What has a tag: how many of what, where, and what was meant by a tag that there is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+ENTITIES_MAX = 100  # in one answer
+SPARE_TOKENS = 180  # of the caller's cap, for what stands around them: two tags at their longest, and names
+TAGS_LOOKED_THROUGH_MAX = 2_000
+
+TagRef = Annotated[str, Meta(min_length=1, max_length=255)]
+
+sql = load_queries(__file__)
+
+
+class TaggedType(StrEnum):
+    """The four things that have tags."""
+
+    PROJECT = "PROJECT"
+    FEATURE = "FEATURE"
+    TASK = "TASK"
+    SECTION = "SECTION"
+
+
+class Entity(Struct, rename="camel"):
+    """Something that has a tag."""
+
+    id: str
+    type: TaggedType
+    title: str
+    project_id: str | UnsetType = UNSET
+
+
+def projects_looked_through(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
+    """The names of the projects that the actor sees, by their ids; archived ones only on request."""
+    return {one.id: one.name for one in list_projects(tx, ListProjects(archived=archived)).projects}
+
+
+def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | None = None) -> Counter[str]:
+    """How often each tag is used in some projects, by everything or by one type of entity."""
+    place = {"project_ids": listed(project_ids)}
+    counts: Counter[str] = Counter()
+    if of is None:
+        counts.update(dict(tx.all(sql.container_tags, **place)))
+    elif of is not TaggedType.SECTION:
+        counts.update(dict(tx.all(sql.container_tags_by_kind, **place, kind=of.value.lower())))
+    if of in (None, TaggedType.SECTION):
+        counts.update(dict(tx.all(sql.section_tags, **place)))
+    return counts
+
+
+def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
+    """How often a tag is used in each of some projects; those without it are not there."""
+    place = {"project_ids": listed(project_ids), "tag": tag}
+    uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **place)))
+    uses.update(dict(tx.all(sql.count_sections, **place)))
+    return uses
+
+
+def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[Entity]:
+    """The first entities with a tag in some projects, as many as an answer holds: containers, then sections."""
+    place = {"project_ids": listed(projects), "tag": tag}
+    found: list[Entity] = []
+    for project_id, id_, kind, title in tx.all(sql.containers_with_tag, **place, at_most=ENTITIES_MAX):
+        entity = Entity(id_, TaggedType(kind.upper()), title, project_id)
+        if entity.type is TaggedType.PROJECT:
+            entity.id, entity.title = project_id, projects[project_id]
+        found.append(entity)
+    for project_id, id_, title in tx.all(sql.sections_with_tag, **place, at_most=ENTITIES_MAX - len(found)):
+        found.append(Entity(id_, TaggedType.SECTION, title, project_id))
+    cap = tx.preferences.answer_tokens_max
+    return leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+
+
+def missing(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
+    """The refusal of a tag that nothing has, with those that were probably meant."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    counts = tag_counts(tx, project_ids).most_common(TAGS_LOOKED_THROUGH_MAX)
+    spelled: dict[str, str] = {one.casefold(): one for one, _ in reversed(counts)}
+    near = [spelled[one] for one in get_close_matches(tag.casefold(), spelled, n=2)]
+    return NotFound("tag", tag, near=near, hint="list_tags shows what is there", field=field)

@@ -1,0 +1,24 @@
+"""The tags of one container."""
+
+from __future__ import annotations
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.row import NodeRow
+
+sql = load_queries(__file__)
+
+
+def set_tags(tx: Transaction, node: NodeRow, tags: list[str]) -> Change | None:
+    """Make these the tags of a container, and give the change to record; None where they are its tags already."""
+    place = {"project_id": tx.project.id, "n": node.n}
+    before = [tag for (tag,) in tx.all(sql.tags_of_container, **place)]
+    after = sorted(set(tags))
+    if before == after:
+        return None
+    if gone := set(before) - set(after):
+        tx.run(sql.remove_tags, **place, tags=listed(sorted(gone)))
+    if new := set(after) - set(before):
+        tx.run(sql.add_tags, **place, tags=listed(sorted(new)))
+    return changed("tags", before, after)

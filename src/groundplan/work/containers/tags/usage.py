@@ -1,0 +1,89 @@
+"""Where a tag is used, in one project or in all that the caller sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.tags.tagged import (
+    Entity,
+    TagRef,
+    entities_with,
+    missing,
+    projects_looked_through,
+    uses_by_project,
+)
+
+
+class GetTagUsage(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which tag, and where to look."""
+
+    tag: TagRef
+    project_id: Name | None = None
+
+
+class TagUsage(Struct, rename="camel"):
+    """What has the tag: how many, and the first of them, containers before sections."""
+
+    tag: str
+    count: int
+    entities: list[Entity]
+    left_out: int | UnsetType = UNSET  # how many more there are
+
+
+def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
+    """What has a tag, in all projects that the actor sees, without those that are archived.
+
+    Raises:
+        NotFound: nothing has it.
+    """
+    return _usage(tx, request, projects_looked_through(tx))
+
+
+def get_tag_usage_of_project(tx: Transaction, request: GetTagUsage) -> TagUsage:
+    """What has a tag in one project.
+
+    Raises:
+        NotFound: nothing has it.
+    """
+    return _usage(tx, request, {tx.project.id: tx.project.name})
+
+
+def _usage(tx: Transaction, request: GetTagUsage, projects: Mapping[str, str]) -> TagUsage:
+    tag = request.tag.strip()
+    count = uses_by_project(tx, projects, tag).total()
+    if count == 0:
+        raise missing(tx, projects, tag, "tag")
+    entities = entities_with(tx, projects, tag)
+    return TagUsage(tag, count, entities, count - len(entities) or UNSET)
+
+
+IN_PROJECT = Operation(
+    name="tag.usage.project",
+    summary="See what has a tag in a project.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=GetTagUsage,
+    output=TagUsage,
+    handler=get_tag_usage_of_project,
+    project=lambda _tx, request: request.project_id or "",
+)
+
+OPERATION = Operation(
+    name="tag.usage",
+    summary="See what has a tag.",
+    permission=Permission.PROJECT_LIST,
+    effect=Effect.READ,
+    input=GetTagUsage,
+    output=TagUsage,
+    handler=get_tag_usage,
+    becomes=(IN_PROJECT,),
+    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    tool=Tool("get_tag_usage", Group.CONTAINERS),
+    command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
+)

@@ -1,0 +1,1 @@
+"""Templates: sections to give to projects, features or tasks, kept by the organization."""

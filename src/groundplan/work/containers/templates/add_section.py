@@ -1,0 +1,162 @@
+"""Give a template one more section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Invalid, RuleViolated
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import Several, checked_tags
+from groundplan.work.containers.sections.requests import (
+    Content,
+    ContentFormat,
+    Ordinal,
+    Title,
+    Usage,
+    refuse_malformed,
+)
+from groundplan.work.containers.templates.refs import changeable_template
+from groundplan.work.containers.templates.shortening import fit
+from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, told
+from groundplan.work.events import TemplateOp
+
+SECTIONS_MAX = 50  # as many as a container can be given in one call
+
+sql = load_queries(__file__)
+
+
+class TemplateOrdinalTaken(Invalid):
+    """Another section of the template stands there."""
+
+    code = "ordinal_taken"
+
+    def __init__(self, ordinal: int, free: int) -> None:
+        super().__init__(
+            f"ordinal {ordinal} has a section already, the next free one is {free}; send that one, or none at all",
+            field="ordinal",
+            ordinal=ordinal,
+            free=free,
+        )
+
+
+class TemplateFull(RuleViolated):
+    """A template has as many sections as it can have."""
+
+    code = "template_full"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, id_: str) -> None:
+        super().__init__(
+            f"template {id_} has {SECTIONS_MAX} sections, which is the limit; begin another template",
+            id=id_,
+            limit=SECTIONS_MAX,
+        )
+
+
+class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
+    """A section for a template; behind the last one where it does not say where."""
+
+    id: TemplateRef
+    title: Title
+    usage_description: Usage = ""
+    content_sample: Content = ""
+    content_format: ContentFormat = ContentFormat.MARKDOWN
+    is_required: bool = False
+    ordinal: Ordinal | None = None
+    tags: Several = ""
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class AddedSection(Struct, rename="camel"):
+    """The new section."""
+
+    template_id: str
+    section: TemplateSection
+
+
+def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
+    """Add a section to a template.
+
+    Raises:
+        NotFound: there is none with this id.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected.
+        TemplateFull: it has as many sections as it can have.
+        TemplateOrdinalTaken: another section stands there.
+    """
+    tags = sorted(checked_tags(request.tags))
+    # What a container would refuse is refused here, where it can be corrected.
+    refuse_malformed(request.content_sample, request.content_format, ("contentSample",))
+    template = changeable_template(tx, request.id)
+    taken = [ordinal for (ordinal,) in tx.all(sql.ordinals, id=template.id)]
+    if len(taken) >= SECTIONS_MAX:
+        raise TemplateFull(template.id)
+    section = TemplateSection(
+        id=new_uuid(),
+        ordinal=_place(request.ordinal, taken),
+        title=request.title,
+        usage_description=request.usage_description,
+        content_sample=request.content_sample,
+        content_format=request.content_format,
+        is_required=request.is_required,
+        tags=tags,
+    )
+    tx.run(
+        sql.add_section,
+        template_id=template.id,
+        id=section.id,
+        ordinal=section.ordinal,
+        title=section.title,
+        usage_description=section.usage_description,
+        content_sample=section.content_sample,
+        content_format=section.content_format.value,
+        is_required=section.is_required,
+        tags=listed(tags),
+    )
+    tx.run(sql.touch_template, id=template.id)
+    tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, told(section)))
+    answer = AddedSection(template.id, section)
+    fit(tx, answer, [section])
+    return answer
+
+
+def _place(wanted: int | None, taken: Sequence[int]) -> int:
+    """Where the section stands; `taken` is in order."""
+    if wanted is None:
+        return taken[-1] + 1 if taken else 0
+    if wanted in taken:
+        free = next(place for place in range(wanted + 1, wanted + len(taken) + 1) if place not in taken)
+        raise TemplateOrdinalTaken(wanted, free)
+    return wanted
+
+
+OPERATION = Operation(
+    name="template.add_section",
+    summary="Add a section to a template, behind the last or at ordinal.",
+    permission=Permission.TEMPLATE_WRITE,
+    effect=Effect.WRITE,
+    input=AddTemplateSection,
+    output=AddedSection,
+    handler=add_section,
+    tool=Tool("manage_template", Group.CONTAINERS, "addSection"),
+    command=Command(
+        ("template", "add-section"),
+        arguments=("id", "title"),
+        texts=("content_sample",),
+        names={
+            "usage_description": "usage",
+            "content_sample": "content",
+            "content_format": "format",
+            "is_required": "required",
+            "tags": "tag",
+        },
+    ),
+)

@@ -1,0 +1,130 @@
+"""Give a container the sections of a template."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.operations.frames import framed
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import ContainerId, EntityType
+from groundplan.work.containers.sections.refs import container, project_of_container
+from groundplan.work.containers.sections.section import Draft, add_sections
+from groundplan.work.containers.templates.refs import whole_template
+from groundplan.work.containers.templates.template import Template, TemplateRef
+from groundplan.work.reading.room import Room
+
+
+class TemplateDisabled(RuleViolated):
+    """A template that is out of use is not applied."""
+
+    code = "template_disabled"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, template: Template) -> None:
+        super().__init__(
+            f"template {template.name!r} is disabled; enable it, or apply another",
+            field="templateId",
+            templateId=template.id,
+        )
+
+
+class TemplateForOtherType(RuleViolated):
+    """A template is for one type of container."""
+
+    code = "template_for_other_type"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, template: Template, given: EntityType) -> None:
+        target = template.target_entity_type
+        super().__init__(
+            f"template {template.name!r} is for {target.value}, not for {given.value}; "
+            f"query_templates list with targetEntityType {given.value} shows those that fit",
+            field="templateId",
+            templateId=template.id,
+            targetEntityType=target.value,
+        )
+
+
+class ApplyTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which template, and what gets its sections."""
+
+    template_id: TemplateRef
+    entity_type: EntityType
+    entity_id: ContainerId
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class AppliedSection(Struct, rename="camel"):
+    """A section that was made, in short: query_sections has its content."""
+
+    id: str
+    title: str
+    ordinal: int
+    version: int
+
+
+class AppliedTemplate(Struct, rename="camel"):
+    """What a container got."""
+
+    template_id: str
+    entity_type: EntityType
+    entity_id: str
+    sections: list[AppliedSection]
+    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+
+
+def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
+    """Put the sections of a template behind those that a container has; applied twice, it has them twice.
+
+    Raises:
+        NotFound: there is no such template, or no such container of this type.
+        TemplateDisabled: the template is out of use.
+        TemplateForOtherType: the template is for another type of container.
+        TooManySections: the container would have too many.
+    """
+    node = container(tx, request.entity_type, request.entity_id)
+    template, sections = whole_template(tx, request.template_id, field="templateId")
+    if template.target_entity_type is not request.entity_type:
+        raise TemplateForOtherType(template, request.entity_type)
+    if not template.is_enabled:
+        raise TemplateDisabled(template)
+    drafts = [
+        Draft(
+            title=one.title,
+            usage_description=one.usage_description or "",
+            content=one.content_sample or "",
+            content_format=one.content_format,
+            tags=one.tags or [],
+            ordinal=None,
+        )
+        for one in sections
+    ]
+    made = add_sections(tx, node, drafts)
+    entity_id = tx.project.id if request.entity_type is EntityType.PROJECT else node.id
+    shown = [AppliedSection(one.id, one.title, one.ordinal, one.version) for one in made]
+    answer = AppliedTemplate(template.id, request.entity_type, entity_id, [], len(made))
+    answer.sections = Room(tx.preferences.answer_tokens_max, framed(OPERATION, answer)).beginning(shown)
+    answer.left_out = len(made) - len(answer.sections) or UNSET
+    return answer
+
+
+OPERATION = Operation(
+    name="template.apply",
+    summary="Give a container a template's sections, behind those it has.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=ApplyTemplate,
+    output=AppliedTemplate,
+    handler=apply,
+    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    tool=Tool("apply_template", Group.CONTAINERS),
+    command=Command(
+        ("template", "apply"),
+        arguments=("template_id", "entity_id"),
+        names={"template_id": "template", "entity_id": "entity", "entity_type": "type"},
+    ),
+)

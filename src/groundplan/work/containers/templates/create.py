@@ -1,0 +1,84 @@
+"""Make a template. It has no sections yet; addSection gives it some."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import EntityType, Several, checked_tags
+from groundplan.work.containers.templates.refs import refuse_taken, template_meant
+from groundplan.work.containers.templates.shortening import fit
+from groundplan.work.containers.templates.template import Description, OneTemplate, told
+from groundplan.work.events import TemplateOp
+
+sql = load_queries(__file__)
+
+
+class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """A new template. Whoever makes it is its author, unless it says who is."""
+
+    name: Name
+    target_entity_type: EntityType
+    description: Description = ""
+    tags: Several = ""
+    is_built_in: bool = False
+    is_protected: bool = False
+    created_by: Name | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
+    """Make a template, which is enabled.
+
+    Raises:
+        TemplateExists: the name is taken.
+    """
+    tags = sorted(checked_tags(request.tags))
+    refuse_taken(tx, request.name)  # and nobody takes it now: the organization is locked
+    id_ = new_uuid()
+    tx.run(
+        sql.add_template,
+        id=id_,
+        name=request.name,
+        description=request.description,
+        target=request.target_entity_type.value,
+        tags=listed(tags),
+        is_built_in=request.is_built_in,
+        is_protected=request.is_protected,
+        created_by=request.created_by or tx.actor.id,
+    )
+    answer = OneTemplate(template_meant(tx, id_))
+    changes = (changed(name, None, value) for name, value in told(answer.template).items())
+    tx.record(TemplateOp.CREATED, id_, *changes)
+    fit(tx, answer, [answer.template])
+    return answer
+
+
+OPERATION = Operation(
+    name="template.create",
+    summary="Make a template for PROJECT, FEATURE or TASK.",
+    permission=Permission.TEMPLATE_WRITE,
+    effect=Effect.WRITE,
+    input=CreateTemplate,
+    output=OneTemplate,
+    handler=create,
+    tool=Tool("manage_template", Group.CONTAINERS, "create"),
+    command=Command(
+        ("template", "create"),
+        arguments=("name",),
+        texts=("description",),
+        names={
+            "target_entity_type": "target",
+            "is_built_in": "built-in",
+            "is_protected": "protected",
+            "tags": "tag",
+        },
+    ),
+)

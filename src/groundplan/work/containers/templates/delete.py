@@ -1,0 +1,62 @@
+"""Take a template away, with its sections. What was made from it stays."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.templates.refs import changeable_template, whole_template
+from groundplan.work.containers.templates.template import TemplateRef, told
+from groundplan.work.events import TemplateOp
+
+sql = load_queries(__file__)
+
+
+class DeleteTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which template."""
+
+    id: TemplateRef
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class DeletedTemplate(Struct, rename="camel"):
+    """What is gone."""
+
+    deleted: str
+    deleted_sections: int
+
+
+def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
+    """Delete a template and its sections. The events keep both.
+
+    Raises:
+        NotFound: there is none with this id.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected.
+    """
+    id_ = changeable_template(tx, request.id).id
+    template, sections = whole_template(tx, id_)
+    tx.run(sql.delete_sections, id=id_)
+    tx.run(sql.delete_template, id=id_)
+    changes = [changed(name, value, None) for name, value in told(template).items()]
+    changes += [changed(f"sections.{section.id}", told(section), None) for section in sections]
+    tx.record(TemplateOp.DELETED, id_, *changes)
+    return DeletedTemplate(id_, len(sections))
+
+
+OPERATION = Operation(
+    name="template.delete",
+    summary="Delete a template and its sections.",
+    permission=Permission.TEMPLATE_WRITE,
+    effect=Effect.DESTROY,
+    input=DeleteTemplate,
+    output=DeletedTemplate,
+    handler=delete,
+    tool=Tool("manage_template", Group.CONTAINERS, "delete"),
+    command=Command(("template", "delete"), arguments=("id",)),
+)

@@ -1,0 +1,49 @@
+"""One template, with or without its sections."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.templates.refs import template_meant, whole_template
+from groundplan.work.containers.templates.shortening import fit
+from groundplan.work.containers.templates.template import OneTemplate, TemplateRef, TemplateSection
+
+
+class GetTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which template."""
+
+    id: TemplateRef
+    include_sections: bool = False
+
+
+def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
+    """A template.
+
+    Raises:
+        NotFound: there is none with this id.
+    """
+    sections: list[TemplateSection] = []
+    if request.include_sections:
+        template, sections = whole_template(tx, request.id)
+        template.sections = sections
+    else:
+        template = template_meant(tx, request.id)
+    answer = OneTemplate(template)
+    fit(tx, answer, [template, *sections])
+    return answer
+
+
+OPERATION = Operation(
+    name="template.get",
+    summary="One template, with its sections on request.",
+    permission=Permission.TEMPLATE_READ,
+    effect=Effect.READ,
+    input=GetTemplate,
+    output=OneTemplate,
+    handler=get,
+    tool=Tool("query_templates", Group.CONTAINERS, "get"),
+    command=Command(("template", "get"), arguments=("id",), names={"include_sections": "sections"}),
+)

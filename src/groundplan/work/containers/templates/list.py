@@ -1,0 +1,76 @@
+"""The templates there are: those of the organization and those that come with Groundplan, by name."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import EntityType, Several, checked_tags
+from groundplan.work.containers.templates.built_in import BUILT_IN
+from groundplan.work.containers.templates.template import Template, template_from
+
+SPARE_TOKENS = 40  # of the caller's cap, for what stands around the templates
+
+sql = load_queries(__file__)
+
+
+class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which templates: all that is given must hold; of several tags, one is enough."""
+
+    target_entity_type: EntityType | None = None
+    is_built_in: bool | None = None
+    is_enabled: bool | None = None
+    tags: Several | None = None
+
+
+class Templates(Struct, rename="camel"):
+    """Templates by name, without their sections, and how many there are."""
+
+    templates: list[Template]
+    count: int
+    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+
+
+def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
+    """The templates that are meant."""
+    tags = None if request.tags is None else set(checked_tags(request.tags))
+    there = [template_from(row) for row in tx.all(sql.templates)]
+    there += [msgspec.structs.replace(one, sections=UNSET) for one in BUILT_IN.values()]
+    found = [
+        one
+        for one in there
+        if request.target_entity_type in (None, one.target_entity_type)
+        and request.is_built_in in (None, one.is_built_in)
+        and request.is_enabled in (None, one.is_enabled)
+        and (not tags or not tags.isdisjoint(one.tags or ()))
+    ]
+    found.sort(key=lambda one: one.name)
+    cap = tx.preferences.answer_tokens_max
+    told = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+    return Templates(told, len(found), len(found) - len(told) or UNSET)
+
+
+OPERATION = Operation(
+    name="template.list",
+    summary="Templates by target, tags and state.",
+    permission=Permission.TEMPLATE_READ,
+    effect=Effect.READ,
+    input=ListTemplates,
+    output=Templates,
+    handler=list_templates,
+    tool=Tool("query_templates", Group.CONTAINERS, "list"),
+    command=Command(
+        ("template", "list"),
+        names={
+            "target_entity_type": "target",
+            "is_built_in": "built-in",
+            "is_enabled": "enabled",
+            "tags": "tag",
+        },
+    ),
+)

@@ -1,0 +1,147 @@
+"""From ids to templates, those of the organization and those that come with Groundplan, and what guards each."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.templates.built_in import BUILT_IN
+from groundplan.work.containers.templates.template import (
+    TEMPLATE_COLUMNS,
+    Template,
+    TemplateSection,
+    section_from,
+    template_from,
+)
+
+NAMES_LOOKED_THROUGH_MAX = 2_000
+
+sql = load_queries(__file__)
+
+
+class TemplateExists(Conflict):
+    """Names of templates are unique in the organization."""
+
+    code = "template_exists"
+
+    def __init__(self, name: str, id_: str) -> None:
+        super().__init__(
+            f"there is already a template {name!r} with the id {id_}; choose another name",
+            field="name",
+            name=name,
+            id=id_,
+        )
+
+
+class TemplateBuiltIn(RuleViolated):
+    """What comes with Groundplan is the same everywhere."""
+
+    code = "template_built_in"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, template: Template) -> None:
+        super().__init__(
+            f"template {template.name!r} comes with Groundplan and never changes; create one of your own",
+            field="id",
+            id=template.id,
+        )
+
+
+class TemplateProtected(RuleViolated):
+    """All that can be done to a protected template is to take the protection away."""
+
+    code = "template_protected"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, template: Template) -> None:
+        super().__init__(
+            f"template {template.name!r} is protected; update it with isProtected false and nothing else first",
+            field="id",
+            id=template.id,
+        )
+
+
+def template_meant(tx: Transaction, ref: str, *, field: str = "id") -> Template:
+    """The template with this id, without its sections.
+
+    Raises:
+        NotFound: there is none.
+    """
+    id_ = parse_uuid(ref) or ref
+    if id_ in BUILT_IN:
+        return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET)
+    row = tx.one_or_none(sql.template, id=id_)
+    if row is None:
+        raise _missing(tx, ref, field)
+    return template_from(row)
+
+
+def whole_template(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Template, list[TemplateSection]]:
+    """The template with this id and its sections in their order, all of one moment.
+
+    Raises:
+        NotFound: there is none.
+    """
+    id_ = parse_uuid(ref) or ref
+    if id_ in BUILT_IN:
+        # Copies: what does not fit into an answer is taken out of what is answered.
+        sections = [msgspec.structs.replace(section) for section in BUILT_IN[id_].sections or ()]
+        return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET), sections
+    rows = tx.all(sql.template_with_sections, id=id_)
+    if not rows:
+        raise _missing(tx, ref, field)
+    found = [row[TEMPLATE_COLUMNS:] for row in rows]
+    return template_from(rows[0][:TEMPLATE_COLUMNS]), [section_from(row) for row in found if row[0] is not None]
+
+
+def own_template(tx: Transaction, ref: str) -> Template:
+    """The template with this id, protected or not, if it is the organization's own.
+
+    Raises:
+        NotFound: there is none.
+        TemplateBuiltIn: it comes with Groundplan.
+    """
+    template = template_meant(tx, ref)
+    if template.id in BUILT_IN:
+        raise TemplateBuiltIn(template)
+    return template
+
+
+def changeable_template(tx: Transaction, ref: str) -> Template:
+    """The template with this id, if it may be changed.
+
+    Raises:
+        NotFound: there is none.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected.
+    """
+    template = own_template(tx, ref)
+    if template.is_protected:
+        raise TemplateProtected(template)
+    return template
+
+
+def refuse_taken(tx: Transaction, name: str, *, but: str | None = None) -> None:
+    """Refuse a name that a template has; `but` is the id of the one that may have it.
+
+    Raises:
+        TemplateExists: it is taken.
+    """
+    constants = [one.id for one in BUILT_IN.values() if one.name == name]
+    for taken in (*constants, *(id_ for (id_,) in tx.all(sql.template_named, name=name))):
+        if taken != but:
+            raise TemplateExists(name, taken)
+
+
+def _missing(tx: Transaction, ref: str, field: str) -> NotFound:
+    """The refusal of an id that leads nowhere; whoever wrote a name finds the id."""
+    from difflib import get_close_matches  # only a mistake needs it
+
+    ids = {one.name: one.id for one in BUILT_IN.values()}
+    ids.update(tx.all(sql.template_names, at_most=NAMES_LOOKED_THROUGH_MAX))
+    near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
+    return NotFound("template", ref, near=near, hint="query_templates list shows what is there", field=field)

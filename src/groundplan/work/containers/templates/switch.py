@@ -1,0 +1,78 @@
+"""Take a template out of use, and into use again. One that is disabled cannot be applied."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.templates.refs import changeable_template
+from groundplan.work.containers.templates.shortening import fit
+from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
+from groundplan.work.containers.templates.update import change
+
+
+class SwitchTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which template."""
+
+    id: TemplateRef
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def enable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
+    """Let a template be applied. Enabling it again changes nothing.
+
+    Raises:
+        NotFound: there is none with this id.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected.
+    """
+    return _switch(tx, request, is_enabled=True)
+
+
+def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
+    """Let a template not be applied any more. Disabling it again changes nothing.
+
+    Raises:
+        NotFound: there is none with this id.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected.
+    """
+    return _switch(tx, request, is_enabled=False)
+
+
+def _switch(tx: Transaction, request: SwitchTemplate, *, is_enabled: bool) -> OneTemplate:
+    answer = OneTemplate(change(tx, changeable_template(tx, request.id), is_enabled=is_enabled))
+    fit(tx, answer, [answer.template])
+    return answer
+
+
+_OPERATION = partial(
+    Operation,
+    permission=Permission.TEMPLATE_WRITE,
+    effect=Effect.WRITE,
+    input=SwitchTemplate,
+    output=OneTemplate,
+    idempotent=True,
+)
+
+OPERATIONS = (
+    _OPERATION(
+        name="template.enable",
+        summary="Let a template be applied.",
+        handler=enable,
+        tool=Tool("manage_template", Group.CONTAINERS, "enable"),
+        command=Command(("template", "enable"), arguments=("id",)),
+    ),
+    _OPERATION(
+        name="template.disable",
+        summary="Take a template out of use.",
+        handler=disable,
+        tool=Tool("manage_template", Group.CONTAINERS, "disable"),
+        command=Command(("template", "disable"), arguments=("id",)),
+    ),
+)

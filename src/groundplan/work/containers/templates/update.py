@@ -1,0 +1,107 @@
+"""Change what is said of a template. Its sections stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.requests import EntityType, Several, checked_tags
+from groundplan.work.containers.templates.refs import TemplateProtected, own_template, refuse_taken
+from groundplan.work.containers.templates.shortening import fit
+from groundplan.work.containers.templates.template import Description, OneTemplate, Template, TemplateRef, told
+from groundplan.work.events import TemplateOp
+
+sql = load_queries(__file__)
+
+
+class UpdateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
+    """Changes to a template; what is left out stays."""
+
+    id: TemplateRef
+    name: Name | UnsetType = UNSET
+    description: Description | UnsetType = UNSET
+    target_entity_type: EntityType | UnsetType = UNSET
+    tags: Several | UnsetType = UNSET
+    is_protected: bool | UnsetType = UNSET
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
+    """Change a template. The organization's lock orders those who do it at once.
+
+    Raises:
+        NotFound: there is none with this id.
+        TemplateBuiltIn: it comes with Groundplan.
+        TemplateProtected: it is protected, and more is asked for than to take that away.
+        TemplateExists: the name is taken.
+    """
+    before = own_template(tx, request.id)
+    values = _given(request)
+    if before.is_protected and values != {"is_protected": False}:
+        raise TemplateProtected(before)
+    if "name" in values:
+        refuse_taken(tx, values["name"], but=before.id)
+    answer = OneTemplate(change(tx, before, **values))
+    fit(tx, answer, [answer.template])
+    return answer
+
+
+def change(tx: Transaction, before: Template, **values: Any) -> Template:
+    """A template with other values, as it is kept from now on; nothing happens where they are the same."""
+    after = msgspec.structs.replace(before, **values)
+    moved = [
+        changed(name, was, now)
+        for (name, was), now in zip(told(before).items(), told(after).values(), strict=True)
+        if was != now
+    ]
+    if not moved:
+        return before
+    after.modified_at = tx.now
+    tx.run(
+        sql.change_template,
+        id=after.id,
+        name=after.name,
+        description=after.description,
+        target=after.target_entity_type.value,
+        tags=listed(after.tags or ()),
+        is_protected=after.is_protected,
+        is_enabled=after.is_enabled,
+    )
+    tx.record(TemplateOp.UPDATED, after.id, *moved)
+    return after
+
+
+def _given(request: UpdateTemplate) -> dict[str, Any]:
+    given = {name: getattr(request, name) for name in request.__struct_fields__ if name not in ("id", "op_id")}
+    values = {name: value for name, value in given.items() if value is not UNSET}
+    if "tags" in values:
+        values["tags"] = sorted(checked_tags(values["tags"]))
+    return values
+
+
+OPERATION = Operation(
+    name="template.update",
+    summary="Change what a template says of itself.",
+    permission=Permission.TEMPLATE_WRITE,
+    effect=Effect.WRITE,
+    input=UpdateTemplate,
+    output=OneTemplate,
+    handler=update,
+    idempotent=True,
+    tool=Tool("manage_template", Group.CONTAINERS, "update"),
+    command=Command(
+        ("template", "update"),
+        arguments=("id",),
+        texts=("description",),
+        names={"target_entity_type": "target", "is_protected": "protected", "tags": "tag"},
+    ),
+)

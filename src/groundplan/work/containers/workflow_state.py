@@ -1,0 +1,96 @@
+"""Where a task or a feature stands in its pipeline, where it can go, and what holds it up."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.container import RELATED_SHOWN_MAX
+from groundplan.work.containers.pipeline import following, pipelines_of, position, preceding
+from groundplan.work.containers.refs import container, project_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
+from groundplan.work.statuses import TERMINAL, status_of
+
+sql = load_queries(__file__)
+
+
+class QueryState(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature."""
+
+    container_type: WorkflowType
+    id: ContainerId
+
+
+class WorkflowState(Struct, rename="camel", kw_only=True):
+    """Where it stands. `version` is what advance and the others want."""
+
+    container_type: WorkflowType
+    id: str
+    version: int
+    current_status: str
+    next_status: str | None
+    prev_status: str | None
+    is_terminal: bool
+    is_blocked: bool
+    blocked_by: list[str]
+    blocked_by_total: int | UnsetType = UNSET  # when there are more than are shown
+    blocked_reason: str | None
+    blocked_above: list[str] | UnsetType = UNSET  # what lies above it, waits, and holds it back
+    pipeline_position: str | None
+    pipeline: list[str]
+    related_entities: list[str]
+
+
+def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
+    """Where a task or a feature stands.
+
+    Raises:
+        NotFound: there is no such task or feature.
+    """
+    node = container(tx, ContainerType(request.container_type), request.id)
+    steps = pipelines_of(tx).of(request.container_type)
+    status = status_of(node, now=tx.now)
+    is_terminal = status in TERMINAL
+    place = {"project_id": tx.project.id, "ns": listed([node.n])}
+    related = [other for _, other, _ in tx.all(sql.related_of, **place, at_most=RELATED_SHOWN_MAX)]
+    state = WorkflowState(
+        container_type=request.container_type,
+        id=node.id,
+        version=node.rev,
+        current_status=status,
+        next_status=following(steps, status),
+        prev_status=preceding(steps, status),
+        is_terminal=is_terminal,
+        is_blocked=not is_terminal and (node.waits or node.blocked_above > 0),
+        blocked_by=[],
+        blocked_reason=None,
+        pipeline_position=position(steps, status),
+        pipeline=list(steps),
+        related_entities=related,
+    )
+    if state.is_blocked:
+        blockers = blockers_of(tx, node)
+        state.blocked_by = blockers.all
+        state.blocked_by_total = blockers.total if blockers.total > len(blockers.all) else UNSET
+        state.blocked_reason = blockers.reason
+        state.blocked_above = blockers.above or UNSET
+    return state
+
+
+OPERATION = Operation(
+    name="container.workflow_state",
+    summary="Status, next and previous step, blockers.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=QueryState,
+    output=WorkflowState,
+    handler=workflow_state,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("query_workflow_state", Group.CONTAINERS),
+    command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
+    twins=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

@@ -1,0 +1,86 @@
+"""What is known about the files that a task names: what `query_graph context` says, and never a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.ports import FilesAsked
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.knowledge.reading.files import knowledge_of_files
+from tests.knowledge.desk import Knowledge, told
+
+
+def known(desk: Knowledge, paths: Sequence[str], *, answer_tokens_max: int = 0) -> Any:
+    """What a use case of another slice is told in the project of this desk."""
+
+    def ask(tx: Transaction) -> Any:
+        tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
+        tx.enter(authorize_project(tx, desk.project, Permission.WORK_READ))
+        return knowledge_of_files(tx, FilesAsked(list(paths)))
+
+    return desk.session.store.read(desk.session.actor, ask)
+
+
+def test_it_says_what_context_says(crowded: Knowledge) -> None:
+    crowded.log("Cart", "made")
+    paths = ["src/other.ts", "src/cart/a.ts", "src/alone.ts"]
+
+    answer = known(crowded, paths)
+
+    assert answer == crowded.context(*paths)
+    assert [one.name for one in answer.molecules] == ["Shop"]
+    assert [one.name for one in answer.orphan_atoms] == ["Alone"]
+    assert answer.unmatched_paths == ["src/other.ts"]
+
+
+def test_no_files_are_about_nothing(crowded: Knowledge) -> None:
+    assert told(known(crowded, [])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+    assert told(known(crowded, ["", " "])) == {"molecules": [], "orphanAtoms": [], "unmatchedPaths": []}
+
+
+def test_a_project_of_which_nothing_is_known_matches_nothing(desk: Knowledge) -> None:
+    assert known(desk, ["src/a.ts"]).unmatched_paths == ["src/a.ts"]
+
+
+@pytest.mark.parametrize(
+    "strange",
+    ["/etc/hosts", "../up.ts", "C:/code/a.ts", "src/../../up.ts", "src/" + "x" * 4_096, "a\x00b", "\ud800", "src/[.ts"],
+)
+def test_what_cannot_be_matched_is_unmatched_and_the_rest_is_found(crowded: Knowledge, strange: str) -> None:
+    answer = known(crowded, [strange, "src/alone.ts"])
+
+    assert answer.unmatched_paths == [strange]
+    assert [one.name for one in answer.orphan_atoms] == ["Alone"]
+
+
+def test_more_than_can_be_matched_are_unmatched(crowded: Knowledge) -> None:
+    many = [f"src/cart/{place:04}/{'x' * 200}.ts" for place in range(1_500)]
+
+    answer = known(crowded, many)
+
+    (cart,) = answer.molecules[0].atoms
+    assert len(cart.matched_paths) + len(answer.unmatched_paths) == 1_500
+    assert cart.matched_paths == many[: len(cart.matched_paths)]
+
+
+def test_what_would_take_too_long_is_unmatched(crowded: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundplan.knowledge.patterns.STEPS_MAX", 0)
+    crowded.atom("Everywhere", "**/*a*b*c*.ts")
+
+    assert known(crowded, ["src/xaxbxc.ts"]).unmatched_paths == ["src/xaxbxc.ts"]
+
+
+def test_it_keeps_the_cap_on_answers(crowded: Knowledge) -> None:
+    crowded.update("Cart", knowledge="x" * 10_000, paths=["copies/**"])
+
+    answer = known(crowded, ["copies/a"], answer_tokens_max=1_000)
+
+    assert tokens(encode(answer)) <= 1_000
+    assert answer.molecules[0].atoms[0].left_out == ["knowledge"]

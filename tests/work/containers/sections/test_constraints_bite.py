@@ -1,0 +1,156 @@
+"""The rules of sections that stand in the schema itself: raw SQL cannot break them, and each is there for that.
+
+Every attempt is made twice: as somebody with the app's own connection, who must be refused by the rule that is named;
+and as the owner with that one rule switched off, to see that nothing else stood in the way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+
+import pytest
+
+from groundplan.kernel.store.guards import VersionSkipped
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.queries import Query
+from tests.engines import Engine, Rows, SqliteEngine, person
+from tests.work.containers.sections.desk import NOWHERE, Sections
+
+ADA = person("ada")
+VERSION = "work_sections_version_moves_by_one"
+ORDER = "work_sections_stand_in_an_order"
+OF_A_NODE = "work_sections_are_of_a_node"
+OF_A_SECTION = "work_section_tags_are_of_a_section"
+
+
+def changed(assignment: str, version: str = "version + 1") -> str:
+    return f"UPDATE work_sections SET {assignment}, version = {version} WHERE title = 'Two'"
+
+
+def copied(**columns: str) -> str:
+    """Another section like Two, with some columns otherwise."""
+    values = {
+        **dict.fromkeys(("tenant_id", "project_id", "node_n", "title", "usage_description"), ""),
+        **dict.fromkeys(("content_format", "content", "created_at", "created_by", "modified_at", "modified_by"), ""),
+        "id": f"'{NOWHERE}'",
+        "ordinal": "9",
+        "version": "1",
+        **columns,
+    }
+    chosen = ", ".join(value or name for name, value in values.items())
+    return f"INSERT INTO work_sections ({', '.join(values)}) SELECT {chosen} FROM work_sections WHERE title = 'Two'"
+
+
+def tagged(section: str, tag: str = "'x'") -> str:
+    return (
+        "INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag) "
+        f"SELECT tenant_id, project_id, {section}, {tag} FROM work_sections WHERE title = 'Two'"
+    )
+
+
+ATTEMPTS = {
+    "a place that is taken": (changed("ordinal = 0"), ORDER),
+    "a new section at a place that is taken": (copied(ordinal="0"), ORDER),
+    "a place before the first": (changed("ordinal = -1"), "work_sections_ordinal_counts"),
+    "a section at version 0": (copied(version="0"), "work_sections_ordinal_counts"),
+    "a change that keeps the version": (changed("content = 'x'", "version"), VERSION),
+    "a change that does not mention it": ("UPDATE work_sections SET content = 'x' WHERE title = 'Two'", VERSION),
+    "a version that skips": (changed("content = 'x'", "version + 2"), VERSION),
+    "a version that goes back": (changed("content = 'x'", "version - 1"), VERSION),
+    "a section without a title": (changed("title = ''"), "work_sections_title_fits"),
+    "a title that is too long": (changed(f"title = '{'ü' * 256}'"), "work_sections_title_fits"),
+    "a use that is too long": (changed(f"usage_description = '{'ü' * 2_049}'"), "work_sections_usage_fits"),
+    "content that is too long": (changed(f"content = '{'ü' * 16_385}'"), "work_sections_content_fits"),
+    "a format that nobody knows": (changed("content_format = 'HTML'"), "work_sections_format_is_known"),
+    "a section of nothing": (copied(node_n="999"), OF_A_NODE),
+    "a tag of no section": (tagged(f"'{NOWHERE}'"), OF_A_SECTION),
+    "a section that goes while it has tags": ("DELETE FROM work_sections WHERE title = 'One'", OF_A_SECTION),
+    "an empty tag": (tagged("id", "''"), "work_section_tags_fit"),
+    "a tag that is too long": (tagged("id", f"'{'x' * 101}'"), "work_section_tags_fit"),
+}
+
+
+@pytest.fixture(autouse=True)
+def sections(desk: Sections) -> None:
+    """One with a tag, and Two, at version 2."""
+    desk.add("One", tags="a")
+    desk.add("Two")
+    desk.update("Two", content="y")
+
+
+def said(engine: Engine, statement: str) -> str:
+    """What the database says to the app's own connection."""
+    try:
+        engine.as_app(ADA, statement, keep=False)
+    except engine.refusals as refusal:
+        return str(refusal)
+    return "done"
+
+
+def expected(engine: Engine, rule: str) -> str:
+    """How the refusal names the rule."""
+    if engine.dialect is Dialect.SQLITE and rule in (OF_A_NODE, OF_A_SECTION):
+        return "FOREIGN KEY constraint failed"  # it does not say which
+    if engine.dialect is Dialect.SQLITE and rule == ORDER:
+        return "UNIQUE constraint failed: work_sections.tenant_id, work_sections.project_id, work_sections.node_n"
+    return "version_step" if rule == VERSION else rule
+
+
+def state(table: str) -> str:
+    return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
+
+
+def unguarded(engine: Engine, statement: str, rule: str) -> tuple[Rows, Rows]:
+    """The rows after the attempt, made where its rule does not hold; undone afterwards."""
+    tables = ("work_sections", "work_section_tags")
+    if isinstance(engine, SqliteEngine):
+        with contextlib.closing(sqlite3.connect(engine.path, isolation_level=None)) as connection:
+            # A single constraint cannot be taken down there, only all of a kind.
+            connection.execute("PRAGMA ignore_check_constraints = ON")
+            connection.execute("PRAGMA foreign_keys = OFF")
+            connection.execute("BEGIN")
+            if rule == VERSION:
+                connection.execute(f"DROP TRIGGER {rule}")
+            connection.execute(statement)
+            one, other = (connection.execute(state(table)).fetchall() for table in tables)
+            return one, other
+    if rule == VERSION:
+        down = f"DROP TRIGGER {rule} ON work_sections"
+    elif statement.startswith("DELETE"):
+        down = "ALTER TABLE work_sections DISABLE TRIGGER ALL"
+    else:
+        down = f"ALTER TABLE {'work_section_tags' if 'tags' in rule else 'work_sections'} DROP CONSTRAINT {rule}"
+    one, other = (engine.as_owner(down, statement, state(table), keep=False) for table in tables)
+    return one, other
+
+
+@pytest.mark.parametrize("what", ATTEMPTS)
+def test_the_database_itself_refuses_by_the_rule_that_is_for_it(engine: Engine, what: str) -> None:
+    statement, rule = ATTEMPTS[what]
+
+    assert expected(engine, rule) in said(engine, statement)
+
+
+def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
+    before = engine.as_owner(state("work_sections")), engine.as_owner(state("work_section_tags"))
+    # SQLite cannot take a unique key down.
+    tried = [
+        (statement, rule)
+        for statement, rule in ATTEMPTS.values()
+        if rule != ORDER or engine.dialect is Dialect.POSTGRES
+    ]
+
+    assert [statement for statement, rule in tried if unguarded(engine, statement, rule) == before] == []
+    assert (engine.as_owner(state("work_sections")), engine.as_owner(state("work_section_tags"))) == before
+
+
+def test_a_caller_of_the_store_is_told_that_a_version_was_skipped(engine: Engine) -> None:
+    with pytest.raises(VersionSkipped):
+        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", changed("content = 'x'", "version + 2"))))
+
+
+def test_a_version_moves_by_one(engine: Engine) -> None:
+    engine.as_app(ADA, changed("content = 'x'"))
+
+    assert engine.as_owner("SELECT version FROM work_sections WHERE title = 'Two'") == [(3,)]

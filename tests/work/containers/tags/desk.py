@@ -1,0 +1,160 @@
+"""Tags on the desk: tests speak of tasks and sections by name.
+
+desk.task("walk", "coast", "north")
+desk.section("walk", "Notes", "coast")
+desk.rename("coast", "shore")
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.operations.registry import Operation
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.session import Session
+from groundplan.work.containers.sections.requests import ContentFormat
+from groundplan.work.containers.sections.section import Draft, add_sections
+from groundplan.work.containers.tags import list as listing
+from groundplan.work.containers.tags import rename, usage
+from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.events import Op
+from groundplan.work.refs import find
+from groundplan.work.row import fetch
+from tests.engines import Engine
+
+
+class Tags:
+    """Somebody at the tags of one project. What is no name of anything is sent as it is."""
+
+    def __init__(self, engine: Engine, session: Session, project: str = "atlas") -> None:
+        self.engine = engine
+        self.session = session
+        self.project = project
+        self.ids: dict[str, str] = {}  # of tasks and sections, by name
+
+    def open(self) -> Tags:
+        """Make the project."""
+        self.ids[self.project] = self.session.call("project.create", name=self.project).project.id
+        root = f"SELECT id FROM work_nodes WHERE n = 1 AND project_id = '{self.ids[self.project]}'"
+        self.ids["root"] = self.engine.as_owner(root)[0][0]
+        return self
+
+    def by(self, actor: Actor) -> Tags:
+        """Somebody else at the same desk."""
+        return self._at(Session(self.session.store, actor))
+
+    def capped(self, tokens: int) -> Tags:
+        """The same person, to whom answers must be short."""
+        return self._at(
+            Session(self.session.store, self.session.actor, preferences=Preferences(answer_tokens_max=tokens))
+        )
+
+    def _at(self, session: Session) -> Tags:
+        other = Tags(self.engine, session, self.project)
+        other.ids = self.ids
+        return other
+
+    def run(self, operation: Operation[Any, Any], /, **arguments: Any) -> Any:
+        inspect(arguments)
+        return self.session.run(operation, arguments)
+
+    def write(self, act: Any) -> Any:
+        """Do something to the project that no operation of tags does."""
+        return self.session.store.write(self.session.actor, self.project, act)
+
+    def name(self, id_: str) -> str:
+        """How the test calls what has this id."""
+        return next((name for name, one in self.ids.items() if one == id_), id_)
+
+    # --- What has tags ---
+
+    def task(self, name: str, *tags: str) -> None:
+        """A task, or one more if there is none of this name yet, with exactly these tags."""
+        if name not in self.ids:
+            nodes = [{"ref": name, "summary": name}]
+            self.ids[name] = self.session.call("work.plan", project=self.project, nodes=nodes).created[0].id
+
+        def tag(tx: Transaction) -> None:
+            change = set_tags(tx, fetch(tx, find(tx, self.ids[name]).n), list(tags))
+            if change is not None:
+                tx.record(Op.TAGGED, self.ids[name], change)
+
+        self.write(tag)
+
+    def crowd(self, count: int, *tags: str) -> None:
+        """Many tasks with these tags, in a project that has no others."""
+        nodes = [{"ref": f"n{n}", "summary": f"n{n}"} for n in range(count)]
+        made = self.session.call("work.plan", project=self.project, nodes=nodes).created
+
+        def tag(tx: Transaction) -> None:
+            for n, one in enumerate(made, 2):
+                set_tags(tx, fetch(tx, n), list(tags))
+                tx.record(Op.TAGGED, one.id)
+
+        self.write(tag)
+
+    def feature(self, name: str, *tags: str) -> None:
+        """A feature with these tags."""
+        self.task(name, *tags)
+        self.engine.as_owner(f"UPDATE work_nodes SET kind = 'feature' WHERE id = '{self.ids[name]}'")
+
+    def section(self, name: str, title: str, *tags: str) -> None:
+        """A section of a task with these tags."""
+
+        def add(tx: Transaction) -> None:
+            node = fetch(tx, find(tx, self.ids[name]).n)
+            draft = Draft(title, "", "", ContentFormat.MARKDOWN, list(tags), None)
+            self.ids[title] = add_sections(tx, node, [draft])[0].id
+
+        self.write(add)
+
+    # --- Questions and changes ---
+
+    def counts(self, **given: Any) -> dict[str, int]:
+        """The tags and how often each is used, in the order in which they are told."""
+        answer = self.run(listing.OPERATION, **given)
+        assert answer.count == len(answer.tags)
+        return {one.tag: one.count for one in answer.tags}
+
+    def usage(self, tag: str, **given: Any) -> list[tuple[str, str]]:
+        """What has a tag: type and name."""
+        answer = self.run(usage.OPERATION, tag=tag, **given)
+        assert answer.count == len(answer.entities)
+        return [(one.type.value, self.name(one.id)) for one in answer.entities]
+
+    def rename(self, old: str, new: str, **given: Any) -> Any:
+        return self.run(rename.OPERATION, oldTag=old, newTag=new, **given)
+
+    def tags_of(self, name: str) -> list[str]:
+        """The tags of a task or a section, as they are kept."""
+        found = self.engine.as_owner(
+            "SELECT t.tag FROM work_node_tags AS t JOIN work_nodes AS c ON c.project_id = t.project_id "
+            f"AND c.n = t.node_n WHERE c.id = '{self.ids[name]}' UNION ALL "
+            f"SELECT tag FROM work_section_tags WHERE section_id = '{self.ids[name]}'"
+        )
+        return sorted(tag for (tag,) in found)
+
+    def version(self, name: str) -> tuple[int, str]:
+        """The version of a task or a section, and who made it."""
+        id_ = self.ids[name]
+        (row,) = self.engine.as_owner(
+            f"SELECT rev, updated_by FROM work_nodes WHERE id = '{id_}' UNION ALL "
+            f"SELECT version, modified_by FROM work_sections WHERE id = '{id_}'"
+        )
+        return row[0], row[1]
+
+
+def told(answer: Any) -> Any:
+    """An answer as it goes out."""
+    return json.loads(encode(answer))
+
+
+def everything(engine: Engine) -> list[Any]:
+    """All rows that renaming could change."""
+    tables = ("work_node_tags", "work_section_tags", "work_sections", "work_nodes", "events", "projects")
+    return [engine.as_owner(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4") for table in tables]

@@ -1,0 +1,17 @@
+"""An organization to have templates, on either engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.work.containers.templates.desk import Templates
+from tests.work.desk import Hands
+
+
+@pytest.fixture
+def desk(engine: Engine, clock: Hands) -> Templates:
+    """Ada, a person, in an organization without any template of its own; the clock stands until the test moves it."""
+    return Templates(Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON)))

@@ -1,0 +1,94 @@
+"""Templates on the desk: tests speak of them by name.
+
+desk.create("Release", target="FEATURE")
+desk.add("Release", "Notes", contentSample="- ")
+desk.apply("Release", to=feature)
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.operations.registry import Operation
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
+from groundplan.work.containers.templates import add_section, apply, create, delete, get, switch, update
+from groundplan.work.containers.templates import list as listing
+from groundplan.work.containers.templates.built_in import BUILT_IN
+
+ENABLE, DISABLE = switch.OPERATIONS
+NOWHERE = "00000000-0000-4000-8000-000000000000"  # the id of nothing
+
+
+class Templates:
+    """Somebody at the templates of an organization. What is no name of one is sent as it is."""
+
+    def __init__(self, session: Session, ids: dict[str, str] | None = None) -> None:
+        self.session = session
+        self.ids = {one.name: one.id for one in BUILT_IN.values()} if ids is None else ids
+
+    def by(self, actor: Actor) -> Templates:
+        """Somebody else at the same desk."""
+        return Templates(Session(self.session.store, actor), self.ids)
+
+    def capped(self, tokens: int) -> Templates:
+        """The same person, to whom answers must be short."""
+        preferences = Preferences(answer_tokens_max=tokens)
+        return Templates(Session(self.session.store, self.session.actor, preferences=preferences), self.ids)
+
+    def run(self, operation: Operation[Any, Any], /, **arguments: Any) -> Any:
+        inspect(arguments)
+        return self.session.run(operation, arguments)
+
+    def __getitem__(self, name: str) -> str:
+        return self.ids.get(name, name)
+
+    def create(self, name: str, /, *, target: str = "TASK", **given: Any) -> Any:
+        made = self.run(create.OPERATION, name=name, targetEntityType=target, **given).template
+        self.ids[made.name] = made.id
+        return made
+
+    def update(self, name: str, /, **changes: Any) -> Any:
+        return self.run(update.OPERATION, id=self[name], **changes).template
+
+    def delete(self, name: str, **given: Any) -> Any:
+        return self.run(delete.OPERATION, id=self[name], **given)
+
+    def enable(self, name: str, **given: Any) -> Any:
+        return self.run(ENABLE, id=self[name], **given).template
+
+    def disable(self, name: str, **given: Any) -> Any:
+        return self.run(DISABLE, id=self[name], **given).template
+
+    def add(self, name: str, /, title: str, **given: Any) -> Any:
+        return self.run(add_section.OPERATION, id=self[name], title=title, **given).section
+
+    def apply(self, name: str, *, to: str, type: str = "TASK", **given: Any) -> Any:  # noqa: A002 - the field's name
+        return self.run(apply.OPERATION, templateId=self[name], entityType=type, entityId=to, **given)
+
+    def get(self, name: str, **given: Any) -> Any:
+        return self.run(get.OPERATION, id=self[name], **given).template
+
+    def sections(self, name: str) -> list[Any]:
+        sections: list[Any] = self.get(name, includeSections=True).sections
+        return sections
+
+    def names(self, **given: Any) -> list[str]:
+        """The names of what is found."""
+        answer = self.run(listing.OPERATION, **given)
+        assert answer.count == len(answer.templates)
+        return [one.name for one in answer.templates]
+
+    def own(self, **given: Any) -> list[str]:
+        """The same, without what comes with Groundplan."""
+        constants = {one.name for one in BUILT_IN.values()}
+        return [name for name in self.names(**given) if name not in constants]
+
+
+def told(answer: Any) -> Any:
+    """An answer as it goes out."""
+    return json.loads(encode(answer))

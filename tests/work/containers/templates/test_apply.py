@@ -1,0 +1,209 @@
+"""Applying a template gives a container its sections, behind those it has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.work.containers.sections.section import Section, sections_shown
+from groundplan.work.containers.templates.built_in import FEATURE, TASK
+from groundplan.work.row import fetch
+from tests.engines import Engine, person
+from tests.work.containers.templates.desk import NOWHERE, Templates, told
+from tests.work.desk import Hands, refused
+
+CAP = 6_000
+
+
+@pytest.fixture
+def task(desk: Templates) -> str:
+    """A task of Ada's project atlas, where Ben edits and Cleo views. The graph dialect made it, so it has no kind."""
+    desk.session.call("project.create", name="atlas")
+    for name, role in {"ben": "editor", "cleo": "viewer"}.items():
+        desk.session.call("member.add", scopeId="atlas", userId=name, role=role)
+    nodes = [{"ref": "walk", "summary": "Walk the coast"}]
+    made: str = desk.session.call("work.plan", project="atlas", nodes=nodes).created[0].id
+    return made
+
+
+def sections_of(engine: Engine, n: int) -> list[Section]:
+    """The sections of a container by its number; 1 is the project itself."""
+
+    def read(tx: Any) -> list[Section]:
+        tx.enter(authorize_project(tx, "atlas", Permission.WORK_READ))
+        return sections_shown(tx, fetch(tx, n))
+
+    return engine.store.read(local_actor("ada"), read)
+
+
+def rows(engine: Engine) -> list[Any]:
+    """All of the project that applying could change."""
+    tables = ("work_sections", "work_section_tags", "work_nodes", "events", "projects")
+    return [engine.as_owner(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4") for table in tables]
+
+
+def test_a_task_gets_the_sections_of_the_template_in_their_order(engine: Engine, desk: Templates, task: str) -> None:
+    desk.create("Release")
+    desk.add("Release", "Checks", ordinal=7, contentFormat="JSON", contentSample='{"done": []}', tags="b,a")
+    desk.add("Release", "Notes", ordinal=3, usageDescription="For readers", contentSample="- ")
+
+    applied = desk.apply("Release", to=task)
+
+    there = sections_of(engine, 2)
+    assert told(applied) == {
+        "templateId": desk["Release"],
+        "entityType": "TASK",
+        "entityId": task,
+        "sections": [{"id": one.id, "title": one.title, "ordinal": one.ordinal, "version": 1} for one in there],
+    }
+    assert [(one.title, one.ordinal, one.usage_description, one.content) for one in there] == [
+        ("Notes", 0, "For readers", "- "),
+        ("Checks", 1, "", '{"done": []}'),
+    ]
+    assert [(one.content_format, one.tags) for one in there] == [("MARKDOWN", []), ("JSON", ["a", "b"])]
+
+
+def test_a_template_applied_twice_gives_its_sections_twice_behind_those_that_are_there(
+    engine: Engine, desk: Templates, task: str
+) -> None:
+    desk.apply(TASK.name, to=task)
+    desk.apply(TASK.name, to=task)
+
+    titles = [one.title for one in TASK.sections or ()]
+    assert [one.title for one in sections_of(engine, 2)] == titles * 2
+    assert [one.ordinal for one in sections_of(engine, 2)] == list(range(len(titles) * 2))
+
+
+def test_a_project_is_a_container_too(engine: Engine, desk: Templates, task: str) -> None:
+    desk.create("Charter", target="PROJECT")
+    desk.add("Charter", "Why")
+
+    applied = desk.apply("Charter", to="atlas", type="PROJECT")
+
+    (project_id,) = engine.as_owner("SELECT id FROM projects")[0]
+    assert applied.entity_id == project_id
+    assert [one.title for one in sections_of(engine, 1)] == ["Why"]
+
+
+def test_what_was_applied_stays_when_the_template_changes_or_goes(engine: Engine, desk: Templates, task: str) -> None:
+    desk.create("Release")
+    desk.add("Release", "Notes")
+    desk.apply("Release", to=task)
+
+    desk.add("Release", "More")
+    desk.delete("Release")
+
+    assert [one.title for one in sections_of(engine, 2)] == ["Notes"]
+
+
+def test_the_history_of_the_task_tells_what_it_got(engine: Engine, desk: Templates, task: str) -> None:
+    desk.apply(TASK.name, to=task)
+
+    [(subject, changes)] = engine.as_owner("SELECT subject, changes FROM events WHERE op = 'work.section_added'")
+    assert subject == task
+    assert [one["after"]["title"] for one in json.loads(changes)] == [one.title for one in TASK.sections or ()]
+
+
+@pytest.mark.parametrize(
+    ("template", "given", "family", "code", "field"),
+    [
+        ("Off", {}, RuleViolated, "template_disabled", "templateId"),
+        (FEATURE.name, {}, RuleViolated, "template_for_other_type", "templateId"),
+        (TASK.name, {"type": "PROJECT", "to": "atlas"}, RuleViolated, "template_for_other_type", "templateId"),
+        (NOWHERE, {}, NotFound, "not_found", "templateId"),
+        (FEATURE.name, {"type": "FEATURE"}, NotFound, "not_found", "entityId"),
+        (TASK.name, {"type": "EPIC"}, GroundplanError, "invalid_argument", "entityType"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(
+    engine: Engine,
+    desk: Templates,
+    task: str,
+    template: str,
+    given: dict[str, str],
+    family: type[GroundplanError],
+    code: str,
+    field: str,
+) -> None:
+    desk.create("Off")
+    desk.add("Off", "Notes")
+    desk.disable("Off")
+    before = rows(engine)
+
+    error = refused(lambda: desk.apply(template, **{"to": task} | given))
+
+    assert isinstance(error, family)
+    assert (error.code, error.details["field"]) == (code, field)
+    if family is RuleViolated:
+        assert error.contract_code == "INVALID_OPERATION"
+    assert rows(engine) == before
+
+
+def test_a_template_without_sections_changes_nothing(engine: Engine, desk: Templates, task: str) -> None:
+    desk.create("Empty")
+    before = rows(engine)
+
+    assert desk.apply("Empty", to=task).sections == []
+    assert rows(engine) == before
+
+
+def test_an_editor_may_apply_and_a_viewer_may_not(engine: Engine, desk: Templates, task: str) -> None:
+    desk.by(person("ben")).apply(TASK.name, to=task)
+    before = rows(engine)
+
+    assert isinstance(refused(lambda: desk.by(person("cleo")).apply(TASK.name, to=task)), Forbidden)
+    assert rows(engine) == before
+
+
+def test_a_stranger_cannot_tell_a_hidden_task_from_one_that_is_missing(desk: Templates, task: str) -> None:
+    desk.by(person("ada")).session.call("project.create", name="finn's own")
+    desk.by(person("ada")).session.call("member.add", scopeId="finn's own", userId="finn", role="owner")
+    finn = desk.by(person("finn"))
+
+    def answer(id_: str) -> bytes:
+        return encode(refused(lambda: finn.apply(TASK.name, to=id_)).body()).replace(id_.encode(), b"...")
+
+    assert answer(task) == answer("qqqq00")
+
+
+def test_the_same_op_id_gives_the_sections_once(engine: Engine, desk: Templates, clock: Hands, task: str) -> None:
+    desk.create("Release")
+    desk.add("Release", "Notes")
+    first = desk.apply("Release", to=task, op_id="once")
+    desk.delete("Release")
+    before = rows(engine)
+    clock.move(hours=1)
+
+    assert desk.apply("Release", to=task, op_id="once") == first
+    assert rows(engine) == before
+
+
+def test_an_archived_project_gets_no_sections(engine: Engine, desk: Templates, task: str) -> None:
+    desk.session.call("project.archive", project="atlas")
+    before = rows(engine)
+
+    assert refused(lambda: desk.apply(TASK.name, to=task)).code == "project_archived"
+    assert rows(engine) == before
+
+
+def test_the_longest_template_is_applied_and_told_within_the_cap(engine: Engine, desk: Templates, task: str) -> None:
+    desk.create("Long")
+    for n in range(50):
+        desk.add("Long", f"{n:x>255}", contentSample="s" * 1_000)
+
+    applied = desk.capped(CAP).apply("Long", to=task)
+
+    assert tokens(encode({"success": True, "data": applied})) <= CAP
+    assert len(applied.sections) == len(sections_of(engine, 2)) == 50
+
+    shortened = desk.capped(CAP // 2).apply("Long", to=task)
+    assert tokens(encode({"success": True, "data": shortened})) <= CAP // 2
+    assert len(shortened.sections) + shortened.left_out == 50
+    assert len(sections_of(engine, 2)) == 100

@@ -1,0 +1,229 @@
+"""What is made has what was said and the usual for what was not; what cannot be made leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from groundplan.kernel.errors import Conflict, Invalid, NotFound
+from tests.work.containers.desk import Containers
+from tests.work.desk import refused
+
+NOW = "2026-03-01T09:00:00.000Z"
+
+
+def test_a_task_has_every_field_that_was_said(desk: Containers) -> None:
+    desk.feature("coast")
+    desk.task("draw")
+
+    task = desk.task(
+        "walk",
+        of="coast",
+        summary="Along the beach",
+        description="At low tide.",
+        priority="HIGH",
+        complexity=3,
+        tags="wet,cold",
+        relatedTo=[desk["draw"]],
+    ).task
+
+    assert (task.title, task.summary, task.description) == ("walk", "Along the beach", "At low tide.")
+    assert (task.priority, task.complexity, task.tags) == ("HIGH", 3, ["cold", "wet"])
+    assert (task.feature_id, task.related_to) == (desk["coast"], [desk["draw"]])
+    assert (task.status, task.version, task.created_at, task.last_modified_by) == ("NEW", 1, NOW, "ada")
+    assert desk.shown("walk") == task
+
+
+def test_a_task_of_which_little_is_said_is_new_and_of_medium_priority(desk: Containers) -> None:
+    task = desk.task("walk").task
+
+    assert (task.status, task.priority, task.complexity, task.feature_id) == ("NEW", "MEDIUM", None, None)
+    assert (task.tags, task.related_to, task.blocked_by, task.summary, task.description) == ([], [], [], None, None)
+    assert desk.node("walk").properties == {"priority": 2}
+
+
+def test_a_feature_has_every_field_that_was_said(desk: Containers) -> None:
+    desk.task("draw")
+    made = {"summary": "All of it", "description": "From cape to cape.", "priority": "low", "tags": ["wet"]}
+
+    feature = desk.feature("coast", relatedTo=desk["draw"], **made).feature
+
+    assert (feature.name, feature.summary, feature.description) == ("coast", "All of it", "From cape to cape.")
+    assert (feature.priority, feature.tags, feature.related_to) == ("LOW", ["wet"], [desk["draw"]])
+    assert (feature.status, feature.version) == ("NEW", 1)
+
+
+def test_a_project_has_what_was_said_and_whoever_makes_it_owns_it(desk: Containers) -> None:
+    said = {"name": "shop", "summary": "Sell maps", "description": "Paper ones.", "tags": "money"}
+    project = desk.call("container.create", containerType="project", **said).project
+
+    assert (project.name, project.summary, project.description) == ("shop", "Sell maps", "Paper ones.")
+    assert project.tags == ["money"]
+    assert desk.call("container.get", containerType="project", id="shop").project == project
+    assert desk.call("container.get", containerType="project", id=project.id).project == project
+    (owner,) = desk.call("member.list", scopeId="shop").members
+    assert (owner.user_id, owner.role) == ("ada", "owner")
+
+
+def test_a_task_may_be_named_and_a_feature_titled(desk: Containers) -> None:
+    task = desk.call("container.create", containerType="task", projectId="atlas", name="walk").task
+    feature = desk.call("container.create", containerType="feature", projectId="atlas", title="coast").feature
+
+    assert (task.title, feature.name) == ("walk", "coast")
+
+
+def test_a_task_in_a_feature_may_name_its_project_too(desk: Containers) -> None:
+    desk.feature("coast")
+
+    assert desk.task("walk", of="coast", projectId="atlas").task.feature_id == desk["coast"]
+
+
+def test_tags_come_as_a_string_an_array_or_a_string_of_json(desk: Containers) -> None:
+    tags: Any
+    for tags in ("b, a ,b", ["b", " a", "b"], '["b","a"]'):
+        assert desk.task("walk", tags=tags).task.tags == ["a", "b"]
+
+
+def test_fifty_tags_of_a_hundred_characters_are_taken(desk: Containers) -> None:
+    tags = [f"{place:0100}" for place in range(50)]
+
+    assert desk.task("walk", tags=tags).task.tags == tags
+
+
+def test_what_is_related_is_so_from_both_sides(desk: Containers) -> None:
+    desk.tasks("draw", "print")
+    before = desk.version("draw")
+
+    desk.task("walk", relatedTo=f"{desk['draw']},{desk['print']}")
+
+    assert desk.shown("walk").related_to == [desk["draw"], desk["print"]]
+    assert desk.shown("draw").related_to == [desk["walk"]]
+    assert desk.version("draw") == before
+
+
+REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str | None]] = {
+    "no title": ({"containerType": "task", "projectId": "atlas"}, Invalid, "title"),
+    "no name": ({"containerType": "feature", "projectId": "atlas"}, Invalid, "name"),
+    "a blank title": ({"containerType": "task", "projectId": "atlas", "title": "  "}, Invalid, "title"),
+    "a title too long": ({"containerType": "task", "projectId": "atlas", "title": "x" * 256}, Invalid, "title"),
+    "two names": ({"containerType": "task", "projectId": "atlas", "title": "a", "name": "b"}, Invalid, "name"),
+    "no place": ({"containerType": "task", "title": "a"}, Invalid, "projectId"),
+    "no such project": ({"containerType": "task", "projectId": "nowhere", "title": "a"}, NotFound, None),
+    "no such feature": ({"containerType": "task", "featureId": "feature-0", "title": "a"}, NotFound, None),
+    "a task for a feature": ({"containerType": "task", "featureId": "@walk", "title": "a"}, NotFound, "featureId"),
+    "a feature in a feature": (
+        {"containerType": "feature", "projectId": "atlas", "featureId": "@coast", "name": "a"},
+        Invalid,
+        "featureId",
+    ),
+    "a complex feature": (
+        {"containerType": "feature", "projectId": "atlas", "name": "a", "complexity": 3},
+        Invalid,
+        "complexity",
+    ),
+    "no priority": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "priority": "URGENT"},
+        Invalid,
+        "priority",
+    ),
+    "complexity 0": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "complexity": 0},
+        Invalid,
+        "complexity",
+    ),
+    "complexity 11": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "complexity": 11},
+        Invalid,
+        "complexity",
+    ),
+    "51 tags": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "tags": [str(one) for one in range(51)]},
+        Invalid,
+        "tags",
+    ),
+    "a tag of 101 characters": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "tags": "x" * 101},
+        Invalid,
+        "tags",
+    ),
+    "tags of broken json": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "tags": '["a"'},
+        Invalid,
+        "tags",
+    ),
+    "related to nobody": (
+        {"containerType": "task", "projectId": "atlas", "title": "a", "relatedTo": "task-0"},
+        NotFound,
+        "relatedTo",
+    ),
+    "a status": ({"containerType": "task", "projectId": "atlas", "title": "a", "status": "ACTIVE"}, Invalid, "status"),
+    "no such type": ({"containerType": "epic", "projectId": "atlas", "title": "a"}, Invalid, "containerType"),
+    "a project with a priority": ({"containerType": "project", "name": "shop", "priority": "LOW"}, Invalid, "priority"),
+    "a project of 51 tags": (
+        {"containerType": "project", "name": "shop", "tags": [str(one) for one in range(51)]},
+        Invalid,
+        "tags",
+    ),
+    "a project that is there": ({"containerType": "project", "name": "atlas"}, Conflict, None),
+    "a project without a name": ({"containerType": "project"}, Invalid, "name"),
+}
+
+
+def test_what_cannot_be_made_is_refused_with_its_field_and_leaves_nothing(desk: Containers) -> None:
+    desk.feature("coast")
+    desk.task("walk")
+    before = desk.counts(), len(desk.call("project.list").projects)
+
+    for what, (asked, family, field) in REFUSED.items():
+        error = refused(partial(desk.call, "container.create", **desk.named(asked)))
+        assert isinstance(error, family), (what, error)
+        assert field is None or error.details["field"] == field, what
+
+    assert (desk.counts(), len(desk.call("project.list").projects)) == before
+
+
+def test_a_project_whose_summary_is_too_long_is_refused(desk: Containers) -> None:
+    error = refused(lambda: desk.call("container.create", containerType="project", name="shop", summary="x" * 5000))
+
+    assert isinstance(error, Invalid)
+    assert error.details["field"] == "summary"
+
+
+def test_a_project_without_a_summary_is_called_by_its_name(desk: Containers) -> None:
+    for name, given in {"shop": {}, "mill": {"summary": ""}}.items():
+        project = desk.call("container.create", containerType="project", name=name, **given).project
+        assert project.summary == name
+
+
+def test_a_feature_of_another_project_is_no_place_for_a_task(desk: Containers) -> None:
+    other = desk.elsewhere("shop")
+    other.feature("till")
+
+    error = refused(lambda: desk.task("walk", of="till", projectId="atlas"))
+
+    assert (error.code, error.contract_code) == ("mixed_projects", None)
+
+
+def test_what_is_made_can_be_told_from_its_history(desk: Containers) -> None:
+    desk.feature("coast")
+    desk.task("walk", of="coast", tags="wet", description="At low tide.")
+
+    (made,) = desk.history("walk")
+
+    assert made.action == "created"
+    assert {one.field: one.after for one in made.changes} == {
+        "kind": "task",
+        "summary": "walk",
+        "parent": desk["coast"],
+        "properties": {"priority": 2, "description": "At low tide."},
+        "tags": ["wet"],
+    }
+
+
+def test_what_is_sent_twice_is_made_once(desk: Containers) -> None:
+    first = desk.task("walk", op_id="once")
+    again = desk.task("walk", op_id="once")
+
+    assert json.dumps(first.task.id) == json.dumps(again.task.id)
+    assert desk.counts()[0] == 2
