@@ -10,11 +10,11 @@ VARIABLE = "GROUNDPLAN_PROOF_STEPS"  # how many steps each machine takes on each
 STEPS_IN_A_RUN = 30
 
 
-def always(steps: int) -> settings:
+def always(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
     """So many steps in all, the same ones each time."""
     return settings(
-        max_examples=max(1, steps // STEPS_IN_A_RUN),
-        stateful_step_count=STEPS_IN_A_RUN,
+        max_examples=max(1, steps // in_a_run),
+        stateful_step_count=in_a_run,
         derandomize=True,
         database=None,
         deadline=None,
@@ -22,7 +22,9 @@ def always(steps: int) -> settings:
     )
 
 
-def budget(steps: int) -> settings:
+def budget(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
     """The same, unless the environment asks for a proof: then as many as it says, and new ones each time."""
     asked = os.environ.get(VARIABLE)
-    return always(steps) if asked is None else settings(always(int(asked)), derandomize=False)
+    if asked is None:
+        return always(steps, in_a_run=in_a_run)
+    return settings(always(int(asked), in_a_run=in_a_run), derandomize=False)

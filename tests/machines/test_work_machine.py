@@ -55,7 +55,7 @@ class WorkMachine(WorkDriver):
             slice_, _, action = event.op.partition(".")
             if slice_ == "work":
                 recorded.setdefault(event.subject, Counter())[action] += 1
-        everybody = {**self.work.nodes, **self.work.gone}
+        everybody = self.work.everybody()
         assert recorded == {self.ids[n]: Counter(node.actions) for n, node in everybody.items()}
 
         for n in self.touched:
@@ -122,7 +122,7 @@ class WorkMachine(WorkDriver):
             n=node.n,
             id=self.ids[node.n],
             parent_n=node.parent,
-            kind="project" if node.n == ROOT else None,
+            kind=node.kind,
             rev=node.rev,
             summary=node.summary,
             resolved=node.resolved,
@@ -153,6 +153,8 @@ class WorkMachine(WorkDriver):
         if node.claim and node.is_claimed(self.clock.now):
             properties |= {"_claimed_by": node.claim.agent, "_claimed_at": stamp(node.claim.at)}
             properties |= {"_held": True} if node.claim.until is None else {}
+        if node.held is not None and not node.resolved:
+            properties["_hold"] = node.held
         told: dict[str, Any] = {
             "id": self.ids[n],
             "rev": node.rev,

@@ -23,15 +23,15 @@ class ReplayMachine(WorkDriver):
     @invariant()
     def the_events_rebuild_the_state(self) -> None:
         replay = Replay(self.stored.events)
-        assert {node_id: json.dumps(asdict(node), sort_keys=True) for node_id, node in replay.nodes.items()} == _nodes(
-            self.stored
-        )
+        assert {
+            node_id: json.dumps(asdict(node), sort_keys=True) for node_id, node in replay.nodes.items()
+        } == facts_stored(self.stored)
         names = {n: node.id for n, node in self.stored.nodes.items()}
         assert replay.edges == {(names[source], type_, names[target]) for source, type_, target in self.stored.edges}
         assert replay.merged == self.stored.merged
 
 
-def _nodes(stored: Stored) -> dict[str, str]:
+def facts_stored(stored: Stored) -> dict[str, str]:
     """The same facts from the rows. As text: there true is not 1."""
 
     def facts(n: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "an enforced claim keeps nobody away": (claiming, "check_free", nothing),
     "an old claim is as good as a new one": (claiming, "check_number", nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
-    "to Python true is 1": (update, "_same", lambda before, after: before == after),
+    "to Python true is 1": (update, "same", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
     "a call that comes twice is done twice": (store, "earlier_answer", nothing),
 }

@@ -34,6 +34,7 @@ LINKS = ("src/a.py", "docs/b.md", "https://example.org/c")
 EDGE_TYPES = (DEPENDS_ON, DEPENDS_ON, DEPENDS_ON, "relates_to", "blocks review of")
 # Some are equal to Python and not to JSON; some are no numbers and rank as absent.
 PRIORITIES = (0, False, 1, True, 2.5, -3, 2**53, 1e300, "9", [1], None)
+COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are some to the container dialect
 AREAS = (1, True, "ui", "1", None)
 STATES = ("doing", 0, False, {"step": [1, None]}, None)
 EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
@@ -109,6 +110,8 @@ def some_properties(random: Random) -> dict[str, Any]:
         properties["priority"] = random.choice(PRIORITIES)
     if often(random):
         properties["area"] = random.choice(AREAS)
+    if sometimes(random):
+        properties["complexity"] = random.choice(COMPLEXITIES)
     if rarely(random):
         properties["_claimed_by"] = "me"
     return properties

@@ -112,6 +112,9 @@ class Expect(Protocol):
 class WorkDriver(RuleBasedStateMachine):
     """Drives every mutation there is. What must hold after each step is added by who inherits."""
 
+    weights = WEIGHTS
+    oracle = Work
+
     def __init__(self, place: Place) -> None:
         super().__init__()
         self.clock = place.clock
@@ -124,7 +127,7 @@ class WorkDriver(RuleBasedStateMachine):
         self.project = f"project {next(place.serial)}"
         root = self.call("ada", "work.open", project=self.project, goal=GOAL)["root"]["id"]
         self.ids = {ROOT: root, NOWHERE: "nowhere"}
-        self.work = Work(GOAL, "ada", self.clock.now)
+        self.work = self.oracle(GOAL, "ada", self.clock.now)
         self.project_id = self.rows.project_id(self.project)
         self.stored = self.rows.of(self.project_id)
         self.touched = {ROOT}  # by the last call
@@ -133,7 +136,10 @@ class WorkDriver(RuleBasedStateMachine):
 
     @initialize(seed=SEEDS)
     def begin(self, seed: int) -> None:
-        luck = self.luck(seed)
+        self.begin_with(self.luck(seed))
+
+    def begin_with(self, luck: Random) -> None:
+        """Have something to work on."""
         for _ in range(2):
             self.plan(luck, nodes_max=6)
         self.set_policies(luck, most=5)
@@ -142,7 +148,11 @@ class WorkDriver(RuleBasedStateMachine):
     def step(self, seed: int) -> None:
         """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
         luck = self.luck(seed)
-        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        (verb,) = luck.choices(list(self.weights), list(self.weights.values()))
+        self.act(verb, luck)
+
+    def act(self, verb: str, luck: Random) -> None:
+        """Do something of this sort, or wait where there is nothing to do it with."""
         match verb:
             case "plan" if len(self.work.nodes) < NODES_MAX:
                 self.plan(luck)
@@ -262,11 +272,15 @@ class WorkDriver(RuleBasedStateMachine):
         self.told(sent.agent, sent.operation, sent.arguments)
         if sometimes(luck):
             with pytest.raises(GroundplanError) as refused:
-                self.call(sent.agent, sent.operation, **sent.arguments | {"decision": "something else"})
+                self.call(sent.agent, sent.operation, **self.altered(sent))
             assert refused.value.code == "op_id_reused"
         else:
             assert self.call(sent.agent, sent.operation, **sent.arguments) == sent.answer
         assert self.rows.of(self.project_id) == self.stored
+
+    def altered(self, sent: Sent) -> dict[str, Any]:
+        """The arguments of another call under the same op_id."""
+        return sent.arguments | {"decision": "something else"}
 
     # --- How it is told and judged ---
 
@@ -285,7 +299,7 @@ class WorkDriver(RuleBasedStateMachine):
         agent = agent or luck.choice(AGENTS)
         if sometimes(luck):
             arguments |= {"op_id": f"{self.project}, {next(self.op_ids)}"}
-        if sometimes(luck):
+        if operation.startswith("work.") and sometimes(luck):  # the dialect that takes one
             arguments |= {"decision": "we talked about it"}
         self.told(agent, operation, arguments)
         tried = self.work.copy()
@@ -304,11 +318,8 @@ class WorkDriver(RuleBasedStateMachine):
         if "op_id" in arguments:
             self.sent.append(Sent(agent, operation, arguments, answer))
         check(answer, expected)
-        self.touched = {
-            n
-            for n, node in [*tried.nodes.items(), *tried.gone.items()]
-            if node is not self.work.nodes.get(n) and node is not self.work.gone.get(n)
-        }
+        before = self.work.everybody()
+        self.touched = {n for n, node in tried.everybody().items() if node is not before.get(n)}
         self.work = tried
         self.check_outcome(answer, expected)
         self.check_events(agent, arguments.get("decision"))
@@ -358,10 +369,12 @@ def _by_id(mentions: list[dict[str, str]]) -> list[dict[str, str]]:
     return sorted(mentions, key=lambda mention: mention["id"])
 
 
-def run_machine(machine: Callable[[Place], WorkDriver], engine: Engine, budget: settings) -> None:
+def run_machine(
+    machine: Callable[[Place], WorkDriver], engine: Engine, budget: settings, *, reader: type[Rows] = Rows
+) -> None:
     """Run a machine on a store with a clock of our own."""
     clock = Hand()
-    with Rows(engine) as rows:
+    with reader(engine) as rows:
         place = Place(engine.another_store(clock=clock), clock, rows, count(1))
         # It says that it wants a class, and only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(place))

@@ -88,6 +88,11 @@ class Node:
     claim: Claim | None = None
     fence: int = 0
     actions: tuple[str, ...] = ("created",)
+    updated_by: str = ""  # nobody yet but who made it
+    kind: str | None = None
+    status: str | None = None  # of the container dialect, where nothing else tells it
+    held: str | None = None  # why it must wait, by somebody's word
+    reason: str | None = None  # why it waits for others
 
     @property
     def rev(self) -> int:
@@ -206,12 +211,13 @@ class Work:
     """One project."""
 
     def __init__(self, goal: str, agent: str, now: int, policies: Policies | None = None) -> None:
-        self.nodes = {ROOT: Node(ROOT, None, goal, now, agent, now)}
+        self.nodes = {ROOT: Node(ROOT, None, goal, now, agent, now, kind="project")}
         self.edges: frozenset[Edge] = frozenset()
         self.policies = policies or Policies()
         self.gone: dict[int, Node] = {}  # merged away, with what happened to them
         self.last_n = ROOT
-        self._reopened: list[int] = []  # in the call under way
+        self._agent = agent  # of the call under way
+        self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
 
     def copy(self) -> Self:
@@ -221,6 +227,10 @@ class Work:
         return twin
 
     # What it all means.
+
+    def everybody(self) -> dict[int, Node]:
+        """Also those that are there no more."""
+        return {**self.nodes, **self.gone}
 
     def children(self, n: int) -> list[int]:
         return [node.n for node in self.nodes.values() if node.parent == n]
@@ -294,8 +304,8 @@ class Work:
         if any(target in self.ancestors(n) for n in self.nodes for target in self.waits_for(n)):
             return True
         if not self.policies.inherit_dependencies:
-            return _has_cycle(self.nodes, self.waits_for)
-        return _has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
+            return has_cycle(self.nodes, self.waits_for)
+        return has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
 
     def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
         """What must have happened before a node may start or be finished, where dependencies are inherited."""
@@ -310,7 +320,7 @@ class Work:
     # What callers do. Each either does all of it or raises, and then the state is of no use any more: try it on a copy.
 
     def plan(self, planned: Sequence[Planned], *, agent: str, now: int) -> Answer:
-        before = self._begin()
+        before = self._begin(agent)
         refs = {one.ref: self.last_n + place for place, one in enumerate(planned, 1)}
         numbers = list(refs.values())
         problems = set()
@@ -329,7 +339,7 @@ class Work:
         edges = {Edge(refs[one.ref], DEPENDS_ON, meant(target)) for one in planned for target in one.depends_on}
         if problems:
             raise Refused(*problems)
-        if _has_cycle(numbers, lambda n: [parents[n]] if parents[n] in parents else []):
+        if has_cycle(numbers, lambda n: [parents[n]] if parents[n] in parents else []):
             raise Refused("cycle_detected")
         for one, (n, parent) in zip(planned, parents.items(), strict=True):
             properties = {key: value for key, value in one.properties.items() if value is not None}
@@ -344,7 +354,7 @@ class Work:
         return self._answer(before, created=tuple(numbers))
 
     def update(self, items: Sequence[Item], *, agent: str, now: int, is_person: bool = True) -> Answer:
-        before = self._begin()
+        before = self._begin(agent)
         unproven = tuple(item.n for item in items if self._change(item, agent=agent, now=now, is_person=is_person))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
         return self._answer(before, updated=updated, unproven=unproven)
@@ -360,9 +370,9 @@ class Work:
         action = "updated"
         if new.resolved != old.resolved:
             action = "resolved" if new.resolved else "reopened"
-        elif _same(replace(new, claim=old.claim), old):
+        elif same_node(replace(new, claim=old.claim, status=old.status), old):
             action = "released" if new.claim is None else "renewed"
-        if not _same(new, old):
+        if not same_node(new, old):
             self._record(new, action, now)
         if action == "resolved":
             self._resolve_above(item.n, agent, now)
@@ -416,7 +426,7 @@ class Work:
                 yield "evidence_required"
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
-        before = self._begin()
+        before = self._begin(agent)
         if not any(n in self.nodes for link in links for n in (link.source, link.target)):
             raise Refused("not_found")  # nothing says which project is meant
         rejected = []
@@ -445,7 +455,7 @@ class Work:
         return "cycle_detected" if tried.has_loop() else None
 
     def restructure(self, operations: Sequence[Operation], *, agent: str, now: int) -> Answer:
-        before = self._begin()
+        before = self._begin(agent)
         for operation in operations:
             match operation:
                 case Move(n, new_parent):
@@ -495,7 +505,7 @@ class Work:
                 self._record(self.nodes[edge.source], "disconnected" if other in self.edges else "connected", now)
             if other.source != other.target:
                 self.edges |= {other}
-        self.gone[source] = replace(old, actions=(*old.actions, "merged"), updated_at=now)
+        self.gone[source] = replace(old, actions=(*old.actions, "merged"), updated_at=now, updated_by=agent)
         del self.nodes[source]
         if not old.resolved and self.nodes[target].resolved:
             self._record(replace(self.nodes[target], resolved=False, outcome=None), "reopened", now)
@@ -521,15 +531,13 @@ class Work:
         self, *, agent: str, now: int, count: int = 1, scope: int | None = None, only: Mapping[str, Any] | None = None
     ) -> Answer:
         """`next` with `claim: true`."""
-        before = self._begin()
+        before = self._begin(agent)
         if scope is not None:
             self._find(scope)
         claimed = []
         for n in self.offered(agent, now, scope=scope, only=only)[:count]:
             node = self.nodes[n]
-            is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
-            claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
-            self._record(replace(node, claim=claim, fence=node.fence + 1), "claimed", now)
+            self._claim(node, "claimed", agent, now)
             claimed.append((n, node.fence + 1))
         return self._answer(before, claimed=tuple(claimed))
 
@@ -540,6 +548,11 @@ class Work:
         return Answer()
 
     # How changes spread.
+
+    def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
+        is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
+        claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
+        self._record(replace(node, claim=claim, fence=node.fence + 1), action, now)
 
     def _reopen_above(self, n: int, now: int) -> None:
         """An open node has no resolved ancestor."""
@@ -567,17 +580,18 @@ class Work:
 
     def _record(self, node: Node, action: str, now: int) -> None:
         """Every event is one step of its node's revision, and the last one its latest change."""
-        self.nodes[node.n] = replace(node, actions=(*node.actions, action), updated_at=now)
+        self.nodes[node.n] = replace(node, actions=(*node.actions, action), updated_at=now, updated_by=self._agent)
 
     def _find(self, *numbers: int) -> None:
         if any(n not in self.nodes for n in numbers):
             raise Refused("not_found")
 
-    def _begin(self) -> Work:
+    def _begin(self, agent: str) -> Self:
+        self._agent = agent
         self._reopened, self._auto_resolved = [], []
         return self.copy()
 
-    def _answer(self, before: Work, **told: Any) -> Answer:
+    def _answer(self, before: Self, **told: Any) -> Answer:
         old = set(before.nodes)
         newly_actionable = frozenset(n for n in self.actionable() - before.actionable() if n in old)
         return Answer(
@@ -590,7 +604,7 @@ class Work:
         )
 
 
-def _has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> bool:
+def has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> bool:
     """Whether the moments cannot be put in an order: taking away all that wait for nothing leaves some."""
     waiting = {moment: set(comes_after(moment)) for moment in moments}
     while waiting:
@@ -601,7 +615,7 @@ def _has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) ->
     return False
 
 
-def _same(one: Node, other: Node) -> bool:
+def same_node(one: Node, other: Node) -> bool:
     """Whether two nodes have the same facts."""
     told = [(node.state, sorted(node.properties.items())) for node in (one, other)]
     return one == other and _same_value(*told)

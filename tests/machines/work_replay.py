@@ -39,6 +39,8 @@ class Rebuilt:
 class Replay:
     """Nodes and edges by id, as the events told so far have left them."""
 
+    rebuilt = Rebuilt
+
     def __init__(self, events: Iterable[EventRow]) -> None:
         self.nodes: dict[str, Rebuilt] = {}
         self.edges: set[tuple[str, str, str]] = set()
@@ -50,7 +52,7 @@ class Replay:
 
     def _apply(self, action: str, event: EventRow) -> None:
         if action == "created":
-            self.nodes[event.subject] = Rebuilt(created_at=event.at, created_by=event.actor)
+            self.nodes[event.subject] = self.rebuilt(created_at=event.at, created_by=event.actor)
         node = self.nodes[event.subject]
         node.rev += 1
         node.updated_at = event.at

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import psycopg
@@ -61,7 +62,8 @@ class EventRow(NamedTuple):
     decision: str | None
 
 
-class Stored(NamedTuple):
+@dataclass(frozen=True)
+class Stored:
     """Everything that is kept about the work of one project."""
 
     rev: int

@@ -1,0 +1,111 @@
+"""Nothing happens in either dialect that is not told: the events alone rebuild everything that is stored."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hypothesis.stateful import invariant
+
+from tests.engines import Engine
+from tests.machines.budget import budget
+from tests.machines.containers_driver import ContainersDriver, run_containers
+from tests.machines.containers_oracle import CLOSED, NEW, RELATES_TO, USUAL, WILL_NOT_IMPLEMENT
+from tests.machines.test_work_replay import facts_stored
+from tests.machines.work_replay import Rebuilt, Replay
+from tests.machines.work_rows import EventRow
+
+STEPS = 90
+
+KEPT = ("kind", "held_reason", "blocked_reason")
+
+
+@dataclass
+class Container(Rebuilt):
+    """What is known of one node in both dialects."""
+
+    kind: str | None = None
+    status: str | None = None
+    held_reason: str | None = None
+    blocked_reason: str | None = None
+    tags: list[str] = field(default_factory=list)
+
+
+class ContainersReplay(Replay):
+    """What an event is says some more by itself: what is resolved has no status, and who is named is who took it."""
+
+    rebuilt = Container
+    nodes: dict[str, Container]  # type: ignore[assignment]  # all are made by this class
+
+    def __init__(self, events: list[EventRow]) -> None:
+        self.deleted: set[str] = set()
+        self.pipelines: Any = {kind: list(steps) for kind, steps in USUAL.items()}
+        super().__init__(events)
+
+    def _change(self, action: str, event: EventRow, name: str, before: Any, after: Any) -> None:
+        node = self.nodes[event.subject]
+        match name:
+            case "status":  # as callers see it
+                node.status = None if after in (NEW, CLOSED, WILL_NOT_IMPLEMENT) else after
+            case "tags":
+                assert node.tags == (before or [])
+                node.tags = after
+            case "pipelines":
+                assert before == self.pipelines
+                self.pipelines = after
+            case "deleted":
+                self._delete(event.subject)
+            case "relates_to" if isinstance(after, list):
+                self._relate(event.subject, before or [], after)
+            case _ if name in KEPT:
+                assert getattr(node, name) == before
+                setattr(node, name, after)
+            case _:
+                super()._change(action, event, name, before, after)
+        if name == "claimed_by" and after is not None and action != "claimed":
+            node.claimed_at = event.at
+            node.claim_number += 1
+        if (name, after) == ("resolved", True):
+            node.status = None
+
+    def _delete(self, subject: str) -> None:
+        self.deleted.add(subject)
+        del self.nodes[subject]
+        self.edges = {edge for edge in self.edges if subject not in (edge[0], edge[2])}
+
+    def _relate(self, subject: str, before: list[str], after: list[str]) -> None:
+        for other in set(before) - set(after):  # or it began at the other end, whose own event tells
+            self.edges.discard((subject, RELATES_TO, other))
+        self.edges |= {(subject, RELATES_TO, other) for other in set(after) - set(before)}
+
+
+class ContainersReplayMachine(ContainersDriver):
+    """Rebuilds the project from its events after each step."""
+
+    @invariant()
+    def the_events_rebuild_the_state(self) -> None:
+        replay, stored = ContainersReplay(self.stored.events), self.stored
+        assert {node_id: json.dumps(asdict(node), sort_keys=True) for node_id, node in replay.nodes.items()} == {
+            node_id: json.dumps(json.loads(facts) | self.kept(node_id), sort_keys=True)
+            for node_id, facts in facts_stored(stored).items()
+        }
+        names = {n: node.id for n, node in stored.nodes.items()}
+        assert replay.edges == {(names[source], type_, names[target]) for source, type_, target in stored.edges}
+        assert (replay.merged, frozenset(replay.deleted)) == (stored.merged, stored.deleted)
+        assert stored.pipelines in (None, replay.pipelines)
+
+    def kept(self, node_id: str) -> dict[str, Any]:
+        (n,) = (n for n, node in self.stored.nodes.items() if node.id == node_id)
+        row = self.stored.containers[n]
+        return {
+            "kind": self.stored.nodes[n].kind if n > 1 else None,  # that the root is one goes without saying
+            "status": row.status,
+            "held_reason": row.held_reason,
+            "blocked_reason": row.blocked_reason,
+            "tags": sorted(tag for of, tag in self.stored.tags if of == n),
+        }
+
+
+def test_the_events_of_any_run_in_two_dialects_rebuild_the_state(engine: Engine) -> None:
+    run_containers(ContainersReplayMachine, engine, budget(STEPS, in_a_run=45))

@@ -1,0 +1,79 @@
+"""The machine of both dialects has teeth: with any one guard or step switched off, it finds a run that goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work import claiming, cycles, move, next, readiness  # noqa: A004 - the use case
+from groundplan.work.containers import moving, update
+from groundplan.work.readiness import Readiness
+from groundplan.work.row import NodeRow
+from tests.engines import SqliteEngine
+from tests.machines.budget import always
+from tests.machines.containers_driver import run_containers
+from tests.machines.test_containers_machine import STEPS_IN_A_RUN, ContainersMachine
+
+STEPS_MAX = 6_000
+
+# What the machine asks after each step. Here answers and rows will do, and looking at them alone is quick.
+QUESTIONS = (
+    "the_counts_of_open_are_right",
+    "queries_find_who_is_ready_and_who_is_blocked_and_rank_everybody",
+    "everybody_is_offered_what_they_may_take_best_first",
+    "the_context_of_a_changed_node_is_right",
+    "the_next_task_is_the_best_that_nobody_works_on",
+    "the_next_feature_is_the_best_that_can_be_worked_on",
+    "everything_blocked_is_told_with_what_blocks_it",
+    "what_was_touched_is_shown_as_it_is",
+    "the_project_is_counted_and_listed_as_it_is",
+    "tasks_are_found_by_what_they_are",
+)
+Unasking: Any = type("Unasking", (ContainersMachine,), dict.fromkeys(QUESTIONS))
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """What a guard does that was switched off."""
+
+
+def no_changes(*_: Any, **__: Any) -> list[Any]:
+    """What a step does that was left out."""
+    return []
+
+
+def only_where_inherited(tx: Transaction, *_: Any) -> bool:
+    """What would be so if features were like any other node."""
+    return tx.project.policies.inherit_dependencies
+
+
+SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
+    "a feature does not end with its last task": (Readiness, "_close_feature", nothing),
+    "a feature does not begin with its first task": (Readiness, "begun", nothing),
+    "a feature does not begin with a claim": (next, "begin_feature", nothing),
+    "what a feature waits for holds nothing back": (readiness, "passes_on", only_where_inherited),
+    "what is on hold can go on": (NodeRow, "waits", property(lambda node: node.open_deps > 0)),
+    "nobody counts the tasks of a feature": (Readiness, "_tally", nothing),
+    "what moves stays in its feature": (move, "feature_below", nothing),
+    "a task may wait for its feature's dependents": (cycles, "waits_through_tree", only_where_inherited),
+    "nobody claims what goes active": (moving, "_settle_claim", no_changes),
+    "what is released stays active": (claiming, "ACTIVE", "no such status"),
+    "an old version is as good as a new one": (moving, "refuse_stale", nothing),
+    "a pipeline leaves somebody behind": (update, "refuse_stranded", nothing),
+}
+
+
+@pytest.mark.parametrize("sabotage", SABOTAGE)
+def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*SABOTAGE[sabotage])
+    assert all(hasattr(ContainersMachine, question) for question in QUESTIONS)
+    engine = SqliteEngine(tmp_path / "plan.db")
+    until_found = settings(always(STEPS_MAX, in_a_run=STEPS_IN_A_RUN), phases=[Phase.generate])
+    with pytest.raises((AssertionError, GroundplanError, *engine.refusals)):  # the database may be the first to notice
+        run_containers(Unasking, engine, until_found)
+    engine.close()
