@@ -30,6 +30,7 @@ PARTS = {
     "work": "work:part",
     "plan": "planning:part",
     "claims": "claims:part",
+    "containers": "containers:part",
     "patterns": "patterns:part",
     "knowledge": "knowledge:part",
     "freshness": "freshness:part",

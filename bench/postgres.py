@@ -101,12 +101,12 @@ def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> No
                     copy.write_row(("local", project_id, *edge))
         counts = _one(
             source.execute(
-                "SELECT last_n, total, resolved, blocked, actionable FROM work_projects WHERE project_id = ?",
+                "SELECT last_n, total, resolved, blocked, actionable, tasks FROM work_projects WHERE project_id = ?",
                 (of_graph,),
             )
         )
         target.execute(
-            "UPDATE work_projects SET (last_n, total, resolved, blocked, actionable) = (%s, %s, %s, %s, %s) "
+            "UPDATE work_projects SET (last_n, total, resolved, blocked, actionable, tasks) = (%s, %s, %s, %s, %s, %s) "
             "WHERE tenant_id = 'local' AND project_id = %s",
             (*counts, project_id),
         )
