@@ -275,12 +275,12 @@ class PostgresEngine(Engine):
             self.store.close()
             self.store = PostgresStore(self.app_url)
             return
-        tables = ", ".join(table.name for table in schema().tables if table.name != "schema_migrations")
+        tables = [table.name for table in schema().tables if table.name != "schema_migrations"]
         connection = self._superuser()
         with connection.transaction():
             # Past the triggers that rightly refuse to empty the events.
             connection.execute("SET LOCAL session_replication_role = replica")
-            _run(connection, (f"TRUNCATE {tables}",))
+            _run(connection, (f"TRUNCATE {', '.join(tables)}",))
             connection.execute(
                 "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')"
             )

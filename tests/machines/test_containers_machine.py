@@ -19,7 +19,7 @@ from tests.machines.containers_rows import ContainerRow
 from tests.machines.test_work_machine import WorkMachine
 from tests.machines.work_oracle import ROOT
 
-STEPS = 240
+STEPS = 120
 STEPS_IN_A_RUN = 60  # it takes some to bring a feature to its end
 LOOKED_AT_MAX = 2  # of the nodes that a step touched
 

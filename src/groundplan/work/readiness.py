@@ -261,10 +261,12 @@ class Readiness:
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
         """Resolve those of these nodes that have nothing left to do; they, with their parents."""
-        if not parents:
-            return {}
+        resolves_all = self._tx.project.policies.auto_resolve_parents
+        asked = [n for n in parents if resolves_all or self._before[n].kind == FEATURE]
         resolved: dict[int, int | None] = {}
-        for row in self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(parents)):
+        if not asked:
+            return resolved
+        for row in self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(asked)):
             n, parent_n, node_id, kind, status, *rest = row
             if kind == FEATURE:
                 self._close_feature(n, node_id, status)
@@ -293,6 +295,6 @@ class Readiness:
     def _may_resolve(self, claimed_by: str | None, claimed_until: str | None, evidence_total: int) -> bool:
         """Whether the policies let a node be resolved by what happened below it: they bind the engine as well."""
         policies = self._tx.project.policies
-        if not policies.auto_resolve_parents or (policies.evidence == "require" and not evidence_total):
+        if policies.evidence == "require" and not evidence_total:
             return False
         return policies.claims == "soft" or not is_held_by_another(self._tx, claimed_by, claimed_until)

@@ -76,7 +76,7 @@ class Update(Struct, rename="camel", forbid_unknown_fields=True):
     complexity: Complexity | UnsetType | None = UNSET
     tags: Several | UnsetType | None = UNSET
     related_to: Several | UnsetType | None = UNSET
-    pipeline: Annotated[Any, Meta(extra_json_schema={"type": "object"})] = None
+    pipeline: Annotated[Any, Meta(extra_json_schema={"type": ["object", "array"]})] = None
     op_id: OpId = field(name="op_id", default=None)
 
 
