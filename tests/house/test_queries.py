@@ -142,8 +142,6 @@ READ_ALL = {
     "work/containers: blocked": "an index of those that wait in the order of importance; it says how many there are",
     "work/containers: search_tasks": "a list of what is meant, by words and statuses that no index has",
     "work/containers: count_tasks": "how many they are",
-    "work/containers: stranded": "each node that was begun is looked at, before a change of pipeline",
-    "work/containers: begun_counts": "counts what was begun in a project, from an index",
     "work/containers/tags: container_tags": "counts each tag of the projects, from an index alone",
     "work/containers/tags: container_tags_by_kind": "the same for one kind",
     "work/containers/tags: section_tags": "counts each tag of the sections, from an index alone",

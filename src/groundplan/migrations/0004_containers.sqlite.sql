@@ -65,7 +65,7 @@ CREATE INDEX work_nodes_features ON work_nodes (tenant_id, project_id, priority 
  WHERE kind = 'feature';
 CREATE INDEX work_nodes_by_feature ON work_nodes (tenant_id, project_id, feature_n, n)
  WHERE feature_n IS NOT NULL;
-CREATE INDEX work_nodes_by_status ON work_nodes (tenant_id, project_id, feature_n, status, n)
+CREATE INDEX work_nodes_by_status ON work_nodes (tenant_id, project_id, status, feature_n, n)
  WHERE status IS NOT NULL;
 
 -- The steps that a project's tasks and features take, where they are not the usual ones; and how many tasks there are.

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.pipeline import pipelines_of
 from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 sql = load_queries(__file__)
@@ -31,7 +32,9 @@ def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
 def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
     """The tasks of some features, by their numbers."""
     begun: dict[int | None, Counter[str]] = {}
-    for feature_n, status, count in tx.all(sql.begun_counts_of_features, project_id=project_id, ns=listed(ns)):
+    steps = listed(pipelines_of(tx, project_id).task)
+    rows = tx.all(sql.begun_counts_of_features, project_id=project_id, ns=listed(ns), steps=steps)
+    for feature_n, status, count in rows:
         begun.setdefault(feature_n, Counter())[status] += count
     # Who works on what is looked at, because a claim ends by the clock alone; of that there is never much.
     for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):

@@ -84,6 +84,7 @@ SELECT c.id, c.status
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
+   AND c.status > ''
    AND c.status IS NOT NULL
    AND NOT (c.kind IS NOT NULL AND c.kind = 'feature' AND c.status IN (SELECT value FROM each(:feature_steps))
             OR (c.kind IS NULL OR c.kind <> 'feature') AND c.status IN (SELECT value FROM each(:task_steps)))
@@ -354,21 +355,23 @@ SELECT n, tasks, tasks_closed, tasks_dropped
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: begun_counts
--- How many tasks of a project stand at each step that is kept.
+-- How many tasks of a project stand at each step that is kept. A range of all of them, so that SQLite takes the index.
 SELECT c.status, count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
+   AND c.status > ''
    AND c.status IS NOT NULL
    AND (c.kind IS NULL OR c.kind <> 'feature')
  GROUP BY c.status;
 
 -- name: begun_counts_of_features
--- How many tasks of some features stand at each step that is kept.
+-- How many tasks of some features stand at each of some steps.
 SELECT c.feature_n, c.status, count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
+   AND c.status IN (SELECT value FROM each(:steps))
    AND c.feature_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND c.status IS NOT NULL
    AND (c.kind IS NULL OR c.kind <> 'feature')
