@@ -241,8 +241,11 @@ class Containers(Work):
     def revise(self, n: int, kind: str, version: int, changes: Mapping[str, Any], *, agent: str, now: int) -> Told:
         """`update`: other words, priority or tags, another feature (None: none), and what it is related to."""
         before = self._begin(agent)
-        if kind == FEATURE and {"complexity", "feature"} & changes.keys():
-            raise Refused("VALIDATION_ERROR")
+        if kind == FEATURE:  # null is nothing said, where there is nothing to take away
+            foreign = {key: changes[key] for key in ("complexity", "feature") if key in changes}
+            changes = {key: value for key, value in changes.items() if key not in foreign}
+            if not changes or any(value is not None for value in foreign.values()):
+                raise Refused("VALIDATION_ERROR")
         self._meant(n, kind, version)
         if "feature" in changes:
             self._enter(n, changes["feature"], now)
