@@ -151,7 +151,13 @@ READ_ALL = {
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b[^(]*(?:\(([^)]*)\))?")
 ALIAS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+([a-z_]+)\b(?!\s*\()(?:\s+AS\s+([a-z_]+))?", re.IGNORECASE)
-MANY_ROWS = {"tenant_id=?", "id=?", "tenant_id=? AND project_id=?"}
+# The last one is every node but the root: what "has a parent" comes to.
+MANY_ROWS = {
+    "tenant_id=?",
+    "id=?",
+    "tenant_id=? AND project_id=?",
+    "tenant_id=? AND project_id=? AND parent_n>?",
+}
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
