@@ -39,6 +39,9 @@ class Permission(StrEnum):
     TEMPLATE_WRITE = "work:template:write"
     KNOWLEDGE_READ = "knowledge:read"
     KNOWLEDGE_WRITE = "knowledge:write"
+    CONTEXT_READ = "context:read"
+    CONTEXT_WRITE = "context:write"
+    CONTEXT_DELETE = "context:run:delete"
 
 
 _VIEWERS = frozenset(Role)
@@ -62,6 +65,10 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.WORK_RESTRUCTURE: _EDITORS,
     Permission.KNOWLEDGE_READ: _VIEWERS,
     Permission.KNOWLEDGE_WRITE: _EDITORS,
+    Permission.CONTEXT_READ: _VIEWERS,
+    # Whoever may write facts may also begin and commit runs; to take a run away is the owner's.
+    Permission.CONTEXT_WRITE: _EDITORS,
+    Permission.CONTEXT_DELETE: _OWNERS,
 }
 
 # Permissions that every member of the organization has; no project is involved.

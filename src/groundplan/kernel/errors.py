@@ -26,6 +26,7 @@ class GroundplanError(Exception):
 
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # what a contract calls this very refusal, where its family will not do
+    contract_name: ClassVar[str | None] = None  # the same for a contract that names the classes of its refusals
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
 
@@ -89,6 +90,12 @@ class Conflict(GroundplanError):
     code = "conflict"
     status = 409
     exit_code = 5
+
+
+class NameTaken(Conflict):
+    """Something of that name is there already, whether the actor may see it or not."""
+
+    code = "name_taken"
 
 
 class RuleViolated(GroundplanError):

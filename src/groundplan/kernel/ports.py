@@ -32,7 +32,7 @@ class Port:
 
 
 class Question(Generic[Asked, Answer]):
-    """Something that one slice knows and others may ask; the answer only reads."""
+    """Something that one slice knows, or alone can do, and others may ask for."""
 
     def __init__(self) -> None:
         self._answer: Callable[[Transaction, Asked], Answer] | None = None
@@ -63,3 +63,20 @@ class FilesAsked(NamedTuple):
 
 # What one must know about some files of the project entered, as `query_graph context` says it.
 knowledge_of_files: Question[FilesAsked, Any] = Question()
+
+
+# Begin a run of facts in a project that is being made, of which the id is given; the answer is the id of the run.
+draft_begun: Question[str, str] = Question()
+
+
+class ContextInForce(NamedTuple):
+    """The run of facts that the project entered stands on, and which of the required ones it lacks."""
+
+    run_id: str
+    is_partial: bool
+    context_version_id: str
+    required_unset: list[str]
+
+
+# What the gates ask about facts: None where none were ever committed.
+context_in_force: Question[None, ContextInForce | None] = Question()

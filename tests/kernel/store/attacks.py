@@ -8,14 +8,16 @@ test can show both that it is refused and that it is no blank shot.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.tables import FrozenWhen
-from tests.engines import Engine, Rows
+from tests.engines import Engine, Rows, Run, undone
 
-Value = str | int | None
+Value = str | float | bool | None
+Row = Mapping[str, Value]
 
 
 class Way(Enum):
@@ -23,6 +25,7 @@ class Way(Enum):
 
     EDIT = "the row may still change"
     UNDO = "there are no guards"
+    DETACH = "there are neither guards nor references"
     BULK = "there are no guards, and the attacker has the rights of the owner"
     TAMPER = "the attacker has the rights of the owner, and takes the guards down"
 
@@ -41,10 +44,11 @@ class Prey:
     """A row that is there, and what an attacker would make of it."""
 
     table: str
-    key: tuple[str, ...]
-    row: Mapping[str, Value]  # every column
-    change: tuple[str, Value]  # a column outside the key, and another value for it
-    fresh: Mapping[str, Value]  # what makes a copy of the row another row
+    key: tuple[str, ...]  # a unique one
+    row: Row  # every column
+    change: Row = field(default_factory=dict)  # columns and other values for them
+    fresh: Row = field(default_factory=dict)  # what makes a copy of the row another row
+    anchors: tuple[str, ...] = ()  # columns that point to rows below the same parent, and so must go along
 
     @property
     def where(self) -> str:
@@ -52,19 +56,31 @@ class Prey:
 
     @property
     def assignment(self) -> str:
-        column, value = self.change
-        return f"{column} = {literal(value)}"
+        return assigned(self.change)
+
+    def moved(self, columns: Sequence[str], key: Sequence[Value], there: Prey) -> str:
+        """The statement that puts it below the parent with this key, where another one is already."""
+        beside = {**there.row, **there.fresh}
+        to = dict(zip(columns, key, strict=True)) | {column: beside[column] for column in self.anchors}
+        return f"UPDATE {self.table} SET {assigned(to)} WHERE {self.where}"
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A parent with one row below it in every child table."""
+    """A parent with one row below it in every child table that nothing refers to, and what those refer to."""
 
     parent: Prey
     children: tuple[Prey, ...]
+    reopened: Row  # what would make the parent open again
+    beside: tuple[Prey, ...] = ()  # what the children refer to, before what refers to it
+    cascades: bool = False  # whether a parent takes with it what lies below, or may not go while there is anything
 
     def key(self, frozen: FrozenWhen) -> tuple[Value, ...]:
         return tuple(self.parent.row[column] for column in frozen.key)
+
+    @property
+    def bottom_up(self) -> tuple[Prey, ...]:
+        return (*self.children, *reversed(self.beside), self.parent)
 
 
 def row_attacks(prey: Prey, dialect: Dialect) -> Iterator[Attack]:
@@ -119,38 +135,87 @@ def family_attacks(frozen: FrozenWhen, target: Family, other: Family, dialect: D
         yield from row_attacks(child, dialect)
         new = inserted(child.table, {**child.row, **child.fresh})
         yield Attack(f"insert into {child.table}", Way.EDIT, (new,))
-        out = f"UPDATE {child.table} SET {pairs(columns, other.key(frozen))} WHERE {child.where}"
+        out = child.moved(columns, other.key(frozen), stranger)
         yield Attack(f"move out of {child.table}", Way.EDIT, (out,))
-        into = f"UPDATE {child.table} SET {pairs(columns, target.key(frozen))} WHERE {stranger.where}"
+        into = stranger.moved(columns, target.key(frozen), child)
         yield Attack(f"move into {child.table}", Way.EDIT, (into,))
         if dialect is Dialect.SQLITE:
             ignoring = new.replace("INSERT", "INSERT OR IGNORE", 1)
             yield Attack(f"insert or ignore into {child.table}", Way.EDIT, (ignoring,))
-            yield from _trampling(child, stranger)
+            yield from _trampling(child, stranger, columns)
         else:
             yield Attack(f"copy into {child.table}", Way.BULK, (copied(child),))
 
 
 def _parent_attacks(frozen: FrozenWhen, target: Family, dialect: Dialect) -> Iterator[Attack]:
     parent = target.parent
-    gone = {f"delete {parent.table}", f"replace {parent.table}", f"merge away {parent.table}"}
+    # While rows lie below, a parent cannot go: they would be seen without one.
+    gone = Way.UNDO if target.cascades else Way.DETACH
+    goes = {f"delete {parent.table}", f"replace {parent.table}", f"merge away {parent.table}"}
     for attack in row_attacks(parent, dialect):
-        # While rows lie below, a parent cannot go: they would be seen without one.
-        yield replace(attack, way=Way.UNDO) if attack.name in gone else attack
-    reopened = f"UPDATE {parent.table} SET {frozen.column} = 'REOPENED' WHERE {parent.where}"
+        yield replace(attack, way=gone) if attack.name in goes else attack
+    reopened = f"UPDATE {parent.table} SET {assigned(target.reopened)} WHERE {parent.where}"
     yield Attack("set the status back", Way.UNDO, (reopened,))
-    moved = f"UPDATE {parent.table} SET {frozen.key[-1]} = 'elsewhere' WHERE {parent.where}"
-    yield Attack("give the parent another key", Way.UNDO, (moved,))
-    below = tuple(f"DELETE FROM {child.table} WHERE {child.where}" for child in target.children)
-    yield Attack("delete from the bottom up", Way.EDIT, (*below, f"DELETE FROM {parent.table} WHERE {parent.where}"))
+    if dialect is Dialect.SQLITE:
+        anew = inserted(parent.table, {**parent.row, **target.reopened}, verb="INSERT OR REPLACE")
+        yield Attack("begin the parent again", gone, (anew,))
+    elsewhere = assigned({**parent.change, frozen.key[-1]: "elsewhere"})
+    moved = f"UPDATE {parent.table} SET {elsewhere} WHERE {parent.where}"
+    yield Attack("give the parent another key", gone, (moved,))
+    below = tuple(f"DELETE FROM {prey.table} WHERE {prey.where}" for prey in target.bottom_up)
+    yield Attack("delete from the bottom up", Way.EDIT, below)
 
 
-def _trampling(child: Prey, stranger: Prey) -> Iterator[Attack]:
+def _trampling(child: Prey, stranger: Prey, columns: Sequence[str]) -> Iterator[Attack]:
     """An open row that takes the key of another one removes it."""
-    taken = pairs(child.key, tuple(child.row[column] for column in child.key))
+    taken = assigned({column: child.row[column] for column in child.key})
     over = f"UPDATE OR REPLACE {child.table} SET {taken} WHERE {stranger.where}"
     yield Attack(f"trample a row of {child.table}", Way.EDIT, (over,))
-    yield Attack(f"trample {child.table} quietly", Way.TAMPER, ("PRAGMA recursive_triggers = OFF", over))
+    # Where the parent is a part of the key, the row comes below it, which is not quiet any more.
+    way = Way.BULK if set(columns) <= set(child.key) else Way.TAMPER
+    yield Attack(f"trample {child.table} quietly", way, ("PRAGMA recursive_triggers = OFF", over))
+
+
+class Siege:
+    """Every attack on families of one engine, and what comes of it. `other` is open, to move rows about."""
+
+    def __init__(self, engine: Engine, frozen: FrozenWhen, other: Family) -> None:
+        self.engine = engine
+        self.tables = [frozen.parent, *frozen.children]
+        self.show = picture((*other.children, other.parent), engine.dialect)
+        self._frozen = frozen
+        self._other = other
+
+    def attacks(self, target: Family, *ways: Way) -> list[Attack]:
+        found = [
+            attack
+            for attack in (
+                *family_attacks(self._frozen, target, self._other, self.engine.dialect),
+                *guard_attacks(self.engine, self.tables),
+            )
+            if attack.way in ways
+        ]
+        assert found
+        return found
+
+    def unrefused(self, run: Run, attacks: Sequence[Attack]) -> list[str]:
+        """The attacks that are let through in a transaction, whatever comes of them."""
+        return [attack.name for attack in attacks if self._outcome(run, attack) is not None]
+
+    def without_effect(self, run: Run, attacks: Sequence[Attack]) -> list[str]:
+        """The attacks that change nothing, refused or not."""
+        before = run(self.show)
+        return [attack.name for attack in attacks if self._outcome(run, attack) in (None, before)]
+
+    def with_effect(self, run: Run, attacks: Sequence[Attack]) -> list[str]:
+        """The attacks that change something."""
+        before = run(self.show)
+        return [attack.name for attack in attacks if self._outcome(run, attack) not in (None, before)]
+
+    def _outcome(self, run: Run, attack: Attack) -> Rows | None:
+        with suppress(*self.engine.refusals):
+            return undone(run, *attack.statements, self.show)
+        return None
 
 
 def picture(preys: Sequence[Prey], dialect: Dialect) -> str:
@@ -182,7 +247,12 @@ def guards_of(engine: Engine, tables: Sequence[str]) -> Rows:
 
 def drop_guards(engine: Engine, tables: Sequence[str]) -> None:
     """Leave these tables to whoever comes."""
-    engine.as_owner(*(_dropped(engine, name, table) for name, table in guards_of(engine, tables)))
+    engine.as_owner(*guards_dropped(engine, tables))
+
+
+def guards_dropped(engine: Engine, tables: Sequence[str]) -> list[str]:
+    """The statements that do it."""
+    return [_dropped(engine, name, table) for name, table in guards_of(engine, tables)]
 
 
 def _dropped(engine: Engine, name: str, table: str) -> str:
@@ -192,24 +262,23 @@ def _dropped(engine: Engine, name: str, table: str) -> str:
 def literal(value: Value) -> str:
     if value is None:
         return "NULL"
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
-def pairs(columns: Sequence[str], values: Sequence[Value]) -> str:
-    return ", ".join(f"{column} = {literal(value)}" for column, value in zip(columns, values, strict=True))
+def assigned(values: Row) -> str:
+    return ", ".join(f"{column} = {literal(value)}" for column, value in values.items())
 
 
-def matching(row: Mapping[str, Value]) -> str:
+def matching(row: Row) -> str:
     return " AND ".join(f"{column} = {literal(value)}" for column, value in row.items())
 
 
-def inserted(table: str, row: Mapping[str, Value], *, verb: str = "INSERT") -> str:
+def inserted(table: str, row: Row, *, verb: str = "INSERT") -> str:
     return f"{verb} INTO {table} ({', '.join(row)}) VALUES ({', '.join(map(literal, row.values()))})"
 
 
 def replaced(prey: Prey) -> str:
-    column, value = prey.change
-    return inserted(prey.table, {**prey.row, column: value}, verb="INSERT OR REPLACE")
+    return inserted(prey.table, {**prey.row, **prey.change}, verb="INSERT OR REPLACE")
 
 
 def copied(prey: Prey) -> str:

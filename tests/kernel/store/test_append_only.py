@@ -27,18 +27,24 @@ class Record(NamedTuple):
 
     key: tuple[str, ...]
     others: tuple[str, ...]
-    change: tuple[str, str]
+    change: Mapping[str, Any]
     fresh: Mapping[str, Any]
 
 
 RECORDS = {
-    "events": Record(("tenant_id", "project_id", "rev", "n"), RECORD, ("subject", "forged"), {"n": 99}),
-    "organization_events": Record(("tenant_id", "rev", "n"), RECORD, ("subject", "forged"), {"n": 99}),
-    "graph_changelog": Record(("tenant_id", "id"), ENTRY, ("summary", "forged"), {"id": "another"}),
+    "events": Record(("tenant_id", "project_id", "rev", "n"), RECORD, {"subject": "forged"}, {"n": 99}),
+    "organization_events": Record(("tenant_id", "rev", "n"), RECORD, {"subject": "forged"}, {"n": 99}),
+    "graph_changelog": Record(("tenant_id", "id"), ENTRY, {"summary": "forged"}, {"id": "another"}),
     "graph_deleted": Record(
-        ("tenant_id", "id"), ("project_id", "entity_type", "rev"), ("entity_type", "molecule"), {"id": "another"}
+        ("tenant_id", "id"), ("project_id", "entity_type", "rev"), {"entity_type": "molecule"}, {"id": "another"}
     ),
-    "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), ("thing", "section"), {"id": "another"}),
+    "pciv_deleted_runs": Record(
+        ("tenant_id", "project_id", "run_id"),
+        ("deleted_at", "deleted_by"),
+        {"deleted_by": "forged"},
+        {"run_id": "another"},
+    ),
+    "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), {"thing": "section"}, {"id": "another"}),
 }
 
 
@@ -77,7 +83,7 @@ class History:
 
 
 def _make_history(engine: Engine) -> None:
-    """A project, an entry in the changelog of an atom, and an atom and a task that were deleted."""
+    """A project, an entry in the changelog of an atom, and an atom, a task and a run that were deleted."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     task = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk"}]).created[0].id
@@ -87,6 +93,10 @@ def _make_history(engine: Engine) -> None:
     ada.call("knowledge.delete", entityType="atom", id=gone, version=1)
     done = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Row"}]).created[0].id
     ada.call("container.delete", containerType="task", id=done, version=1)
+    engine.as_owner(
+        "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by) "
+        "SELECT tenant_id, 'gone', id, created_at, 'ada' FROM projects"
+    )
 
 
 @pytest.fixture(params=HISTORIES)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.store.guards import ClaimNumberReused, LastOwner, RevisionSkipped
-from groundplan.kernel.store.migrations import Dialect
+from groundplan.catalog import schema
+from groundplan.kernel.store.guards import (
+    REFUSALS,
+    ClaimNumberReused,
+    LastOwner,
+    RevisionSkipped,
+    postgres_guards,
+    sqlite_guards,
+)
+from groundplan.kernel.store.migrations import Dialect, migrations
 from groundplan.kernel.store.queries import Query
 from tests.engines import Engine, Rows, person
 from tests.kernel.store.attacks import drop_guards
@@ -201,3 +210,13 @@ def test_an_editor_may_write_in_a_project_but_neither_archive_nor_configure_it(
     drop_guards(engine, ["projects"])
     engine.as_app(BEN, change)
     assert engine.as_owner(f"SELECT {column} FROM projects") == [(value,)]
+
+
+def test_for_every_word_that_a_trigger_says_there_is_an_error(engine: Engine) -> None:
+    generated = sqlite_guards(schema()) if engine.dialect is Dialect.SQLITE else postgres_guards(schema())
+    text = "\n".join((*(step.text for step in migrations(engine.dialect)), *generated))
+
+    said = set(re.findall(r"(?:ABORT, |EXCEPTION |guard_refuse\()'(\w+)(?:: |')", text))
+
+    assert said - REFUSALS.keys() == set()
+    assert {"rev_step", "frozen", "append_only", "not_an_option"} <= said

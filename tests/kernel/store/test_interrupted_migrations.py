@@ -7,15 +7,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from itertools import count
+from contextlib import closing, suppress
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
 from groundplan.catalog import schema
-from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.migrations import Dialect, Migration, migrations
 from groundplan.kernel.store.sqlite import SqliteStore
 from groundplan.kernel.store.sqlite_file import _bring_up_to_date, connect, migrate
 from groundplan.kernel.store.turnstile import Turnstile
@@ -25,20 +25,38 @@ AT_ONCE = 8
 STATEMENTS_BEFORE_THE_LOCK = 5  # whose file, which version, the journal, which steps, BEGIN IMMEDIATE
 
 
+class Stopped(Exception):
+    """Somebody stopped before the next step."""
+
+
 class Watched(sqlite3.Connection):
     """A connection that says so before each statement."""
 
-    before: Callable[[], None] = staticmethod(lambda: None)
+    before: Callable[[str], None] = staticmethod(lambda _: None)
 
-    def execute(self, *arguments: Any) -> sqlite3.Cursor:
-        self.before()
-        return super().execute(*arguments)
+    def execute(self, statement: str, *arguments: Any) -> sqlite3.Cursor:
+        self.before(statement)
+        return super().execute(statement, *arguments)
 
 
-def watched(path: Path, before: Callable[[], None] = Watched.before) -> Watched:
+def watched(path: Path, before: Callable[[str], None] = Watched.before) -> Watched:
     connection = sqlite3.connect(path, isolation_level=None, factory=Watched)
+    connection.execute("PRAGMA synchronous = OFF")  # a process is killed here, not the machine
     connection.before = before
     return connection
+
+
+def take(connection: Watched, steps: Sequence[Migration], *, most: int) -> None:
+    """Take so many steps and no more."""
+    begun = count(1)
+
+    def before(statement: str) -> None:
+        if statement.startswith("BEGIN") and next(begun) > most:
+            raise Stopped
+
+    connection.before = before
+    with suppress(Stopped):
+        migrate(connection, schema(), steps)
 
 
 def version(path: Path) -> tuple[int, int]:
@@ -49,66 +67,85 @@ def version(path: Path) -> tuple[int, int]:
         return claimed, things
 
 
+def versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
+    """A file of each version, from none to all steps taken."""
+    made = [folder / f"version-{number}.db" for number in range(len(steps) + 1)]
+    for number, path in enumerate(made):
+        if number:
+            shutil.copy(made[number - 1], path)
+        with closing(watched(path)) as connection:
+            take(connection, steps, most=min(number, 1))
+    assert [version(path)[0] for path in made] == list(range(len(steps) + 1))
+    return made
+
+
 def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_path: Path) -> None:
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
+    whole = [version(path) for path in versions(tmp_path, steps)]
     path, images = tmp_path / "plan.db", tmp_path / "images"
     images.mkdir()
+    number = count()
 
-    def keep_image() -> None:
+    def keep_image(_: str) -> None:
         # What a kill at this moment would leave behind: the bytes of the file and of its log.
-        image = images / f"{len(list(images.glob('*.db'))):03}.db"
+        image = images / f"{next(number):03}.db"
         for suffix in ("", "-wal"):
             if (source := Path(f"{path}{suffix}")).exists():
                 shutil.copy(source, f"{image}{suffix}")
 
     with closing(watched(path, keep_image)) as connection:
         migrate(connection, schema(), steps)
-    whole = version(path)
+    assert version(path) == whole[-1]
 
     found = set()
     for image in sorted(images.glob("*.db")):
-        found.add(version(image))
+        there = version(image)
+        found.add(there)
         with closing(watched(image)) as connection:
-            migrate(connection, schema(), steps)
-        assert version(image) == whole
+            take(connection, steps, most=1)
+        assert version(image) == whole[there[0] + 1]
 
     assert len(list(images.glob("*.db"))) > len(SECOND)
     # One shape for each version and none in between; the last one is there only when the last statement is done.
-    assert sorted(claimed for claimed, _ in found) == list(range(len(steps)))
+    assert sorted(found) == whole[:-1]
 
 
 def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: Path) -> None:
     class Fault(Exception):
         pass
 
-    def fault_at(place: int) -> Callable[[], None]:
+    def fault_at(place: int) -> Callable[[str], None]:
         done = count()
 
-        def before() -> None:
+        def before(_: str) -> None:
             if next(done) == place:
                 raise Fault
 
         return before
 
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
-    for place in count():
-        path = tmp_path / f"{place}.db"
-        with closing(watched(path, fault_at(place))) as connection:
-            try:
-                migrate(connection, schema(), steps)
-                break
-            except Fault:
+    files = versions(tmp_path, steps)
+    path, faults = tmp_path / "plan.db", 0
+    for before, after in pairwise(files):
+        for place in count():
+            shutil.copy(before, path)
+            with closing(watched(path, fault_at(place))) as connection:
+                with suppress(Fault):
+                    migrate(connection, schema(), steps)
                 assert not connection.in_transaction
-                migrate(connection, schema(), steps)
-        assert version(path)[0] == len(steps)
-    assert place > len(SECOND)
+                if version(path) != version(before):
+                    break  # it came to the next step, which is tried from where it begins
+                take(connection, steps, most=1)
+            assert version(path) == version(after)
+            faults += 1
+    assert faults > len(SECOND)
 
 
 def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp_path: Path) -> None:
-    def finished_at(place: int, path: Path) -> Callable[[], None]:
+    def finished_at(place: int, path: Path) -> Callable[[str], None]:
         done = count()
 
-        def before() -> None:
+        def before(_: str) -> None:
             if next(done) == place:
                 with closing(connect(path)) as other:
                     migrate(other, schema())

@@ -18,6 +18,7 @@ from tests.engines import PostgresEngine, Rows
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
 DECLARED = ", ".join(f"('{table.name}')" for table in schema().tables)
+DECLARED_VIEWS = ", ".join(f"'{view}'" for view in schema().views)
 TABLES = f"SELECT * FROM pg_class WHERE relnamespace = '{SCHEMA}'::regnamespace AND relkind IN ('r', 'p')"
 FUNCTIONS = f"SELECT * FROM pg_proc WHERE pronamespace = '{SCHEMA}'::regnamespace"
 POLICIES = f"SELECT * FROM pg_policies WHERE schemaname = '{SCHEMA}'"
@@ -156,6 +157,20 @@ QUESTIONS = {
         f"SELECT relname FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = '{SCHEMA}'::regnamespace "
         "AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)",
         ("CREATE VIEW stray AS SELECT 1", "CREATE MATERIALIZED VIEW stray AS SELECT 1"),
+    ),
+    "a view can be looked at by the app role, and that is all": Question(
+        f"""SELECT relname
+              FROM pg_class AS v
+             WHERE relkind = 'v' AND relnamespace = '{SCHEMA}'::regnamespace
+               AND (relname NOT IN ({DECLARED_VIEWS})
+                    OR (SELECT array_agg(privilege_type || ' ' || grantee::regrole) FROM aclexplode(relacl)
+                         WHERE grantee <> relowner) IS DISTINCT FROM ARRAY['SELECT {{app}}'])""",
+        (
+            "CREATE VIEW stray WITH (security_invoker = true) AS SELECT 1",
+            "GRANT UPDATE ON pciv_scope_members TO {app}",
+            "GRANT SELECT ON pciv_scope_members TO PUBLIC",
+            "REVOKE SELECT ON pciv_scope_members FROM {app}",
+        ),
     ),
     "every table is declared, and every declared table is there": Question(
         f"SELECT * FROM (VALUES {DECLARED}) AS d (name) FULL JOIN ({TABLES}) AS t ON relname = name "

@@ -7,7 +7,6 @@ import pytest
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, Unauthenticated
-from groundplan.kernel.members.bootstrap import NoRunsYet
 from groundplan.kernel.store.authorize import AmbiguousProject
 from groundplan.kernel.store.once import OpIdReused
 from groundplan.kernel.store.store import ProjectArchived
@@ -261,8 +260,14 @@ def test_a_scope_is_answered_under_the_name_it_was_begun_with(engine: Engine) ->
 
     assert (begun.scope_id, begun.role) == ("atlas", "owner")
     assert ada.call("project.list").projects[0].id == begun.project_id
-    with pytest.raises(NoRunsYet):
-        ada.call("member.bootstrap", scopeId="other", createDraftRun=True)
+    assert begun.run_id is msgspec.UNSET
+
+
+def test_a_scope_may_be_begun_with_its_first_draft(engine: Engine) -> None:
+    begun = engine.session("ada").call("member.bootstrap", scopeId="atlas", createDraftRun=True)
+
+    drafts = engine.as_owner("SELECT id, project_id, status, rev FROM pciv_runs")
+    assert drafts == [(begun.run_id, begun.project_id, "draft", 1)]
 
 
 def test_the_history_tells_who_came_into_the_organization(engine: Engine, atlas: str) -> None:

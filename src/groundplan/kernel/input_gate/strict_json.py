@@ -20,15 +20,15 @@ DEPTH_MAX = 32
 INTEGER_MAX = 1 << 53  # beyond it a float, so every JavaScript client, cannot tell neighbours apart
 
 
-def decode(raw: bytes, *, levels_above: int = 0) -> Any:
+def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
     """The value of one strict JSON document, which may itself stand some levels deep in another one.
 
     Raises:
         Invalid: it is too large, is not UTF-8 or JSON, is nested too deep, repeats a key, or holds a number
             or a character that cannot be kept.
     """
-    if len(raw) > BODY_BYTES_MAX:
-        raise _too_large(len(raw))
+    if len(raw) > bytes_max:
+        raise _too_large(len(raw), bytes_max)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -223,11 +223,11 @@ def _place(text: str, offset: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, offset) + 1, "column": offset - text.rfind("\n", 0, offset)}
 
 
-def _too_large(size_bytes: int) -> Invalid:
+def _too_large(size_bytes: int, limit_bytes: int = BODY_BYTES_MAX) -> Invalid:
     return Invalid(
-        f"the request has {size_bytes} bytes, the limit is {BODY_BYTES_MAX}; send it in smaller batches",
+        f"the request has {size_bytes} bytes, the limit is {limit_bytes}; send it in smaller batches",
         code="too_large",
-        limit_bytes=BODY_BYTES_MAX,
+        limit_bytes=limit_bytes,
         actual_bytes=size_bytes,
     )
 

@@ -23,6 +23,9 @@ class NormalizedName:
     """A text that is NFC, trimmed, not empty, on one line and of bounded length once it is admitted."""
 
     chars_max: int = NAME_CHARS_MAX
+    # What a contract calls the refusals of a text that is empty, and of one that is too long.
+    empty_code: str = "invalid_argument"
+    long_code: str = "too_long"
 
 
 Name = Annotated[str, NormalizedName()]
@@ -35,15 +38,15 @@ def applied(marker: Marker, text: str, path: Path) -> str:
     if isinstance(marker, MaxBytes):
         _check_bytes(text, marker.limit_bytes, path)
         return text
-    return _normalized(text, marker.chars_max, path)
+    return _normalized(text, marker, path)
 
 
-def too_many_characters(path: Path, limit: int, actual: int) -> Invalid:
+def too_many_characters(path: Path, limit: int, actual: int, *, code: str = "too_long") -> Invalid:
     """A limit in code points was passed."""
     return refusal(
         path,
         f"has {actual} characters, the limit is {limit}; shorten it",
-        code="too_long",
+        code=code,
         limit_chars=limit,
         actual_chars=actual,
     )
@@ -63,16 +66,16 @@ def _check_bytes(text: str, limit_bytes: int, path: Path) -> None:
         )
 
 
-def _normalized(text: str, chars_max: int, path: Path) -> str:
+def _normalized(text: str, marker: NormalizedName, path: Path) -> str:
     if not text.isascii():
         import unicodedata  # a megabyte of tables that an ASCII name does not need
 
         text = unicodedata.normalize("NFC", text)
     name = text.strip()
     if not name:
-        raise refusal(path, "must not be empty")
-    if len(name) > chars_max:
-        raise too_many_characters(path, chars_max, len(name))
+        raise refusal(path, "must not be empty", code=marker.empty_code)
+    if len(name) > marker.chars_max:
+        raise too_many_characters(path, marker.chars_max, len(name), code=marker.long_code)
     if len(name.splitlines()) > 1:
         raise refusal(path, "must be on one line; remove the line breaks")
     return name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
@@ -30,7 +30,7 @@ class Members(Struct, rename="camel"):
     """Members by id, and where to go on when there are more than were asked for."""
 
     members: list[MemberView]
-    next_cursor: str | UnsetType = UNSET
+    next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
 
 
 def list_members(tx: Transaction, request: ListMembers) -> Members:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.operations.frames import framed
 from groundplan.kernel.operations.registry import Effect, Operation
@@ -40,9 +40,16 @@ def execute(
     try:
         return _run(store, actor, meant, request, preferences, operation.name)
     except NotFound as error:
-        if error.details["thing"] != "project":
+        if error.details.get("thing") != "project":
             raise
-    return _run(store, actor, meant.otherwise, request, preferences, operation.name)
+    try:
+        return _run(store, actor, meant.otherwise, request, preferences, operation.name)
+    except NameTaken as taken:
+        # Somebody may have made it since we looked, and then the request can be served after all.
+        try:
+            return _run(store, actor, meant, request, preferences, operation.name)
+        except NotFound:
+            raise taken from None
 
 
 def _run(

@@ -54,6 +54,7 @@ class Command:
     """How the command line reaches an operation: `groundplan WORD WORD ARGUMENTS --options`."""
 
     words: tuple[str, ...]
+    summary: str | None = None  # what it does, where these words mean only a part of the operation
     arguments: tuple[str, ...] = ()  # input fields that are given by position
     names: Mapping[str, str] = field(default_factory=dict)  # input field → the option's name where the two differ
     texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)

@@ -31,6 +31,10 @@ class Brief:
     """Marks a field whose inside is told by the reference and by refusals, not in every session."""
 
 
+class Unlisted:
+    """Marks a field that is taken, because answers carry it, and says nothing: whoever writes anew can do without."""
+
+
 def json_schema(shape: type[Struct]) -> Schema:
     """The JSON Schema (2020-12) of a Struct, all in one piece."""
     return _struct(shape, ())
@@ -67,6 +71,8 @@ def _struct(shape: type[Struct], within: tuple[type[Struct], ...]) -> Schema:
         properties[config.tag_field] = {"const": config.tag}
         required.append(config.tag_field)
     for field in msgspec.structs.fields(shape):
+        if any(isinstance(extra, Unlisted) for extra in peeled(field.type)[1]):
+            continue
         properties[field.encode_name] = _type(field.type, (), (*within, shape))
         if field.required:
             required.append(field.encode_name)

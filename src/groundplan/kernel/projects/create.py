@@ -9,7 +9,7 @@ from msgspec import Struct
 from groundplan.kernel import ports
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.audit import Op, changed
-from groundplan.kernel.errors import Conflict
+from groundplan.kernel.errors import NameTaken
 from groundplan.kernel.ids import short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.join import join
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 Goal = Annotated[str, MaxBytes(4096)]
 
 
-class ProjectExists(Conflict):
+class ProjectExists(NameTaken):
     """Names are unique in the organization, also among the projects a caller cannot see."""
 
     code = "project_exists"

@@ -66,6 +66,51 @@ class ParentMissing(RuleViolated):
         super().__init__("what this belongs to is not there", table=table)
 
 
+class NotADraft(RuleViolated):
+    """What can be final begins as a draft, so that it is looked at before it is final."""
+
+    code = "not_a_draft"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("this begins as a draft and becomes final afterwards", table=table)
+
+
+class RequiredUnset(RuleViolated):
+    """A whole commit has everything that is required."""
+
+    code = "required_inputs_unset"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("something that is required is not set; set it, or allow a partial commit", table=table)
+
+
+class SourceMissing(RuleViolated):
+    """What is said to have a source names one before it is final."""
+
+    code = "source_missing"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("something that is source-backed names no source; link one", table=table)
+
+
+class LowerProvenance(RuleViolated):
+    """A value is not replaced by one of lower provenance; that is for a person to decide."""
+
+    code = "lower_provenance"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the value there has a higher provenance; suggest another one beside it", table=table)
+
+
+class NotAnOption(RuleViolated):
+    """A choice is one of the options there are."""
+
+    code = "not_an_option"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("the value is none of the options", table=table)
+
+
 REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "frozen": Frozen,
     "append_only": Frozen,
@@ -74,6 +119,11 @@ REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "claim_step": ClaimNumberReused,
     "version_step": VersionSkipped,
     "no_parent": ParentMissing,
+    "not_a_draft": NotADraft,
+    "required_unset": RequiredUnset,
+    "source_missing": SourceMissing,
+    "lower_provenance": LowerProvenance,
+    "not_an_option": NotAnOption,
 }
 
 

@@ -20,6 +20,8 @@ def postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
     yield f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {app_role}"
     for table in schema.tables:
         yield from _policies(table, app_role)
+    for view in schema.views:
+        yield f"GRANT SELECT ON {view} TO {app_role}"
 
 
 def _policies(table: Table, app_role: str) -> Iterator[str]:

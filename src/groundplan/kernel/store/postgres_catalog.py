@@ -86,6 +86,11 @@ WITH ours AS (
      WHERE a.attnum > 0
        AND NOT a.attisdropped
      UNION ALL
+    SELECT concat_ws('|', 'view', c.relname, c.reloptions, pg_get_viewdef(c.oid))
+      FROM pg_class AS c
+      JOIN ours AS o ON o.oid = c.oid
+     WHERE c.relkind = 'v'
+     UNION ALL
     SELECT concat_ws('|', 'policy', tablename, policyname, permissive, roles, cmd, qual, with_check)
       FROM pg_policies
      WHERE schemaname = %(schema)s

@@ -87,10 +87,12 @@ class Schema:
 
     tables: tuple[Table, ...]
     frozen: tuple[FrozenWhen, ...] = ()
+    views: tuple[str, ...] = ()  # read with the rights of whoever looks, so nothing else needs to be said
 
     def with_tables(self, there: Collection[str]) -> Schema:
         """The declarations as far as they are about tables that are there."""
         return Schema(
             tuple(table for table in self.tables if table.name in there),
             tuple(frozen for frozen in self.frozen if {frozen.parent, *frozen.children} <= set(there)),
+            tuple(view for view in self.views if view in there),
         )

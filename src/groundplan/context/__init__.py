@@ -1,0 +1,1 @@
+"""Context: which facts the plan stands on, where they come from, and what is still missing."""

@@ -1,0 +1,453 @@
+-- Context: which facts the plan stands on. A run holds sources, inputs and constraints while it is a draft, is
+-- committed once, wholly or in part, and never changes afterwards, nor does anything below it (guards see to that).
+
+CREATE TABLE pciv_runs (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    user_id          text COLLATE "C",
+    status           text COLLATE "C" NOT NULL,
+    allow_partial    boolean NOT NULL,
+    committed_at     instant,
+    created_at       instant NOT NULL,
+    created_by       text COLLATE "C" NOT NULL,
+    updated_at       instant NOT NULL,
+    rev              bigint NOT NULL,
+    CONSTRAINT pciv_runs_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT pciv_runs_can_be_named_by_project UNIQUE (tenant_id, project_id, id),
+    CONSTRAINT pciv_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
+    CONSTRAINT pciv_runs_status_is_known CHECK (status IN ('draft', 'committed', 'partial_committed')),
+    CONSTRAINT pciv_runs_are_committed_at_a_moment CHECK ((committed_at IS NULL) = (status = 'draft')),
+    CONSTRAINT pciv_runs_are_partial_by_permission CHECK (allow_partial = (status = 'partial_committed')),
+    CONSTRAINT pciv_runs_rev_starts_at_one CHECK (rev >= 1)
+);
+
+-- The run in force is the first of these.
+CREATE INDEX pciv_runs_by_commit ON pciv_runs (tenant_id, project_id, committed_at DESC, updated_at DESC, id)
+ WHERE status <> 'draft';
+CREATE INDEX pciv_runs_by_creation ON pciv_runs (tenant_id, project_id, created_at DESC, id);
+
+-- A committed run cannot go, so it is taken out of view: whoever looks for a run looks here too. A draft that was
+-- removed is named here as well, for a request that is sent again must find its project.
+CREATE TABLE pciv_deleted_runs (
+    tenant_id        text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    deleted_at       instant NOT NULL,
+    deleted_by       text COLLATE "C" NOT NULL,
+    CONSTRAINT pciv_deleted_runs_pkey PRIMARY KEY (tenant_id, project_id, run_id),
+    CONSTRAINT pciv_deleted_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id)
+        REFERENCES projects (tenant_id, id)
+);
+
+CREATE INDEX pciv_deleted_runs_by_run ON pciv_deleted_runs (tenant_id, run_id);
+
+-- What lies below a run has the run in front of its key, so that a view is read from one place.
+CREATE TABLE pciv_sources (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    kind             text COLLATE "C" NOT NULL,
+    title            text COLLATE "C" NOT NULL,
+    uri              text COLLATE "C" NOT NULL,
+    file_id          text COLLATE "C",
+    mime_type        text COLLATE "C",
+    size_bytes       bigint,
+    parse_status     text COLLATE "C" NOT NULL,
+    excerpt          text COLLATE "C",
+    raw_meta         text COLLATE "C" NOT NULL,
+    created_at       instant NOT NULL,
+    CONSTRAINT pciv_sources_pkey PRIMARY KEY (tenant_id, run_id, id),
+    CONSTRAINT pciv_sources_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_sources_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_sources_kind_is_known CHECK (kind IN ('file', 'url', 'gis', 'api', 'manual')),
+    CONSTRAINT pciv_sources_parse_status_is_known CHECK (
+        parse_status IN ('pending', 'parsed', 'failed', 'unsupported')
+    ),
+    CONSTRAINT pciv_sources_size_counts CHECK (size_bytes >= 0),
+    CONSTRAINT pciv_sources_are_named CHECK (
+        octet_length(title) BETWEEN 1 AND 1024 AND octet_length(uri) BETWEEN 1 AND 4096
+    ),
+    CONSTRAINT pciv_sources_fit CHECK (
+        octet_length(mime_type) <= 255 AND octet_length(excerpt) <= 16384 AND octet_length(raw_meta) <= 16384
+    ),
+    CONSTRAINT pciv_sources_meta_is_an_object CHECK (json_typeof(raw_meta::json) = 'object')
+);
+
+CREATE TABLE pciv_inputs (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    pointer          text COLLATE "C" NOT NULL,
+    label            text COLLATE "C" NOT NULL,
+    domain           text COLLATE "C" NOT NULL,
+    required         boolean NOT NULL,
+    field_type       text COLLATE "C" NOT NULL,
+    options          text COLLATE "C",
+    value_kind       text COLLATE "C" NOT NULL,
+    value_string     text COLLATE "C",
+    value_number     double precision,
+    value_boolean    boolean,
+    value_enum       text COLLATE "C",
+    value_json       text COLLATE "C",
+    provenance       text COLLATE "C" NOT NULL,
+    updated_by       text COLLATE "C" NOT NULL,
+    updated_at       instant NOT NULL,
+    evidence_snippet text COLLATE "C",
+    CONSTRAINT pciv_inputs_pkey PRIMARY KEY (tenant_id, run_id, id),
+    CONSTRAINT pciv_inputs_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_inputs_pointer_is_unique UNIQUE (tenant_id, run_id, pointer),
+    CONSTRAINT pciv_inputs_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_inputs_pointer_begins_with_a_slash CHECK (
+        substr(pointer, 1, 1) = '/' AND length(pointer) <= 1024
+    ),
+    CONSTRAINT pciv_inputs_are_named CHECK (
+        octet_length(label) BETWEEN 1 AND 1024
+        AND length(domain) BETWEEN 1 AND 255
+        AND length(field_type) BETWEEN 1 AND 255
+    ),
+    CONSTRAINT pciv_inputs_required_is_yes_or_no CHECK (required IN (false, true)),
+    CONSTRAINT pciv_inputs_options_are_a_list CHECK (
+        json_typeof(options::json) = 'array' AND octet_length(options) <= 8192
+    ),
+    CONSTRAINT pciv_inputs_updated_by_is_known CHECK (updated_by IN ('user', 'model', 'system')),
+    CONSTRAINT pciv_inputs_evidence_fits CHECK (octet_length(evidence_snippet) <= 8192),
+    CONSTRAINT pciv_inputs_value_matches_kind CHECK (
+        (value_string IS NULL OR value_kind = 'string')
+        AND (value_number IS NULL OR value_kind = 'number')
+        AND (value_boolean IS NULL OR (value_kind = 'boolean' AND value_boolean IN (false, true)))
+        AND (value_enum IS NULL OR value_kind = 'enum')
+        AND (value_json IS NULL OR value_kind = 'json')
+    ),
+    CONSTRAINT pciv_inputs_kind_is_known CHECK (value_kind IN ('string', 'number', 'boolean', 'enum', 'json')),
+    CONSTRAINT pciv_inputs_unknown_has_no_value CHECK (
+        provenance <> 'unknown'
+        OR (value_string IS NULL AND value_number IS NULL AND value_boolean IS NULL AND value_enum IS NULL
+            AND value_json IS NULL)
+    ),
+    CONSTRAINT pciv_inputs_provenance_is_known CHECK (
+        provenance IN ('unknown', 'model-inferred', 'source-backed', 'user-entered')
+    ),
+    -- Neither infinite nor, which PostgreSQL sorts above everything, no number at all.
+    CONSTRAINT pciv_inputs_number_is_finite CHECK (
+        value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+    ),
+    -- JSON's null would be a second way to say that there is no value.
+    CONSTRAINT pciv_inputs_json_is_a_value CHECK (json_typeof(value_json::json) <> 'null'),
+    CONSTRAINT pciv_inputs_value_fits CHECK (
+        octet_length(value_string) <= 32768 AND octet_length(value_enum) <= 1024 AND octet_length(value_json) <= 32768
+    )
+);
+
+CREATE TABLE pciv_input_sources (
+    tenant_id        text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    input_id         text COLLATE "C" NOT NULL,
+    source_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    CONSTRAINT pciv_input_sources_pkey PRIMARY KEY (tenant_id, run_id, input_id, source_id),
+    CONSTRAINT pciv_input_sources_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_input_sources_share_the_run_of_their_input FOREIGN KEY (tenant_id, run_id, input_id)
+        REFERENCES pciv_inputs (tenant_id, run_id, id),
+    CONSTRAINT pciv_input_sources_share_the_run_of_their_source FOREIGN KEY (tenant_id, run_id, source_id)
+        REFERENCES pciv_sources (tenant_id, run_id, id)
+);
+
+CREATE INDEX pciv_input_sources_by_source ON pciv_input_sources (tenant_id, run_id, source_id);
+
+CREATE TABLE pciv_constraints (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    key              text COLLATE "C" NOT NULL,
+    domain           text COLLATE "C" NOT NULL,
+    label            text COLLATE "C" NOT NULL,
+    value_kind       text COLLATE "C" NOT NULL,
+    value_string     text COLLATE "C",
+    value_number     double precision,
+    value_boolean    boolean,
+    value_enum       text COLLATE "C",
+    value_json       text COLLATE "C",
+    provenance       text COLLATE "C" NOT NULL,
+    source_id        text COLLATE "C",
+    snippet          text COLLATE "C",
+    created_at       instant NOT NULL,
+    CONSTRAINT pciv_constraints_pkey PRIMARY KEY (tenant_id, run_id, id),
+    CONSTRAINT pciv_constraints_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_constraints_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_constraints_share_the_run_of_their_source FOREIGN KEY (tenant_id, run_id, source_id)
+        REFERENCES pciv_sources (tenant_id, run_id, id),
+    CONSTRAINT pciv_constraints_are_named CHECK (
+        length(key) BETWEEN 1 AND 255 AND octet_length(label) BETWEEN 1 AND 1024 AND length(domain) BETWEEN 1 AND 255
+    ),
+    CONSTRAINT pciv_constraints_snippet_fits CHECK (octet_length(snippet) <= 8192),
+    CONSTRAINT pciv_constraints_value_matches_kind CHECK (
+        (value_string IS NULL OR value_kind = 'string')
+        AND (value_number IS NULL OR value_kind = 'number')
+        AND (value_boolean IS NULL OR (value_kind = 'boolean' AND value_boolean IN (false, true)))
+        AND (value_enum IS NULL OR value_kind = 'enum')
+        AND (value_json IS NULL OR value_kind = 'json')
+    ),
+    CONSTRAINT pciv_constraints_kind_is_known CHECK (value_kind IN ('string', 'number', 'boolean', 'enum', 'json')),
+    CONSTRAINT pciv_constraints_unknown_has_no_value CHECK (
+        provenance <> 'unknown'
+        OR (value_string IS NULL AND value_number IS NULL AND value_boolean IS NULL AND value_enum IS NULL
+            AND value_json IS NULL)
+    ),
+    CONSTRAINT pciv_constraints_provenance_is_known CHECK (
+        provenance IN ('unknown', 'model-inferred', 'source-backed', 'user-entered')
+    ),
+    -- Neither infinite nor, which PostgreSQL sorts above everything, no number at all.
+    CONSTRAINT pciv_constraints_number_is_finite CHECK (
+        value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+    ),
+    -- JSON's null would be a second way to say that there is no value.
+    CONSTRAINT pciv_constraints_json_is_a_value CHECK (json_typeof(value_json::json) <> 'null'),
+    CONSTRAINT pciv_constraints_value_fits CHECK (
+        octet_length(value_string) <= 32768 AND octet_length(value_enum) <= 1024 AND octet_length(value_json) <= 32768
+    )
+);
+
+CREATE INDEX pciv_constraints_by_key ON pciv_constraints (tenant_id, run_id, key, id);
+CREATE INDEX pciv_constraints_by_source ON pciv_constraints (tenant_id, run_id, source_id);
+
+CREATE TABLE pciv_artifacts (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    type             text COLLATE "C" NOT NULL,
+    title            text COLLATE "C" NOT NULL,
+    payload          text COLLATE "C" NOT NULL,
+    created_at       instant NOT NULL,
+    CONSTRAINT pciv_artifacts_pkey PRIMARY KEY (tenant_id, run_id, id),
+    CONSTRAINT pciv_artifacts_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_artifacts_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_artifacts_are_named CHECK (
+        length(type) BETWEEN 1 AND 255 AND octet_length(title) BETWEEN 1 AND 1024
+    ),
+    CONSTRAINT pciv_artifacts_payload_is_an_object CHECK (
+        json_typeof(payload::json) = 'object' AND octet_length(payload) <= 65536
+    )
+);
+
+CREATE INDEX pciv_artifacts_by_type ON pciv_artifacts (tenant_id, run_id, type, created_at, id);
+
+-- A value that was written onto one of higher provenance stays beside it until a person decides. It is of an input or
+-- of a constraint, and a writer has one open on each: who thinks again replaces what they said before.
+CREATE TABLE pciv_suggestions (
+    tenant_id        text COLLATE "C" NOT NULL,
+    project_id       text COLLATE "C" NOT NULL,
+    run_id           text COLLATE "C" NOT NULL,
+    id               text COLLATE "C" NOT NULL,
+    input_id         text COLLATE "C",
+    constraint_id    text COLLATE "C",
+    value_kind       text COLLATE "C" NOT NULL,
+    value_string     text COLLATE "C",
+    value_number     double precision,
+    value_boolean    boolean,
+    value_enum       text COLLATE "C",
+    value_json       text COLLATE "C",
+    provenance       text COLLATE "C" NOT NULL,
+    source_ids       text COLLATE "C" NOT NULL,
+    snippet          text COLLATE "C",
+    rationale        text COLLATE "C",
+    created_at       instant NOT NULL,
+    created_by       text COLLATE "C" NOT NULL,
+    author_kind      text COLLATE "C" NOT NULL,
+    status           text COLLATE "C" NOT NULL,
+    decided_at       instant,
+    decided_by       text COLLATE "C",
+    CONSTRAINT pciv_suggestions_pkey PRIMARY KEY (tenant_id, run_id, id),
+    CONSTRAINT pciv_suggestions_id_is_unique UNIQUE (tenant_id, id),
+    CONSTRAINT pciv_suggestions_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
+        REFERENCES pciv_runs (tenant_id, project_id, id),
+    CONSTRAINT pciv_suggestions_share_the_run_of_their_input FOREIGN KEY (tenant_id, run_id, input_id)
+        REFERENCES pciv_inputs (tenant_id, run_id, id),
+    CONSTRAINT pciv_suggestions_share_the_run_of_their_constraint FOREIGN KEY (tenant_id, run_id, constraint_id)
+        REFERENCES pciv_constraints (tenant_id, run_id, id),
+    CONSTRAINT pciv_suggestions_are_about_one_thing CHECK ((input_id IS NULL) <> (constraint_id IS NULL)),
+    CONSTRAINT pciv_suggestions_sources_are_a_list CHECK (json_typeof(source_ids::json) = 'array'),
+    CONSTRAINT pciv_suggestions_author_is_known CHECK (author_kind IN ('user', 'model', 'system')),
+    CONSTRAINT pciv_suggestions_status_is_known CHECK (status IN ('pending', 'accepted', 'rejected')),
+    CONSTRAINT pciv_suggestions_are_decided_at_a_moment CHECK (
+        (status = 'pending') = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)
+    ),
+    CONSTRAINT pciv_suggestions_words_fit CHECK (octet_length(snippet) <= 8192 AND octet_length(rationale) <= 4096),
+    CONSTRAINT pciv_suggestions_value_matches_kind CHECK (
+        (value_string IS NULL OR value_kind = 'string')
+        AND (value_number IS NULL OR value_kind = 'number')
+        AND (value_boolean IS NULL OR (value_kind = 'boolean' AND value_boolean IN (false, true)))
+        AND (value_enum IS NULL OR value_kind = 'enum')
+        AND (value_json IS NULL OR value_kind = 'json')
+    ),
+    CONSTRAINT pciv_suggestions_kind_is_known CHECK (value_kind IN ('string', 'number', 'boolean', 'enum', 'json')),
+    CONSTRAINT pciv_suggestions_unknown_has_no_value CHECK (
+        provenance <> 'unknown'
+        OR (value_string IS NULL AND value_number IS NULL AND value_boolean IS NULL AND value_enum IS NULL
+            AND value_json IS NULL)
+    ),
+    CONSTRAINT pciv_suggestions_provenance_is_known CHECK (
+        provenance IN ('unknown', 'model-inferred', 'source-backed', 'user-entered')
+    ),
+    -- Neither infinite nor, which PostgreSQL sorts above everything, no number at all.
+    CONSTRAINT pciv_suggestions_number_is_finite CHECK (
+        value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+    ),
+    -- JSON's null would be a second way to say that there is no value.
+    CONSTRAINT pciv_suggestions_json_is_a_value CHECK (json_typeof(value_json::json) <> 'null'),
+    CONSTRAINT pciv_suggestions_value_fits CHECK (
+        octet_length(value_string) <= 32768 AND octet_length(value_enum) <= 1024 AND octet_length(value_json) <= 32768
+    )
+);
+
+CREATE UNIQUE INDEX pciv_suggestions_of_input_are_one_a_writer
+    ON pciv_suggestions (tenant_id, run_id, input_id, created_by)
+ WHERE status = 'pending' AND input_id IS NOT NULL;
+CREATE UNIQUE INDEX pciv_suggestions_of_constraint_are_one_a_writer
+    ON pciv_suggestions (tenant_id, run_id, constraint_id, created_by)
+ WHERE status = 'pending' AND constraint_id IS NOT NULL;
+
+CREATE TRIGGER pciv_runs_rev_moves_by_one
+    BEFORE UPDATE ON pciv_runs
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
+
+-- A run that is born committed would never have been asked whether it may be.
+CREATE FUNCTION gp_refuse_unborn_commit() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    RAISE EXCEPTION 'not_a_draft: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_begin_as_drafts
+    BEFORE INSERT ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status <> 'draft') EXECUTE FUNCTION gp_refuse_unborn_commit();
+
+CREATE FUNCTION gp_commit_is_whole() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1
+                FROM pciv_inputs
+               WHERE tenant_id = NEW.tenant_id
+                 AND run_id = NEW.id
+                 AND required
+                 AND value_string IS NULL
+                 AND value_number IS NULL
+                 AND value_boolean IS NULL
+                 AND value_enum IS NULL
+                 AND value_json IS NULL)
+    THEN
+        RAISE EXCEPTION 'required_unset: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_commit_is_whole
+    BEFORE UPDATE OF status ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status = 'committed') EXECUTE FUNCTION gp_commit_is_whole();
+
+-- What is said to have a source has one at the latest now. Without a value there is nothing to be backed.
+CREATE FUNCTION gp_commit_is_backed() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1
+                FROM pciv_inputs AS i
+               WHERE i.tenant_id = NEW.tenant_id
+                 AND i.run_id = NEW.id
+                 AND i.provenance = 'source-backed'
+                 AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+                      OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
+                 AND NOT EXISTS (SELECT 1
+                                   FROM pciv_input_sources AS s
+                                  WHERE s.tenant_id = i.tenant_id
+                                    AND s.run_id = i.run_id
+                                    AND s.input_id = i.id))
+       OR EXISTS (SELECT 1
+                FROM pciv_constraints
+               WHERE tenant_id = NEW.tenant_id
+                 AND run_id = NEW.id
+                 AND provenance = 'source-backed'
+                 AND source_id IS NULL
+                 AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
+                      OR value_number IS NOT NULL OR value_boolean IS NOT NULL))
+    THEN
+        RAISE EXCEPTION 'source_missing: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_commit_is_backed
+    BEFORE UPDATE OF status ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status <> 'draft') EXECUTE FUNCTION gp_commit_is_backed();
+
+CREATE FUNCTION gp_refuse_lower_provenance() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    RAISE EXCEPTION 'lower_provenance: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_inputs_provenance_never_lowers
+    BEFORE UPDATE ON pciv_inputs
+    FOR EACH ROW WHEN (
+        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
+        OR OLD.value_boolean IS NOT NULL)
+        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                 WHEN 'source-backed' THEN 2 ELSE 3 END
+          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                   WHEN 'source-backed' THEN 2 ELSE 3 END
+    ) EXECUTE FUNCTION gp_refuse_lower_provenance();
+
+CREATE TRIGGER pciv_constraints_provenance_never_lowers
+    BEFORE UPDATE ON pciv_constraints
+    FOR EACH ROW WHEN (
+        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
+        OR OLD.value_boolean IS NOT NULL)
+        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                 WHEN 'source-backed' THEN 2 ELSE 3 END
+          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                   WHEN 'source-backed' THEN 2 ELSE 3 END
+    ) EXECUTE FUNCTION gp_refuse_lower_provenance();
+
+CREATE FUNCTION gp_value_is_an_option() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM json_array_elements_text(NEW.options::json) AS o WHERE o = NEW.value_enum) THEN
+        RAISE EXCEPTION 'not_an_option: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_inputs_value_is_an_option_at_insert
+    BEFORE INSERT ON pciv_inputs
+    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
+    EXECUTE FUNCTION gp_value_is_an_option();
+
+CREATE TRIGGER pciv_inputs_value_is_an_option_at_update
+    BEFORE UPDATE ON pciv_inputs
+    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
+    EXECUTE FUNCTION gp_value_is_an_option();
+
+-- The members of a scope under the name that the contract gives them.
+CREATE VIEW pciv_scope_members WITH (security_invoker = true) AS
+SELECT tenant_id, project_id, user_id, role, created_at, created_by
+  FROM project_members;
