@@ -33,6 +33,7 @@ PARTS = {
     "containers": "containers:part",
     "patterns": "patterns:part",
     "knowledge": "knowledge:part",
+    "context": "context:part",
     "freshness": "freshness:part",
     "postgres": "postgres:part",
 }

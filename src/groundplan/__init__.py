@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from groundplan.context.hydrate import hydrate
     from groundplan.session import Session, open  # noqa: A004 - what one does to a plan
 
-__all__ = ["Session", "__version__", "open"]
+__all__ = ["Session", "__version__", "hydrate", "open"]
 __version__ = "0.1.0"
 
 
@@ -17,4 +18,8 @@ def __getattr__(name: str) -> Any:
         from groundplan import session
 
         return getattr(session, name)
+    if name == "hydrate":
+        from groundplan.context.hydrate import hydrate
+
+        return hydrate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

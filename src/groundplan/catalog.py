@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from groundplan.context import export as export_context
+from groundplan.context import resolve, take_in
+from groundplan.context import tables as context_tables
+from groundplan.context import view as view_context
+from groundplan.context.editing import edit
+from groundplan.context.runs import commit, create_draft, diff, fetch, update_draft
+from groundplan.context.runs import delete as delete_run
+from groundplan.context.runs import list as list_runs
 from groundplan.kernel import ports, tables
 from groundplan.kernel.members import add, bootstrap, remove
 from groundplan.kernel.members import list as list_members
@@ -87,6 +95,18 @@ OPERATIONS = Registry(
         list_atoms.OPERATION,
         record_check.OPERATION,
         delete.OPERATION,
+        view_context.OPERATION,
+        create_draft.OPERATION,
+        commit.OPERATION,
+        delete_run.DISCARD,
+        delete_run.DELETE,
+        list_runs.OPERATION,
+        diff.OPERATION,
+        edit.OPERATION,
+        fetch.OPERATION,
+        update_draft.OPERATION,
+        export_context.OPERATION,
+        take_in.OPERATION,
         get_container.OPERATION,
         search_containers.OPERATION,
         overview.OPERATION,
@@ -131,8 +151,14 @@ OPERATIONS = Registry(
 ports.on_project_created.connect(plant_root)
 ports.task_meant.connect(task_meant)
 ports.knowledge_of_files.connect(knowledge_of_files)
+ports.draft_begun.connect(create_draft.draft_of_new_scope)
+ports.context_in_force.connect(resolve.context_in_force)
 
 
 def schema() -> Schema:
     """What the database enforces, for every table there is."""
-    return Schema((*tables.TABLES, *work_tables.TABLES, *knowledge_tables.TABLES))
+    return Schema(
+        (*tables.TABLES, *work_tables.TABLES, *knowledge_tables.TABLES, *context_tables.TABLES),
+        context_tables.FROZEN,
+        context_tables.VIEWS,
+    )

@@ -6,8 +6,9 @@ with groundplan.open("plan.db", actor="ada") as plan:
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
 
@@ -22,6 +23,9 @@ from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
 from groundplan.kernel.store.store import Store
+
+if TYPE_CHECKING:
+    from groundplan.context.adapter import ContextAdapter
 
 
 class Session:
@@ -50,6 +54,13 @@ class Session:
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
         """Run an operation with arguments that have been through the gate."""
         return execute(self.store, self.actor, operation, arguments, self.preferences)
+
+    @cached_property
+    def context(self) -> ContextAdapter:
+        """The facts of a plan by the names of their contract, which are operations as well."""
+        from groundplan.context.adapter import ContextAdapter  # not everybody at a store works on facts
+
+        return ContextAdapter(self.call)
 
     def close(self) -> None:
         """Let go of the store."""

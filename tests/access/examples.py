@@ -36,8 +36,9 @@ ROWS = {
 
 # {project} stands for the project in question, {node} and {other} for two tasks in it, of which the other waits for the
 # first, {feature} for a feature that is active, {section} for the only section of the first, {atom} for an atom, and
-# {template} for a template of the asker's own organization; something in every project has the tag coast. Dora is a
-# member of it whom an owner can do without.
+# {template} for a template of the asker's own organization; something in every project has the tag coast. {run} is its
+# committed run of facts and {draft} one that can change, with {source} in it and a {suggestion} that waits for a
+# person. Dora is a member of it whom an owner can do without.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -88,6 +89,26 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
+    "context.view": {"scopeId": "{project}", "runId": "{draft}"},
+    "context.create_draft": {"scopeId": "{project}"},
+    "context.create_draft as context.begin": {"scopeId": "a new one"},
+    "context.commit": {"runId": "{draft}", "allowPartial": True},
+    "context.discard": {"runId": "{draft}"},
+    "context.delete": {"runId": "{run}"},
+    "context.list": {"scopeId": "{project}"},
+    "context.diff": {"from": "{run}", "to": "{draft}"},
+    "context.edit": {
+        "runId": "{draft}",
+        "inputs": [{"pointer": "/coast/tide", "label": "Tide", "value": 3.2, "sourceIds": ["{source}"]}],
+        "accept": ["{suggestion}"],
+    },
+    "context.fetch_run": {"runId": "{run}"},
+    "context.update_draft": {"runId": "{draft}", "ownership": "shared"},
+    "context.export": {"scopeId": "{project}"},
+    "context.import": {
+        "scopeId": "{project}",
+        "document": {"sourcesById": {}, "inputsByPointer": {}, "constraints": [], "artifactsByType": {}},
+    },
     "container.get": {"containerType": "task", "id": "{node}", "includeSections": True},
     "container.search": {"containerType": "task"},
     "container.search as container.search.project": {"containerType": "task", "projectId": "{project}"},

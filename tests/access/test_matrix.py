@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.contracts.placeholders import filled
-from tests.engines import Engine, person
+from tests.engines import Engine, PostgresEngine, SqliteEngine, person
 
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
 PEOPLE: dict[str, Actor | None] = {
@@ -30,12 +33,20 @@ PEOPLE: dict[str, Actor | None] = {
 
 # What things of a project that is not there are called, and of an organization that has none.
 MISSING_NODES = {"node": "qqqq00", "other": "qqqq11", "feature": "qqqq22"}
-MISSING_UUID = "00000000-0000-4000-8000-000000000000"
-MISSING = {"project": "sumac", **MISSING_NODES, **dict.fromkeys(("atom", "section", "template"), MISSING_UUID)}
+MISSING_UUIDS = {
+    name: f"00000000-0000-4000-8000-00000000000{place}"
+    for place, name in enumerate(("atom", "section", "template", "run", "draft", "source", "suggestion"))
+}
+MISSING = {"project": "sumac", **MISSING_NODES, **MISSING_UUIDS}
 
 
 @pytest.fixture
 def populated(engine: Engine) -> Engine:
+    populate(engine)
+    return engine
+
+
+def populate(engine: Engine) -> None:
     """Atlas with its people and one of each thing, a project of Finn's, and an organization next door with its own."""
     ada, finn = engine.session("ada"), engine.session("finn")
     ada.call("project.create", name="atlas")
@@ -48,13 +59,19 @@ def populated(engine: Engine) -> Engine:
     made = ada.call("container.create", containerType="feature", name="The coast", projectId="atlas", tags="coast")
     ada.call("container.advance", containerType="feature", id=made.feature.id, version=1)
     ada.call("section.add", entityType="TASK", entityId=task, title="Context Files")
+    ada.call("context.commit", runId=ada.call("context.create_draft", scopeId="atlas").run.id)
+    draft = ada.call("context.create_draft", scopeId="atlas").run.id
+    length = {"pointer": "/coast/length", "label": "Length", "value": 214}
+    weaker = {"pointer": "/coast/length", "value": 210, "provenance": "model-inferred"}
+    survey = {"kind": "file", "title": "Survey", "uri": "survey.pdf"}
+    ada.call("context.edit", runId=draft, sources=[survey], inputs=[length])
+    ada.call("context.edit", runId=draft, inputs=[weaker])
     finn.call("container.create", containerType="project", name="finn's own", tags="coast")
     finn.call("template.create", name="Sheet to print", targetEntityType="TASK")
     engine.found_organization("rival", "mallory")
     mallory = engine.session(PEOPLE["mallory"])
     mallory.call("container.create", containerType="project", name="mallory's own", tags="coast")
     mallory.call("template.create", name="Sheet to print", targetEntityType="TASK")
-    return engine
 
 
 def names(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
@@ -65,6 +82,10 @@ def names(engine: Engine, project: str, who: str = "finn") -> dict[str, str]:
         f"SELECT 'node', id, n FROM work_nodes {of_project} AND parent_n IS NOT NULL "
         f"UNION ALL SELECT 'atom', id, 0 FROM graph_atoms {of_project} "
         f"UNION ALL SELECT 'section', id, 0 FROM work_sections {of_project} "
+        f"UNION ALL SELECT 'run', id, 0 FROM pciv_runs {of_project} AND status <> 'draft' "
+        f"UNION ALL SELECT 'draft', id, 0 FROM pciv_runs {of_project} AND status = 'draft' "
+        f"UNION ALL SELECT 'source', id, 0 FROM pciv_sources {of_project} "
+        f"UNION ALL SELECT 'suggestion', id, 0 FROM pciv_suggestions {of_project} "
         f"UNION ALL SELECT 'template', id, 0 FROM work_templates WHERE tenant_id = '{organization}' ORDER BY 3"
     )
     nodes = [id_ for thing, id_, _ in rows if thing == "node"]
@@ -87,43 +108,72 @@ def expected_status(row: str, who: str) -> int:
     return 200 if ROLES[who] in GRANTS[meant.permission] else 403
 
 
-def status(engine: Engine, row: str, who: str) -> int:
+def refused(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
+    """What somebody gets who asks in a world where things have these names: a refusal, or else an answer."""
     try:
-        engine.session(PEOPLE[who]).call(ROWS[row].called.name, **example(row, names(engine, "atlas", who)))
+        engine.session(PEOPLE[who]).call(ROWS[row].called.name, **example(row, named))
     except GroundplanError as refusal:
-        return refusal.status
-    return 200
+        return refusal
+    return None
 
 
-def groups(row: str) -> list[tuple[str, ...]]:
-    """Everybody, those together who can ask in one world: whoever changes nothing leaves it as it was."""
-    changing = [who for who in PEOPLE if expected_status(row, who) == 200 and ROWS[row].meant.effect is not Effect.READ]
-    others = tuple(who for who in PEOPLE if who not in changing)
-    return [others, *((who,) for who in changing)]
+def changes_something(row: str, who: str) -> bool:
+    meant = ROWS[row].meant
+    served = meant if who in ROLES else meant.otherwise or meant
+    return expected_status(row, who) == 200 and served.effect is not Effect.READ
 
 
-CELLS = [pytest.param(row, people, id=f"{row}-{'+'.join(people)}") for row in ROWS for people in groups(row)]
+CELLS = [(row, who) for row in ROWS for who in PEOPLE]
+CHANGING = [pytest.param(row, who, id=f"{row}-{who}") for row, who in CELLS if changes_something(row, who)]
 
 
-@pytest.mark.parametrize(("row", "people"), CELLS)
-def test_everybody_gets_the_answer_that_the_permission_table_gives_them(
-    populated: Engine, row: str, people: tuple[str, ...]
-) -> None:
-    expected = {who: expected_status(row, who) for who in people}
-    assert {who: status(populated, row, who) for who in people} == expected
+@pytest.mark.parametrize(("row", "who"), CHANGING)
+def test_whoever_may_change_something_by_the_permission_table_can(populated: Engine, row: str, who: str) -> None:
+    assert refused(populated, row, who, names(populated, "atlas", who)) is None
+
+
+def asked(engine: Engine) -> Iterator[tuple[str, str, int, bytes]]:
+    """What everybody gets who changes nothing, and so leaves the world to the next one as it was."""
+    named = {who: names(engine, "atlas", who) for who in PEOPLE}
+    for row, who in CELLS:
+        if not changes_something(row, who):
+            refusal = refused(engine, row, who, named[who])
+            body = without(encode(refusal.body()), named[who]) if refusal else b""
+            yield row, who, refusal.status if refusal else 200, body
+
+
+def test_everybody_else_gets_the_answer_that_the_permission_table_gives_them(populated: Engine) -> None:
+    wrong = {(row, who): status for row, who, status, _ in asked(populated) if status != expected_status(row, who)}
+
+    assert not wrong
+
+
+def test_both_engines_refuse_in_the_same_words(tmp_path: Path, team: PostgresEngine) -> None:
+    # Whoever changes something is served on both, as above; what is left of the matrix is here.
+    with closing(SqliteEngine(tmp_path / "plan.db")) as lite:
+        populate(lite)
+        populate(team)
+
+        different = [(one, other) for one, other in zip(asked(lite), asked(team), strict=True) if one != other]
+
+    assert not different
 
 
 # Not those that make the project that is missing: to them a stranger's name is either taken or new, see above.
-@pytest.mark.parametrize("row", [name for name, row in ROWS.items() if row.meant.project and not row.meant.otherwise])
-def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(populated: Engine, row: str) -> None:
-    def answer(project: str, who: str) -> bytes:
-        named = names(populated, project, who)
-        with pytest.raises(GroundplanError) as refused:
-            populated.session(PEOPLE[who]).call(ROWS[row].called.name, **example(row, named))
-        return without(encode(refused.value.body()), named)
+OF_A_PROJECT = [name for name, row in ROWS.items() if row.meant.project and not row.meant.otherwise]
 
-    for who in ("finn", "nobody of this name", "mallory"):
-        assert answer("atlas", who) == answer("sumac", who)
+
+@pytest.mark.parametrize("who", ["finn", "nobody of this name", "mallory"])
+def test_a_stranger_cannot_tell_a_hidden_project_from_one_that_does_not_exist(populated: Engine, who: str) -> None:
+    hidden, missing = (names(populated, project, who) for project in ("atlas", "sumac"))
+
+    def answer(row: str, named: dict[str, str]) -> bytes:
+        refusal = refused(populated, row, who, named)
+        assert refusal is not None, row
+        return without(encode(refusal.body()), named)
+
+    told = {row: (answer(row, hidden), answer(row, missing)) for row in OF_A_PROJECT}
+    assert not {row: answers for row, answers in told.items() if answers[0] != answers[1]}
 
 
 def without(answer: bytes, named: dict[str, str]) -> bytes:
@@ -133,56 +183,76 @@ def without(answer: bytes, named: dict[str, str]) -> bytes:
     return answer
 
 
-@pytest.mark.parametrize(
-    ("operation", "arguments"),
-    [
-        ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "parent_ref": "{node}"}]}),
-        ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "depends_on": ["{node}"]}]}),
-        ("work.next", {"project": "finn's own", "scope": "{node}"}),
-        ("work.update", {"updates": [{"node_id": "{mine}"}, {"node_id": "{node}"}]}),
-        ("work.connect", {"edges": [{"from": "{mine}", "to": "{node}", "type": "relates_to"}]}),
-        ("work.query", {"project": "finn's own", "filter": {"ancestor": "{node}"}}),
-        ("work.query", {"project": "finn's own", "filter": {"depends_on": "{node}"}}),
-        ("work.restructure", {"operations": [{"op": "move", "node_id": "{mine}", "new_parent": "{node}"}]}),
-        ("work.context", {"node_id": "{beginning}"}),
-        ("work.history", {"node_id": "{beginning}"}),
-        ("container.get", {"containerType": "task", "id": "{beginning}"}),
-        ("container.search", {"containerType": "task", "projectId": "finn's own", "featureId": "{feature}"}),
-        ("container.create", {"containerType": "task", "title": "A", "projectId": "finn's own", "relatedTo": "{node}"}),
-        (
-            "container.create",
-            {"containerType": "task", "title": "A", "projectId": "finn's own", "featureId": "{feature}"},
-        ),
-        ("container.update", {"containerType": "task", "id": "{mine}", "version": 1, "featureId": "{feature}"}),
-        ("container.update", {"containerType": "task", "id": "{mine}", "version": 1, "relatedTo": "{node}"}),
-        ("container.next_task", {"projectId": "finn's own", "featureId": "{feature}"}),
-        ("container.blocked_tasks", {"projectId": "finn's own", "featureId": "{feature}"}),
-        ("container.block", {"containerType": "task", "id": "{mine}", "version": 1, "blockedBy": "{node}"}),
-        ("container.unblock", {"containerType": "task", "id": "{mine}", "version": 1, "blockedBy": "{node}"}),
-        ("dependency.create", {"fromId": "{mine}", "toId": "{node}"}),
-        ("dependency.create", {"fromId": "{node}", "toId": "{mine}"}),
-        ("dependency.delete", {"id": "{mine}:{node}:BLOCKS"}),
-        ("section.list", {"entityType": "TASK", "entityId": "{mine}", "sectionIds": "{section}"}),
-        ("section.reorder", {"entityType": "TASK", "entityId": "{mine}", "orderedIds": "{section}"}),
-        ("section.delete", {"sectionId": "{section}", "version": 1, "entityType": "TASK", "entityId": "{mine}"}),
-    ],
-)
-def test_a_hidden_node_that_is_named_beside_ones_own_reads_like_one_that_is_missing(
-    populated: Engine, operation: str, arguments: dict[str, Any]
-) -> None:
-    finn = populated.session(PEOPLE["finn"])
-    mine = finn.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}]).created[0].id
+TIDE = {"pointer": "/coast/tide", "label": "Tide", "value": 3.2}
+SCALE = {"key": "scale", "label": "Scale", "value": "1:25,000"}
+LINK = {"pointer": "/coast/tide"}
 
-    def answer(project: str) -> bytes:
-        named = names(populated, project)
-        named |= {"mine": mine, "beginning": named["node"][:4]}
+# {mine} is a task of the asker's own, {my draft} a draft, {my run} a run that is committed.
+BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
+    ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "parent_ref": "{node}"}]}),
+    ("work.plan", {"project": "finn's own", "nodes": [{"ref": "a", "summary": "A", "depends_on": ["{node}"]}]}),
+    ("work.next", {"project": "finn's own", "scope": "{node}"}),
+    ("work.update", {"updates": [{"node_id": "{mine}"}, {"node_id": "{node}"}]}),
+    ("work.connect", {"edges": [{"from": "{mine}", "to": "{node}", "type": "relates_to"}]}),
+    ("work.query", {"project": "finn's own", "filter": {"ancestor": "{node}"}}),
+    ("work.query", {"project": "finn's own", "filter": {"depends_on": "{node}"}}),
+    ("work.restructure", {"operations": [{"op": "move", "node_id": "{mine}", "new_parent": "{node}"}]}),
+    ("work.context", {"node_id": "{beginning}"}),
+    ("work.history", {"node_id": "{beginning}"}),
+    ("container.get", {"containerType": "task", "id": "{beginning}"}),
+    ("container.search", {"containerType": "task", "projectId": "finn's own", "featureId": "{feature}"}),
+    ("container.create", {"containerType": "task", "title": "A", "projectId": "finn's own", "relatedTo": "{node}"}),
+    (
+        "container.create",
+        {"containerType": "task", "title": "A", "projectId": "finn's own", "featureId": "{feature}"},
+    ),
+    ("container.update", {"containerType": "task", "id": "{mine}", "version": 1, "featureId": "{feature}"}),
+    ("container.update", {"containerType": "task", "id": "{mine}", "version": 1, "relatedTo": "{node}"}),
+    ("container.next_task", {"projectId": "finn's own", "featureId": "{feature}"}),
+    ("container.blocked_tasks", {"projectId": "finn's own", "featureId": "{feature}"}),
+    ("container.block", {"containerType": "task", "id": "{mine}", "version": 1, "blockedBy": "{node}"}),
+    ("container.unblock", {"containerType": "task", "id": "{mine}", "version": 1, "blockedBy": "{node}"}),
+    ("dependency.create", {"fromId": "{mine}", "toId": "{node}"}),
+    ("dependency.create", {"fromId": "{node}", "toId": "{mine}"}),
+    ("dependency.delete", {"id": "{mine}:{node}:BLOCKS"}),
+    ("section.list", {"entityType": "TASK", "entityId": "{mine}", "sectionIds": "{section}"}),
+    ("section.reorder", {"entityType": "TASK", "entityId": "{mine}", "orderedIds": "{section}"}),
+    ("section.delete", {"sectionId": "{section}", "version": 1, "entityType": "TASK", "entityId": "{mine}"}),
+    ("context.view", {"scopeId": "finn's own", "runId": "{run}"}),
+    ("context.view", {"scopeId": "finn's own", "runId": "{draft}", "prefer": "latest_commit"}),
+    ("context.export", {"scopeId": "finn's own", "runId": "{run}"}),
+    ("context.create_draft", {"scopeId": "finn's own", "copyFrom": "{run}"}),
+    ("context.create_draft", {"scopeId": "a new one", "copyFrom": "{run}"}),
+    ("context.diff", {"from": "{my run}", "to": "{run}"}),
+    ("context.diff", {"from": "{run}", "to": "{my run}"}),
+    ("context.edit", {"runId": "{my draft}", "inputs": [{**TIDE, "sourceIds": ["{source}"]}]}),
+    ("context.edit", {"runId": "{my draft}", "constraints": [{**SCALE, "sourceId": "{source}"}]}),
+    ("context.edit", {"runId": "{my draft}", "inputs": [TIDE], "links": [{**LINK, "sourceId": "{source}"}]}),
+    ("context.edit", {"runId": "{my draft}", "accept": ["{suggestion}"]}),
+    ("context.edit", {"runId": "{my draft}", "reject": ["{suggestion}"]}),
+    ("context.edit", {"runId": "{my draft}", "remove": {"sources": ["{source}"]}}),
+    ("context.edit", {"runId": "{my draft}", "sources": [{"id": "{source}", "title": "A"}]}),
+]
+
+
+def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(populated: Engine) -> None:
+    finn = populated.session(PEOPLE["finn"])
+    plan = finn.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}])
+    run, draft = (finn.call("context.create_draft", scopeId="finn's own").run.id for _ in range(2))
+    finn.call("context.commit", runId=run)
+    mine = {"mine": plan.created[0].id, "my run": run, "my draft": draft}
+    hidden, missing = (names(populated, project) for project in ("atlas", "sumac"))
+
+    def answer(operation: str, arguments: dict[str, Any], named: dict[str, str]) -> bytes:
+        named = {**named, **mine, "beginning": named["node"][:4]}
         try:
             answered = finn.call(operation, **filled(arguments, named))
-        except GroundplanError as refused:
-            answered = refused.body()
+        except GroundplanError as refusal:
+            answered = refusal.body()
         return without(encode(answered), named)
 
-    assert answer("atlas") == answer("sumac")
+    for operation, arguments in BESIDE_ONES_OWN:
+        assert answer(operation, arguments, hidden) == answer(operation, arguments, missing), (operation, arguments)
 
 
 def test_a_stranger_is_offered_no_near_name_of_a_hidden_project(populated: Engine) -> None:
@@ -246,3 +316,33 @@ def test_a_larger_role_carries_everything_that_a_smaller_one_does() -> None:
     for permission, roles in GRANTS.items():
         assert Role.OWNER in roles, permission
         assert Role.VIEWER not in roles or Role.EDITOR in roles, permission
+
+
+# The contract's own table, for everything that there is in a project.
+READ, WRITE, DELETE_RUNS, MANAGE_MEMBERS = "read", "write", "delete runs", "manage members"
+CONTRACT = {
+    Role.VIEWER: {READ},
+    Role.EDITOR: {READ, WRITE},
+    Role.OWNER: {READ, WRITE, DELETE_RUNS, MANAGE_MEMBERS},
+}
+IN_THE_CONTRACT = {
+    Permission.MEMBER_READ: READ,
+    Permission.WORK_READ: READ,
+    Permission.KNOWLEDGE_READ: READ,
+    Permission.CONTEXT_READ: READ,
+    Permission.WORK_PLAN: WRITE,
+    Permission.WORK_CLAIM: WRITE,
+    Permission.WORK_UPDATE: WRITE,
+    Permission.WORK_CONNECT: WRITE,
+    Permission.WORK_RESTRUCTURE: WRITE,
+    Permission.KNOWLEDGE_WRITE: WRITE,
+    Permission.CONTEXT_WRITE: WRITE,
+    Permission.CONTEXT_DELETE: DELETE_RUNS,
+    Permission.MEMBER_MANAGE: MANAGE_MEMBERS,
+}
+
+
+def test_the_roles_of_the_contract_hold_in_every_slice() -> None:
+    assert IN_THE_CONTRACT.keys() == {one for one in GRANTS if not one.startswith("project:")}
+    for permission, access in IN_THE_CONTRACT.items():
+        assert GRANTS[permission] == {role for role in Role if access in CONTRACT[role]}, permission

@@ -18,8 +18,9 @@ from msgspec.structs import FieldInfo
 
 from groundplan.kernel.input_gate.shapes import is_union, peeled
 from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
-from groundplan.kernel.operations.schema import json_schema
+from groundplan.kernel.operations.schema import Unlisted, json_schema
 
+ELSEWHERE = frozenset({"document.constraints"})  # whose inside is that of an argument of another operation
 _BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
 
 
@@ -43,12 +44,14 @@ def _fields(forms: Mapping[str, type[Struct]], within: str) -> Iterator[Argument
     found: dict[str, dict[str, FieldInfo]] = {}
     for tag, shape in forms.items():
         for field in msgspec.structs.fields(shape):
-            found.setdefault(field.encode_name, {})[tag] = field
+            if not any(isinstance(extra, Unlisted) for extra in peeled(field.type)[1]):
+                found.setdefault(field.encode_name, {})[tag] = field
     for name, by_tag in found.items():
         tag, field = next(iter(by_tag.items()))
         schema = json_schema(forms[tag])["properties"][name]
         yield Argument(within + name, schema, _required(by_tag, len(forms)), limits(field))
-        yield from _inside(field.type, within + name)
+        if within + name not in ELSEWHERE:
+            yield from _inside(field.type, within + name)
 
 
 def _required(by_tag: Mapping[str, FieldInfo], forms: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any, get_args
 
@@ -16,7 +17,7 @@ from groundplan.kernel.wording import alternatives
 from groundplan.surfaces.cli.failures import LOG_VARIABLE
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
-from groundplan.surfaces.cli.program import application
+from groundplan.surfaces.cli.program import WRITTEN, application
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS
@@ -201,11 +202,13 @@ def _commands() -> str:
     shown = {name: command for name, command in commands().items() if not command.hidden}
     alone = {name: command for name, command in shown.items() if not hasattr(command, "commands")}
     rows = [
-        (f"`groundplan {' '.join(command.words)}`", one.summary, f"[{one.name}]({_place(name, one.name)})")
+        (f"`groundplan {' '.join(command.words)}`", _told(*command.words), f"[{one.name}]({_place(name, one.name)})")
         for name, operations in by_page().items()
         for one in operations
         for command in one.commands
     ]
+    pairs = [(first, second) for first, several in WRITTEN.items() for second in several]
+    written = [(f"`groundplan {first} {second}`", _told(first, second)) for first, second in pairs]
     common = [(_spelled(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return page(
         "Command line",
@@ -214,6 +217,9 @@ def _commands() -> str:
         *(_command(name, command) for name, command in alone.items()),
         "## Operations",
         table(("Command", "What it does", "Operation"), rows),
+        "## More than an operation",
+        "These look at a file or at a working copy too; `--help` says how.",
+        table(("Command", "What it does"), written),
         "## Options that every command has",
         "They may stand before the words, between them or after them. `groundplan mcp` alone has no `--json`: what it "
         "prints is the protocol.",
@@ -222,10 +228,18 @@ def _commands() -> str:
     )
 
 
+@cache
 def commands() -> dict[str, Any]:
     """What can follow `groundplan`, as the command line itself knows it."""
     program: Any = get_command(application())
     return dict(program.commands)
+
+
+@cache
+def _told(first: str, *rest: str) -> str:
+    """What a command does, as its own help says it."""
+    help_: str = commands()[first].commands[" ".join(rest)].help
+    return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
 
 
 def _command(name: str, command: Any) -> str:

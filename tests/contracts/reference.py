@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import keyword
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,15 @@ from typing import Any
 import msgspec
 
 from groundplan.catalog import OPERATIONS
+from groundplan.context.runs.diff import FactState
+from groundplan.context.schemas import (
+    PcivArtifactV1,
+    PcivConstraintV1,
+    PcivInputV1,
+    PcivRunV1,
+    PcivSourceV1,
+    Suggestion,
+)
 from groundplan.kernel.access import GRANTS, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
@@ -25,7 +35,7 @@ from tests.contracts.arguments import arguments
 from tests.contracts.placeholders import filled
 from tests.contracts.refusals import error_classes
 from tests.contracts.snapshots import output_schema
-from tests.contracts.words import ARGUMENTS, EXAMPLES, FIRST, NODES, NOTES
+from tests.contracts.words import ARGUMENTS, EXAMPLES, FIRST, FURTHER, NODES, NOTES, WRITTEN
 
 AnyOperation = Operation[Any, Any]
 
@@ -39,6 +49,23 @@ PAGE_OF = {
     "section": "sections",
     "template": "templates",
     "tag": "tags",
+}
+# Where a reader meets the operations in another order than that of their registration.
+ORDER = {
+    "context": (
+        "create_draft",
+        "edit",
+        "commit",
+        "view",
+        "list",
+        "fetch_run",
+        "diff",
+        "update_draft",
+        "discard",
+        "delete",
+        "export",
+        "import",
+    )
 }
 
 EFFECTS = {
@@ -60,6 +87,13 @@ SHAPES: dict[str, type] = {
     "Task": Task,
     "Section": Section,
     "Template": Template,
+    "PcivRunV1": PcivRunV1,
+    "PcivSourceV1": PcivSourceV1,
+    "PcivInputV1": PcivInputV1,
+    "PcivConstraintV1": PcivConstraintV1,
+    "PcivArtifactV1": PcivArtifactV1,
+    "Suggestion": Suggestion,
+    "FactState": FactState,
 }
 
 
@@ -75,11 +109,13 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def by_page() -> dict[str, list[AnyOperation]]:
-    """The operations of each page, in the order of their registration."""
+    """The operations of each page, in the order of their registration or in that of a reader."""
     pages: dict[str, list[AnyOperation]] = {}
     for operation in OPERATIONS:
         thing = operation.name.partition(".")[0]
         pages.setdefault(PAGE_OF.get(thing, thing), []).append(operation)
+    for name, verbs in ORDER.items():
+        pages[name].sort(key=lambda operation: verbs.index(operation.name.partition(".")[2]))
     return pages
 
 
@@ -166,6 +202,8 @@ def type_in_words(schema: Mapping[str, Any]) -> str:
     if "title" in schema:
         return f"[{schema['title']}](#{schema['title'].lower()})"
     found = schema.get("type", "any")
+    if "title" in (inside := schema.get("additionalProperties") or {}) or inside.get("type") == "array":
+        return f"object of {type_in_words(inside)}"
     if found == "array":
         return f"array of {type_in_words(schema.get('items', {}))}"
     return " or ".join(found) if isinstance(found, list) else str(found)
@@ -244,16 +282,26 @@ def named_refusals(operation: AnyOperation) -> list[tuple[str, str]]:
 
 
 def _calls(operation: AnyOperation) -> Iterator[str]:
-    values = filled(EXAMPLES[operation.name], NODES)
-    if operation.commands:
-        yield _fenced("sh", command_line(operation, values))
-        shown = _command(operation, values)
-        others = [f"`groundplan {' '.join(one.words)}`" for one in operation.commands if one is not shown]
-        if others:
-            yield f"Also {', '.join(others)}."
+    further = FURTHER.get(operation.name, [])
+    shown = [_command(operation, one) for one in (EXAMPLES[operation.name], *(one for _, one in further))]
+    others = [f"`groundplan {' '.join(one.words)}`" for one in operation.commands if one not in shown]
+    yield from _call(operation, EXAMPLES[operation.name], f"Also {', '.join(others)}." if others else "")
+    for sentence, example in further:
+        yield sentence
+        yield from _call(operation, example)
+
+
+def _call(operation: AnyOperation, example: Mapping[str, Any], also: str = "") -> Iterator[str]:
+    """One request, through every surface that reaches the operation."""
+    values = filled(example, NODES)
+    if line := WRITTEN.get(operation.name) or command_line(operation, values):
+        yield _fenced("sh", line)
+        yield also
     if operation.tool is not None:
         yield f"MCP, group `{operation.tool.group}`:\n\n" + _fenced("json", json.dumps(tool_call(operation, values)))
     named = "".join(f", {name}={value!r}" for name, value in values.items())
+    if any(map(keyword.iskeyword, values)):
+        named = f", **{values!r}"
     yield _fenced("python", f'plan.call("{operation.name}"{named})'.replace("'", '"'))
 
 
@@ -266,8 +314,10 @@ def tool_call(operation: AnyOperation, values: Mapping[str, Any]) -> dict[str, A
 
 
 def command_line(operation: AnyOperation, values: Mapping[str, Any]) -> str:
-    """The same call in a shell."""
+    """The same call in a shell, if a command reaches the operation."""
     command = _command(operation, values)
+    if command is None:
+        return ""
     by_position: dict[str, list[str]] = {}
     options: list[str] = []
     for field in msgspec.structs.fields(operation.input):
@@ -285,13 +335,16 @@ def command_line(operation: AnyOperation, values: Mapping[str, Any]) -> str:
     return shlex.join(["groundplan", *command.words, *positions, *options])
 
 
-def _command(operation: AnyOperation, values: Mapping[str, Any]) -> Command:
-    """The command that says what these values say."""
+def _command(operation: AnyOperation, values: Mapping[str, Any]) -> Command | None:
+    """The command that says what these values say; None where no command reaches the operation at all."""
     wire = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
     for command in operation.commands:
-        if all(values.get(wire[name]) == value for name, value in command.fixed.items()):
+        says_it = all(values.get(wire[name]) == value for name, value in command.fixed.items())
+        if says_it and not any(wire[name] in values for name in command.without):
             return command
-    raise LookupError(f"no command reaches {operation.name} with {values}")
+    if operation.commands:
+        raise LookupError(f"no command reaches {operation.name} with {values}")
+    return None
 
 
 def _fenced(language: str, text: str) -> str:

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 
 import groundplan
-from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.kernel.input_gate.text_limits import NormalizedName
 
 SOURCES = Path(groundplan.__file__).parent
 
@@ -77,6 +78,16 @@ def _codes_in_calls() -> Iterator[Refusal]:
                 code = next((word.value for word in call.keywords if word.arg == "code"), None)
                 if made and isinstance(code, ast.Constant) and isinstance(code.value, str):
                     yield Refusal(code.value, family_of(made), _sentence(call))
+                elif _called(call) == NormalizedName.__name__:
+                    yield from _codes_of_name(call)
+
+
+def _codes_of_name(call: ast.Call) -> Iterator[Refusal]:
+    """A name has codes for what may be wrong with it, of its own where a contract says so."""
+    named = NormalizedName(*map(ast.literal_eval, call.args))
+    if call.args:
+        yield Refusal(named.empty_code, Invalid, '"must not be empty"')
+    yield Refusal(named.long_code, Invalid, '"has … characters, the limit is …; shorten it"')
 
 
 def _makers(trees: list[ast.Module]) -> dict[str, ErrorClass]:

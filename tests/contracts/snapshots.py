@@ -26,6 +26,7 @@ TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "default": (DEFAULT_GROUPS, 5_000),
     "work": ({Group.WORK}, 1_200),
     "knowledge": ({Group.KNOWLEDGE}, 700),
+    "context": ({Group.CONTEXT}, 1_200),
     "containers": ({Group.CONTAINERS}, 3_000),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
     "all": (frozenset(Group), 8_000),
@@ -84,7 +85,7 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
 
 def _command(command: Command) -> dict[str, Any]:
     told = {"words": list(command.words), "arguments": list(command.arguments), "names": dict(command.names)}
-    given = {"fixed": dict(command.fixed), "without": list(command.without)}
+    given = {"summary": command.summary, "fixed": dict(command.fixed), "without": list(command.without)}
     return {**told, **{name: value for name, value in given.items() if value}}
 
 

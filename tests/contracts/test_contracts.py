@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.contracts.placeholders import filled
 from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
-from tests.contracts.words import EXAMPLES, FIRST, MADE_AS, NODES
+from tests.contracts.words import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
@@ -91,19 +92,41 @@ def plan(here: Path) -> Iterator[Session]:
 
 
 class Learned(dict[str, str]):
-    """The ids that refs got, once they got one, and those of what was made under a name that the words know."""
+    """The ids that refs got, once they got one, and those of what was made under a name that the words know.
+
+    Runs have no name, and get those of the words one after the other.
+    """
 
     def learn(self, answer: Any) -> None:
         self.update({one.ref: one.id for one in getattr(answer, "created", ())})
+        self.learn_of_run(answer)
         inside = [getattr(answer, part, None) for part in ("atom", "task", "feature", "template")]
         for thing in (answer, *inside):
             called = getattr(thing, "title", None) or getattr(thing, "name", None)
             if called in MADE_AS:
                 self[MADE_AS[called]] = thing.id
 
+    def learn_of_run(self, answer: Any) -> None:
+        run = getattr(answer, "run", None)
+        name = next((name for name in RUNS if name not in self), None)
+        if run and name and run.id not in self.values():
+            self[name] = run.id
+        for waiting in chain(getattr(answer, "suggested", ()), getattr(answer, "suggestions", ()) or ()):
+            self["suggestion"] = waiting.id
+
+    def look(self, db: Path) -> None:
+        """Learn of the runs in a store, and of what waits in them."""
+        with groundplan.open(str(db), actor="ada") as plan:
+            for run in reversed(plan.call("context.list", scopeId="atlas").runs):
+                self.learn_of_run(plan.call("context.view", scopeId="atlas", runId=run.id))
+
 
 def examples(page: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(operation.name, EXAMPLES[operation.name]) for operation in by_page()[page]]
+    return [
+        (operation.name, example)
+        for operation in by_page()[page]
+        for example in (EXAMPLES[operation.name], *(further for _, further in FURTHER.get(operation.name, ())))
+    ]
 
 
 def renamed(line: str, names: Mapping[str, str]) -> str:
@@ -114,6 +137,7 @@ def renamed(line: str, names: Mapping[str, str]) -> str:
 def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (REFERENCE / f"{page}.md").read_text(encoding="utf-8")
     real: dict[str, str] = {}  # by the id on the page
+    learned = Learned()
     for line in "".join(SHELL.findall(text)).splitlines():
         program, *arguments = shlex.split(renamed(line, real))
         assert program == "groundplan"
@@ -123,6 +147,9 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
         real |= {NODES[ref]: id_ for ref, id_ in PLANNED.findall(printed.out) if ref in NODES}
         if made := MADE.search(printed.out):
             real |= {NODES[name]: made[1] for called, name in MADE_AS.items() if called in arguments}
+        if arguments[0] == "context":
+            learned.look(here / "groundplan.db")
+            real |= {NODES[name]: id_ for name, id_ in learned.items() if id_ in printed.out}
     assert not set(NODES.values()) & set(WORD.findall(text)) - real.keys(), "what was planned is not printed"
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contracts import container_words
+from tests.contracts import container_words, context_words
 
 # By the path on the wire; `operation/path` or `thing/path` where that means something else by it.
 ARGUMENTS = {
     **container_words.ARGUMENTS,
+    **context_words.ARGUMENTS,
     "archived": "Archived projects too.",
-    "createDraftRun": "Begin the first run too. Refused in this version, which has no runs yet.",
+    "createDraftRun": "Begin a first run of facts too: `runId` in the answer is its draft.",
     "cursor": "`nextCursor` of the page before.",
     "goal": "What the project is for, in a sentence or a page.",
     "kind": "What sort of actor it is. Counts when the name is new here.",
@@ -158,6 +159,7 @@ ARGUMENTS = {
 # What else there is to say about an operation.
 NOTES = {
     **container_words.NOTES,
+    **context_words.NOTES,
     "work.open": "What it becomes is decided by what it is given: no `project`, one that is not there, or `policies`.",
     "work.next": "First by `properties.priority`, then the deeper node, then the one that changed longest ago. A node "
     "that somebody else has claimed is passed over until the claim is over. Where there is none, `reason` says why.",
@@ -180,6 +182,7 @@ NOTES = {
 # How each page's examples begin, in an empty database.
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     **container_words.FIRST,
+    **context_words.FIRST,
     "members": [("project.create", {"name": "atlas"})],
     "knowledge": [
         ("work.open", {"project": "atlas"}),
@@ -189,11 +192,12 @@ FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     **container_words.EXAMPLES,
+    **context_words.EXAMPLES,
     "project.list": {"archived": True},
     "project.create": {"name": "atlas", "goal": "A map that every walker trusts"},
     "project.archive": {"project": "atlas"},
     "project.restore": {"project": "atlas"},
-    "member.bootstrap": {"scopeId": "borealis", "name": "Light for the long night"},
+    "member.bootstrap": {"scopeId": "borealis", "name": "Light for the long night", "createDraftRun": True},
     "member.list": {"scopeId": "atlas"},
     "member.add": {"scopeId": "atlas", "userId": "ben", "role": "editor"},
     "member.remove": {"scopeId": "atlas", "userId": "ben"},
@@ -271,6 +275,12 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 2},
 }
 
+# More of what an operation does, each behind a sentence about it.
+FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = context_words.FURTHER
+
+# The command of an operation that does more than the operation, and is written by hand.
+WRITTEN = context_words.WRITTEN
+
 # What the pages show in the place of ids, which are new wherever the examples are run.
 NODES = {
     "survey": "5vdw8h",
@@ -279,7 +289,9 @@ NODES = {
     "print": "e6ryb1",
     "atom": "d3b2f6a81c4e4a53917c0e5b8f24d6a9",
     **container_words.NODES,
+    **context_words.NODES,
 }
+RUNS = context_words.RUNS
 MADE_AS = {"Coast sheets": "atom", **container_words.MADE_AS}
 
 SETTINGS = {

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,12 @@ def imported(node: ast.AST) -> Iterator[str]:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def imports_anywhere(path: Path) -> set[str]:
     return {name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) for name in imported(node)}
 
 
+@cache
 def imports_at_start(path: Path) -> set[str]:
     """What importing the module imports: not what functions do later, nor what only a type checker reads."""
     found: set[str] = set()

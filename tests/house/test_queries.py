@@ -7,6 +7,7 @@ import contextlib
 import importlib
 import re
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -120,16 +121,19 @@ def test_every_query_is_used_and_every_query_used_is_there(folder: Path) -> None
 
 def test_every_query_can_be_prepared(engine: Engine) -> None:
     refused = {}
-    for folder, query in QUERIES:
-        try:
-            prepare(engine, query)
-        except engine.refusals as error:
-            refused[f"{query_id(folder)}: {query.name}"] = str(error)
+    with preparing(engine) as prepare:
+        for folder, query in QUERIES:
+            try:
+                prepare(query)
+            except engine.refusals as error:
+                refused[f"{query_id(folder)}: {query.name}"] = str(error)
     assert not refused
 
 
 # Those that are meant to read all rows of an organization or of a project, and why.
 READ_ALL = {
+    "context: latest_committed": "an index in the order of commits, of which the first run that is in view is taken",
+    "context: latest_committed_of_user": "the same, until a run of theirs or a shared one is met",
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
     "work: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
@@ -195,21 +199,27 @@ def test_a_query_seeks_and_never_reads_what_it_does_not_need(engine: SqliteEngin
         assert read_in_full(connection, project, frozenset())
 
 
-def prepare(engine: Engine, query: Query) -> None:
-    """Let the engine plan the statement without running it. On PostgreSQL as the app role, so its grants count too."""
+@contextlib.contextmanager
+def preparing(engine: Engine) -> Iterator[Callable[[Query], object]]:
+    """Let the engine plan statements without running them. On PostgreSQL as the app role, so its grants count too."""
     if isinstance(engine, SqliteEngine):
-        with contextlib.closing(sqlite3.connect(engine.path)) as connection:
-            connection.execute(f"EXPLAIN {query.sqlite}", dict.fromkeys(query.parameters))
+        with contextlib.closing(sqlite3.connect(engine.path)) as lite:
+            yield lambda query: lite.execute(f"EXPLAIN {query.sqlite}", dict.fromkeys(query.parameters))
         return
     assert isinstance(engine, PostgresEngine)
-    names = sorted(set(re.findall(r"%\((\w+)\)s", query.postgres)))
-    text = query.postgres.replace("%%", "%")
-    for number, name in enumerate(names, 1):
-        text = text.replace(f"%({name})s", f"${number}")
-    nothing = f"({', '.join(['NULL'] * len(names))})" if names else ""
-    with psycopg.connect(engine.app_url, options=f"-c search_path={SCHEMA}") as connection:
-        connection.execute(f"PREPARE one AS {text}")
-        connection.execute(f"EXPLAIN EXECUTE one{nothing}")
+    with psycopg.connect(engine.app_url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+
+        def prepare(query: Query) -> None:
+            names = sorted(set(re.findall(r"%\((\w+)\)s", query.postgres)))
+            text = query.postgres.replace("%%", "%")
+            for number, name in enumerate(names, 1):
+                text = text.replace(f"%({name})s", f"${number}")
+            nothing = f"({', '.join(['NULL'] * len(names))})" if names else ""
+            connection.execute(f"PREPARE one AS {text}")
+            connection.execute(f"EXPLAIN EXECUTE one{nothing}")
+            connection.execute("DEALLOCATE one")
+
+        yield prepare
 
 
 def test_every_table_of_the_migrations_is_declared() -> None:

@@ -10,6 +10,7 @@ import pytest
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.surfaces.cli.program import WRITTEN
 from tests.contracts.arguments import arguments
 from tests.contracts.reference import argument_in_words, named_refusals
 from tests.contracts.refusals import error_classes
@@ -62,7 +63,7 @@ def test_every_change_can_be_sent_twice_without_a_second_effect(operation: AnyOp
 @every_operation
 def test_what_an_operation_may_become_takes_the_same_request(operation: AnyOperation) -> None:
     assert all(other.input is operation.input for other in operation.becomes)
-    assert bool(operation.becomes) == (operation.route is not None)
+    assert bool(operation.becomes) == (operation.route is not None or operation.otherwise is not None)
     for one in (operation, *operation.becomes):
         assert one.otherwise is None or (one.project is not None and one.otherwise in operation.becomes)
 
@@ -80,7 +81,8 @@ def test_no_two_operations_are_reached_the_same_way() -> None:
 
 
 def test_every_operation_is_reached_from_somewhere() -> None:
-    assert not [one.name for one in OPERATIONS if one.tool is None and one.command is None]
+    written = {f"{word}.{name}" for word, commands in WRITTEN.items() for name in commands}
+    assert not [one.name for one in OPERATIONS if not (one.tool or one.command or one.name in written)]
 
 
 def test_a_permission_is_either_of_a_project_or_of_the_organization() -> None:

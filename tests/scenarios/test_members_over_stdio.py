@@ -18,13 +18,16 @@ from tests.surfaces.mcp.peer import PATIENCE_S
 
 def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
     founder = serve("ada", "--access", "open")
-    scope = founder.members("bootstrap", scopeId="atlas", name="Every order ships within a day")
+    goal = "Every order ships within a day"
+    scope = founder.members("bootstrap", scopeId="atlas", name=goal, createDraftRun=True)
     founder.members("upsert", scopeId="atlas", userId="ben", role="editor", kind="agent")
     founder.members("upsert", scopeId="atlas", userId="cleo", role="viewer")
     ada, ben, cleo = (serve(name) for name in ("ada", "ben", "cleo"))
 
     assert scope["role"] == "owner"
     for agent in (ada, ben, cleo):
+        (run,) = agent.answer("context_run", operation="list", scopeId="atlas")["runs"]
+        assert (run["id"], run["status"], run["userId"]) == (scope["runId"], "draft", "ada")
         listed = agent.members("list", scopeId=scope["scopeId"])["members"]
         assert [(one["userId"], one["role"]) for one in listed] == [
             ("ada", "owner"),

@@ -1,10 +1,14 @@
-"""A small example: projects of an organization that brings clean water to a valley, with work and with knowledge."""
+"""A small example: projects of an organization that brings clean water to a valley.
+
+One has work and the facts that it stands on, another has knowledge, and a third one is over.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from groundplan.demo.context import fill_context
 from groundplan.demo.knowledge import fill_knowledge
 from groundplan.demo.work import fill_work
 from groundplan.kernel.access import Role
@@ -15,12 +19,13 @@ OWNER = "ada"
 
 @dataclass(frozen=True, slots=True)
 class ExampleProject:
-    """A project, who is in it beside its owner, whether it has work or knowledge in it, and whether it is over."""
+    """A project, who is in it beside its owner, what it has in it, and whether it is over."""
 
     name: str
     goal: str
     members: Mapping[str, Role]
     has_work: bool = False
+    has_facts: bool = False
     has_knowledge: bool = False
     is_over: bool = False
 
@@ -31,6 +36,7 @@ PROJECTS = (
         "By 2028 every household in the Lenta valley has safe drinking water within a ten-minute walk.",
         {"ben": Role.EDITOR, "cleo": Role.VIEWER},
         has_work=True,
+        has_facts=True,
     ),
     ExampleProject(
         "pump-monitor",
@@ -71,7 +77,8 @@ def _complete(session: Session, project: ExampleProject) -> bool:
     for name, role in missing.items():
         session.call("member.add", scopeId=project.name, userId=name, role=role)
     has_worked = project.has_work and fill_work(session, project.name)
+    has_facts = project.has_facts and fill_context(session, project.name)
     has_written = project.has_knowledge and fill_knowledge(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
-    return bool(missing) or has_worked or has_written
+    return bool(missing) or has_worked or has_facts or has_written

@@ -13,6 +13,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.demo import PROJECTS
+from groundplan.demo.context import MISSING, SUGGESTED
 from groundplan.demo.knowledge import PATH
 from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
 from groundplan.kernel.operations.registry import Effect
@@ -97,6 +98,54 @@ def test_a_second_demo_leaves_knowledge_as_somebody_changed_it(run: Run) -> None
     assert run(*listed).out == before
 
 
+def test_the_demo_has_facts_in_force_and_a_draft_with_a_suggestion(run: Run) -> None:
+    counts = run("demo", "--db", "demo.db", "--json").answer["context"]
+
+    view = run("context", "view", "--project", "clean-water", "--db", "demo.db", "--json").answer
+    inputs = view["inputsByPointer"]
+    assert (view["run"]["status"], view["missing"]) == ("partial_committed", [MISSING])
+    assert {one["provenance"] for one in inputs.values()} == {
+        "unknown",
+        "model-inferred",
+        "source-backed",
+        "user-entered",
+    }
+    assert (inputs["/site/remarks"]["valueString"], inputs["/permit/state"]["valueEnum"]) == ("", "unknown")
+    listed = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
+    assert [one["status"] for one in listed] == ["draft", "partial_committed"]
+    asked = ("context", "view", "--project", "clean-water", "--run", listed[0]["id"], "--db", "demo.db", "--json")
+    (waiting,) = run(*asked).answer["suggestions"]
+    assert (waiting["pointer"], waiting["createdBy"]) == (SUGGESTED["pointer"], "claude")
+    assert counts == {"inputs": len(inputs), "missing": 1, "constraints": 2, "sources": 3, "suggestions": 1}
+
+
+def test_a_second_demo_leaves_the_facts_as_somebody_went_on_with_them(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+    listed = ("context", "list", "--project", "clean-water", "--db", "demo.db", "--json")
+    draft = run(*listed).answer["runs"][0]["id"]
+    assert run("context", "set", draft, MISSING, "The council", "--db", "demo.db").code == 0
+    assert run("context", "commit", draft, "--db", "demo.db").code == 0
+    before = run(*listed).out
+
+    assert run("demo", "--db", "demo.db", "--json").answer["made"] == []
+
+    assert run(*listed).out == before
+
+
+def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_taken_away(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+    runs = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
+    draft, committed = (one["id"] for one in runs)
+    run("context", "delete", committed, "--db", "demo.db")
+
+    shown = run("demo", "--db", "demo.db")
+
+    assert (shown.code, "Facts that" in shown.out) == (0, False)
+    run("context", "delete", draft, "--db", "demo.db")
+    assert run("demo", "--db", "demo.db", "--json").answer["made"] == ["clean-water"]
+    assert "Facts that clean-water stands on:" in run("demo", "--db", "demo.db").out
+
+
 def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> None:
     run("demo", "--db", "demo.db")
     ranking = node_by_summary(run, "Rank the")["id"]
@@ -112,11 +161,11 @@ def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> 
     assert run("work", "query", "--project", "clean-water", "--limit", "100", "--db", "demo.db", "--json").out == before
 
 
-@pytest.mark.parametrize("calls", range(1, 8))
-def test_a_demo_that_was_killed_anywhere_in_its_work_is_completed(
+@pytest.mark.parametrize("calls", range(1, 14))
+def test_a_demo_that_was_killed_anywhere_in_its_work_or_its_facts_is_completed(
     run: Run, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("demo", "--db", "whole.db")
+    facts = run("demo", "--db", "whole.db", "--json").answer["context"]
     whole = run("work", "onboard", "--project", "clean-water", "--db", "whole.db", "--json").answer
     left = [calls]
 
@@ -132,10 +181,11 @@ def test_a_demo_that_was_killed_anywhere_in_its_work_is_completed(
         left[0] += 3  # the project and its two members
         assert run("demo", "--db", "demo.db").code in (0, 130)
 
-    run("demo", "--db", "demo.db")
+    facts_completed = run("demo", "--db", "demo.db", "--json").answer["context"]
 
     completed = run("work", "onboard", "--project", "clean-water", "--db", "demo.db", "--json").answer
     assert completed["counts"] == whole["counts"]
+    assert facts_completed == facts
     assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
 
 
@@ -165,7 +215,7 @@ def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(*shlex.split(export)[1].split("="))
     codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 
-    assert codes == [0, 0, 0, 0, 0, 4]
+    assert codes == [0, 0, 0, 0, 0, 0, 4]
     assert "work onboard" in tried[0]
 
 

@@ -133,7 +133,7 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
     )
 
     assert hello["serverInfo"] == {"name": "groundplan", "version": groundplan.__version__}
-    assert [tool["name"] for tool in tools["tools"]] == ["members"]
+    assert {tool["name"] for tool in tools["tools"]} == {"members", "context_view", "context_run", "context_edit"}
     assert answer["isError"] is False
     (project,) = run("project", "list", "--db", "plan.db", "--json").answer["projects"]
     assert (project["name"], project["created_by"]) == ("atlas", "claude")

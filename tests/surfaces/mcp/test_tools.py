@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
+from groundplan.context.resolve import NoContext
 from groundplan.kernel.errors import (
     Conflict,
     Forbidden,
@@ -234,11 +236,17 @@ def test_a_refusal_reads_as_code_message_and_details(error: GroundplanError) -> 
         (Unauthenticated("who?"), "PcivAuthRequiredError"),
         (Forbidden("no"), "PcivRlsDeniedError"),
         (NotFound("scope", "s1"), "PcivRlsDeniedError"),
-        (Invalid("bad"), None),
+        (Invalid("bad"), "PcivSchemaMismatchError"),
+        (NoContext("s1"), "Error"),
+        (PcivRuntimeInvariantError(Invariant.DRAFT_AT, "bad", scope_id="s1", run_id="r1"), "PcivRuntimeInvariantError"),
+        (Conflict("stale"), "Error"),
+        (RuleViolated("never"), "Error"),
+        (Unavailable("later"), "Error"),
     ],
 )
 def test_a_context_tool_also_names_the_error_as_its_contract_does(error: GroundplanError, name: str | None) -> None:
     assert refusing(error, Group.CONTEXT)["error"].get("name") == name
+    assert "name" not in refusing(error, Group.WORK)["error"]
 
 
 @pytest.mark.parametrize("group", [Group.KNOWLEDGE, Group.CONTAINERS])

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -30,12 +31,14 @@ def demo(invocation: Invocation) -> Outcome:
         projects = session.call("project.list", archived=True).projects
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
         work = session.call("work.open", project=example.PROJECTS[0].name)
+        facts = _facts(session, example.PROJECTS[0].name)
     data = {
         "db": _without_password(db),
         "made": made,
         "projects": projects,
         "members": members.members,
         "work": work.summary,
+        "context": facts,
     }
 
     def draw() -> None:
@@ -47,9 +50,34 @@ def demo(invocation: Invocation) -> Outcome:
         say("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
         say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
+        if facts:
+            say("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _counted_facts(facts))
         say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
 
     return Outcome(data, draw)
+
+
+def _facts(session: Session, project: str) -> dict[str, int] | None:
+    """How many facts are in force, and how many of them are not there; None where somebody took them away."""
+    view = session.context.fetch_latest_committed_context_view(project)
+    if view is None:
+        return None
+    draft = session.context.get_latest_run_for_scope(project, status="draft")
+    waiting = session.context.fetch_context_view_by_run_id(draft.id).suggestions if draft else ()
+    return {
+        "inputs": len(view.inputs_by_pointer),
+        "missing": len(view.missing),
+        "constraints": len(view.constraints),
+        "sources": len(view.sources_by_id),
+        "suggestions": len(waiting or ()),
+    }
+
+
+def _counted_facts(facts: Mapping[str, int]) -> str:
+    return (
+        f"{facts['inputs']} inputs ({facts['missing']} missing), {facts['constraints']} constraints, "
+        f"{facts['sources']} sources. Waiting for a person: {facts['suggestions']}."
+    )
 
 
 def _temporary() -> str:
@@ -65,6 +93,7 @@ def _suggestions(db: str) -> list[str]:
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
         f"{program} work onboard --project {name}",
         f"{program} work next --project {name}",
+        f"{program} context view --project {name}",
         f"{program} knowledge context {PATH} --project {example.PROJECTS[1].name}",
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",

@@ -7,6 +7,7 @@ from typing import Any
 
 from groundplan.surfaces.cli import (
     containers_drawing,
+    context_drawing,
     knowledge_drawing,
     sections_drawing,
     steps_drawing,
@@ -16,6 +17,7 @@ from groundplan.surfaces.cli import (
 DRAWINGS: Mapping[str, Callable[[Any], None]] = {
     **work_drawing.DRAWINGS,
     **knowledge_drawing.DRAWINGS,
+    **context_drawing.DRAWINGS,
     **containers_drawing.DRAWINGS,
     **steps_drawing.DRAWINGS,
     **sections_drawing.DRAWINGS,

@@ -49,7 +49,7 @@ def operation_apps(operations: Registry, said: Collection[str] | None = None) ->
                 app.callback()(group_callback(description))
             if said is None or first in said:
                 made = _command(operation, command, operations)
-                app.command(" ".join(rest), help=_markup_free(operation.summary))(made)
+                app.command(" ".join(rest), help=_markup_free(command.summary or operation.summary))(made)
     return apps
 
 

@@ -17,6 +17,9 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.cli.context_files import export_facts, import_facts
+from groundplan.surfaces.cli.context_hydrate import hydrate
+from groundplan.surfaces.cli.context_set import set_input
 from groundplan.surfaces.cli.demo_command import demo
 from groundplan.surfaces.cli.doctor_command import doctor
 from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, recorded, report, write
@@ -40,8 +43,14 @@ PLAN = "Your plan"
 AGENTS = "For agents"
 
 
-# Commands that are more than one operation: they look at a working copy too.
+# Commands that are more than one operation: they look at a working copy or at a file too.
 WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
+    "context": {
+        "set": set_input,
+        "export": export_facts,
+        "import": import_facts,
+        "hydrate": hydrate,
+    },
     "knowledge": {
         "check": check,
         "confirm": confirm,

@@ -28,6 +28,8 @@ CONTEXT_NAMES: dict[type[GroundplanError], str] = {
     Forbidden: "PcivRlsDeniedError",
     # A scope that is hidden and one that is missing must read alike, so both have the name of the hidden one.
     NotFound: "PcivRlsDeniedError",
+    Invalid: "PcivSchemaMismatchError",
+    GroundplanError: "Error",
 }
 ENVELOPE_CODES: dict[type[GroundplanError], str] = {
     Unauthenticated: "UNAUTHENTICATED",
@@ -44,15 +46,21 @@ ENVELOPE_CODES: dict[type[GroundplanError], str] = {
 def refusal(error: GroundplanError, group: Group) -> dict[str, Any]:
     """The body of a refused call to a tool of this group."""
     body = error.body()
-    if group is Group.CONTEXT and (name := _named(error, CONTEXT_NAMES)):
+    if group is Group.CONTEXT and (name := error.contract_name or _named(error, CONTEXT_NAMES)):
         body["name"] = name
     if group not in SUCCESS_ENVELOPE:
+        if group is Group.CONTEXT and error.details:
+            body["details"] = _in_camel(error)
         return {"error": body}
     body["code"] = error.contract_code or _named(error, ENVELOPE_CODES)
-    body["details"] = {"reason": error.code, **{_camel(name): value for name, value in error.details.items()}}
+    body["details"] = {"reason": error.code, **_in_camel(error)}
     if "currentVersion" in error.details:
         body["currentVersion"] = error.details["currentVersion"]
     return {"success": False, "error": body}
+
+
+def _in_camel(error: GroundplanError) -> dict[str, Any]:
+    return {_camel(name): value for name, value in error.details.items()}
 
 
 def _camel(name: str) -> str:

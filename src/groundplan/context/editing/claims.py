@@ -1,0 +1,151 @@
+"""What a writer claims of a value: where it comes from, and whether they can say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from groundplan.context.editing.rows import Row
+from groundplan.context.schemas import ConstraintWrite, InputWrite, Provenance, UpdatedBy
+from groundplan.context.values import Value, kept_value
+from groundplan.kernel.actors import Actor, Kind
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.wording import Path, rendered
+
+T = TypeVar("T")
+
+WRITERS: Mapping[Kind, UpdatedBy] = {
+    Kind.PERSON: UpdatedBy.USER,
+    Kind.AGENT: UpdatedBy.MODEL,
+    Kind.SERVICE: UpdatedBy.SYSTEM,
+}
+
+
+class Claim(NamedTuple):
+    """A value, where it comes from, and why one should believe it."""
+
+    value: Value
+    provenance: Provenance
+    source_ids: list[str]
+    snippet: str | None
+    rationale: str | None
+
+
+class ProvenanceNotAllowed(RuleViolated):
+    """Only a person enters values as a person, and decides on suggestions."""
+
+    code = "provenance_not_allowed"
+
+    def __init__(self, what: str, way_out: str, path: Path) -> None:
+        field = rendered(path)
+        super().__init__(f"{field}: only a person can {what}; {way_out}", field=field)
+
+
+class ValueOfUnknown(RuleViolated):
+    """What is unknown has no value."""
+
+    code = "unknown_has_no_value"
+
+    def __init__(self, path: Path) -> None:
+        field = rendered(path)
+        super().__init__(
+            f"{field} is unknown, and there is a value; say where the value comes from, or send null for it",
+            field=field,
+        )
+
+
+def writer(actor: Actor) -> UpdatedBy:
+    """What sort of writer an actor is. It follows from who they are, whatever a request says."""
+    return WRITERS[actor.kind]
+
+
+def claimed_provenance(
+    actor: Actor,
+    write: InputWrite | ConstraintWrite,
+    value: Value,
+    before: Row | None,
+    *,
+    is_given: bool,
+    has_source: bool,
+    path: Path,
+) -> Provenance:
+    """Where a value comes from once a request was served: as it says, else as it is, else as one may assume.
+
+    Raises:
+        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
+        ValueOfUnknown: it is there, and said to be unknown.
+    """
+    where = (*path, "provenance")
+    if write.provenance is not UNSET:
+        if write.provenance is Provenance.USER_ENTERED and not (
+            actor.kind is Kind.PERSON or _says_the_same(value, before)
+        ):
+            raise ProvenanceNotAllowed(
+                "write user-entered values", "write it as model-inferred, or as source-backed with its source", where
+            )
+        if write.provenance is Provenance.UNKNOWN and not value.is_unset:
+            raise ValueOfUnknown(where)
+        return write.provenance
+    if not is_given:
+        return Provenance.UNKNOWN if before is None else Provenance(before["provenance"])
+    if actor.kind is Kind.PERSON and before is not None and is_a_persons(before):
+        return Provenance.USER_ENTERED  # also where they name a source: it is still theirs
+    if has_source:
+        return Provenance.SOURCE_BACKED
+    if before is None and value.is_unset:
+        return Provenance.UNKNOWN
+    if actor.kind is Kind.PERSON:
+        return Provenance.USER_ENTERED
+    is_guess = before is not None and before["provenance"] == Provenance.MODEL_INFERRED
+    return Provenance.UNKNOWN if value.is_unset and not is_guess else Provenance.MODEL_INFERRED
+
+
+def _says_the_same(value: Value, before: Row | None) -> bool:
+    """Whether a value that a person entered is only sent back: whoever reads rows and writes them claims nothing."""
+    return before is not None and before["provenance"] == Provenance.USER_ENTERED and kept_value(before).same_as(value)
+
+
+def refuse_no_person(actor: Actor, verb: str, field: str) -> None:
+    """Let only a person decide.
+
+    Raises:
+        ProvenanceNotAllowed: it is somebody else.
+    """
+    if actor.kind is not Kind.PERSON:
+        raise ProvenanceNotAllowed(f"{verb} suggestions", f"let one do it: groundplan context {verb}", (field,))
+
+
+def must_wait(actor: Actor, value: Value, provenance: Provenance, before: Row, *, has_source: bool) -> bool:
+    """Whether a value must wait for a person, because the one that stands is of higher provenance.
+
+    Another value for which no source is named is no more than an inference, whatever is claimed of it, if it is no
+    person who claims it; and so is that there is none. Else what was taken from a source could be cleared first and
+    then filled in with a guess.
+    """
+    stood = kept_value(before)
+    rank = provenance.rank
+    if actor.kind is not Kind.PERSON and not value.same_as(stood) and not (has_source and not value.is_unset):
+        rank = min(rank, Provenance.MODEL_INFERRED.rank)
+    return not stood.is_unset and rank < Provenance(before["provenance"]).rank
+
+
+def is_a_persons(row: Row) -> bool:
+    """Whether a row holds a value that a person entered."""
+    return row["provenance"] == Provenance.USER_ENTERED and not kept_value(row).is_unset
+
+
+def refuse_redefinition(actor: Actor, before: Row | None, path: Path) -> None:
+    """Let only a person change what is said about a value that a person entered: its meaning would change with it.
+
+    Raises:
+        ProvenanceNotAllowed: it is somebody else.
+    """
+    if before is not None and actor.kind is not Kind.PERSON and is_a_persons(before):
+        raise ProvenanceNotAllowed("change what is said of a value that a person entered", "suggest a value", path)
+
+
+def given_or_none(value: T | UnsetType) -> T | None:
+    """What a request says, or nothing."""
+    return None if isinstance(value, UnsetType) else value

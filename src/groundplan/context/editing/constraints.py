@@ -1,0 +1,112 @@
+"""Add and change constraints: what must hold, and where that comes from."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from groundplan.context.editing.claims import Claim, claimed_provenance, given_or_none, must_wait, refuse_redefinition
+from groundplan.context.editing.inputs import DOMAIN, LastSource
+from groundplan.context.editing.rows import (
+    CONSTRAINT,
+    Row,
+    add_row,
+    changes_between,
+    given,
+    own_row,
+    refuse_other_run,
+)
+from groundplan.context.editing.sources import checked_source
+from groundplan.context.editing.suggesting import About, Suggested, suggest
+from groundplan.context.events import Op
+from groundplan.context.schemas import ConstraintWrite, Provenance
+from groundplan.context.values import kept_value, written_value
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path
+
+sql = load_queries(__file__)
+
+
+def write_constraint(
+    tx: Transaction, run_id: str, write: ConstraintWrite, path: Path, *, fresh: str
+) -> tuple[str, str, Suggested | None]:
+    """Add a constraint, or change the one with this id. Gives its id and key, and what was suggested instead.
+
+    Raises:
+        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
+        ValueOfUnknown: it has a value and is said to be unknown.
+    """
+    refuse_other_run(write.run_id, run_id, path)
+    id_, before = own_row(tx, sql.constraint, CONSTRAINT, write.id, run_id, path, fresh)
+    stood = None if before is None else kept_value(before)
+    value, is_given = written_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    source_id = given_or_none(write.source_id)
+    if source_id is not None:
+        source_id = checked_source(tx, run_id, source_id, (*path, "sourceId"))
+    provenance = claimed_provenance(
+        tx.actor, write, value, before, is_given=is_given, has_source=source_id is not None, path=path
+    )
+    if (
+        before is not None
+        and stood is not None
+        and must_wait(tx.actor, value, provenance, before, has_source=source_id is not None)
+    ):
+        return (
+            id_,
+            before["key"],
+            suggest(
+                tx,
+                About(run_id, constraint_id=id_, key=before["key"]),
+                Claim(
+                    value,
+                    provenance,
+                    [] if source_id is None else [source_id],
+                    given_or_none(write.snippet),
+                    write.rationale,
+                ),
+                stands=(stood, Provenance(before["provenance"])),
+            ),
+        )
+    after = _row(tx, write, before, id_, run_id, path) | value.columns() | {"provenance": provenance.value}
+    if write.source_id is not UNSET:
+        after["source_id"] = source_id
+    elif stood and provenance is Provenance.SOURCE_BACKED and not value.same_as(stood):
+        after["source_id"] = None  # it backs the value that was there, not this one
+    _refuse_unbacked(write, before, after, path)
+    if changes := changes_between(before, after):
+        refuse_redefinition(tx.actor, before, path)
+        if before is None:
+            add_row(tx, sql.add_constraint, after, path)
+        else:
+            tx.run(sql.change_constraint, **after)
+        op = Op.CONSTRAINT_ADDED if before is None else Op.CONSTRAINT_CHANGED
+        tx.record(op, id_, *changes, decision=write.rationale)
+    return id_, after["key"], None
+
+
+def _refuse_unbacked(write: ConstraintWrite, before: Row | None, after: Row, path: Path) -> None:
+    """What is source-backed keeps its source. One that never had any may wait for it until the commit."""
+    had_source = before is not None and before["source_id"] is not None
+    is_backed = after["provenance"] == Provenance.SOURCE_BACKED and not kept_value(after).is_unset
+    if write.source_id is not UNSET and had_source and is_backed and after["source_id"] is None:
+        raise LastSource(after["key"], (*path, "sourceId"))
+
+
+def _row(tx: Transaction, write: ConstraintWrite, before: Row | None, id_: str, run_id: str, path: Path) -> Row:
+    """Everything about a constraint but its value."""
+    fields = given(write, "key", "domain", "label", "snippet")
+    if before is not None:
+        return {**before, **fields}
+    for name in ("key", "label"):
+        if name not in fields:
+            raise missing(name, path, wanted="a string")
+    return {
+        "id": id_,
+        "run_id": run_id,
+        "domain": DOMAIN,
+        "source_id": None,
+        "snippet": None,
+        "created_at": tx.now,
+        **fields,
+    }

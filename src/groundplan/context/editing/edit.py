@@ -1,0 +1,246 @@
+"""Write facts into a draft: everything that a request brings, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.context.editing.artifacts import write_artifact
+from groundplan.context.editing.claims import refuse_redefinition
+from groundplan.context.editing.constraints import write_constraint
+from groundplan.context.editing.deciding import accept, reject
+from groundplan.context.editing.inputs import Inputs, refuse_unbacked, write_input
+from groundplan.context.editing.removing import Removals, remove
+from groundplan.context.editing.rows import ascending_ids
+from groundplan.context.editing.sources import checked_source, write_source
+from groundplan.context.editing.suggesting import Suggested
+from groundplan.context.limits import ROWS_MAX
+from groundplan.context.pointers import checked_pointer
+from groundplan.context.run import draft_row, project_of_run
+from groundplan.context.schemas import ArtifactWrite, ConstraintWrite, InputWrite, LinkWrite, RunStatus, SourceWrite
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.output_gate import encode, fits, leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, quoted, refusal, rendered
+
+sql = load_queries(__file__)
+
+_MANY = Meta(max_length=ROWS_MAX)
+PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
+
+
+class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
+    """What to write into a draft: sources first, so that the rest of the same call can name them."""
+
+    run_id: str
+    sources: Annotated[list[SourceWrite], _MANY] | None = None
+    inputs: Annotated[list[InputWrite], _MANY] | None = None
+    constraints: Annotated[list[ConstraintWrite], _MANY] | None = None
+    artifacts: Annotated[list[ArtifactWrite], _MANY] | None = None
+    links: Annotated[list[LinkWrite], _MANY] | None = None
+    unlinks: Annotated[list[LinkWrite], _MANY] | None = None
+    accept: Annotated[list[str], _MANY] | None = None
+    reject: Annotated[list[str], _MANY] | None = None
+    remove: Annotated[Removals, Brief()] | None = None
+    expected_rev: int | None = field(name="expected_rev", default=None)
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class RunLine(Struct):
+    """A run, in short."""
+
+    id: str
+    status: RunStatus
+
+
+class Written(Struct):
+    """The id of what was written."""
+
+    id: str
+
+
+class WrittenInput(Struct):
+    """The id of an input, and where it is."""
+
+    id: str
+    pointer: str
+
+
+class WrittenConstraint(Struct):
+    """The id of a constraint, and its key."""
+
+    id: str
+    key: str
+
+
+class EditLeftOut(Struct):
+    """How much was written that is not in this answer, for lack of room."""
+
+    sources: int
+    inputs: int
+    constraints: int
+    artifacts: int
+    suggested: int
+
+
+class Edited(Struct, rename="camel"):
+    """What was written, in the order of the request, and what waits for a person instead."""
+
+    run: RunLine
+    sources: list[Written]
+    inputs: list[WrittenInput]
+    constraints: list[WrittenConstraint]
+    artifacts: list[Written]
+    suggested: list[Suggested]
+    rev: int
+    left_out: EditLeftOut | UnsetType = field(name="left_out", default=UNSET)
+
+
+def edit(tx: Transaction, request: EditRun) -> Edited:
+    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, take rows out: in this order.
+
+    Raises:
+        Invalid: there is nothing to write, or something is malformed.
+        NotFound: the run, or something that is named, is not there.
+        RunFinal: the run is committed.
+        StaleRun: it is not as the caller saw it.
+        RuleViolated: a value breaks a rule of the facts.
+    """
+    if not any(getattr(request, part) for part in PARTS):
+        raise refusal((), f"say nothing to write; send some of {', '.join(PARTS)}")
+    _refuse_twice(request)
+    row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
+    edited = Edited(RunLine(row.id, row.status), [], [], [], [], [], row.rev)
+    for place, source in enumerate(request.sources or ()):
+        edited.sources.append(Written(write_source(tx, row.id, source, ("sources", place))))
+    inputs = Inputs(tx, row.id, _pointers(request))
+    for place, one in enumerate(request.inputs or ()):
+        id_, waits = write_input(inputs, one, ("inputs", place))
+        edited.inputs.append(WrittenInput(id_, one.pointer))
+        edited.suggested += [waits] if waits else []
+    # Ids that ascend keep the order in which rows of one moment came.
+    fresh = ascending_ids(len(request.constraints or ()))
+    for place, constraint in enumerate(request.constraints or ()):
+        id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", place), fresh=fresh[place])
+        edited.constraints.append(WrittenConstraint(id_, key))
+        edited.suggested += [waits] if waits else []
+    fresh = ascending_ids(len(request.artifacts or ()))
+    for place, artifact in enumerate(request.artifacts or ()):
+        written = write_artifact(tx, row.id, artifact, ("artifacts", place), fresh=fresh[place])
+        edited.artifacts.append(Written(written))
+    for place, link in enumerate(request.links or ()):
+        _link(inputs, link, ("links", place))
+    for place, link in enumerate(request.unlinks or ()):
+        _unlink(inputs, link, ("unlinks", place))
+    for place, suggestion in enumerate(request.accept or ()):
+        accept(tx, row.id, suggestion, ("accept", place))
+    for place, suggestion in enumerate(request.reject or ()):
+        reject(tx, row.id, suggestion, ("reject", place))
+    if request.remove:
+        remove(tx, row.id, request.remove)
+    if tx.has_recorded:
+        edited.rev = tx.one(sql.touch_run, run_id=row.id)[0]
+    return _shortened(edited, tx.preferences.answer_tokens_max)
+
+
+def _refuse_twice(request: EditRun) -> None:
+    """One call says one thing of a row.
+
+    Raises:
+        Invalid: it names a row twice.
+    """
+    rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
+    for part, several in rows.items():
+        name = "pointer" if part == "inputs" else "id"
+        seen: set[str] = set()
+        for place, one in enumerate(several):
+            given = getattr(one, name)
+            known = given if name == "pointer" or given is None else parse_uuid(given) or given
+            if known is not None and known in seen:
+                raise refusal((part, place, name), f"names {quoted(given)} a second time; say all of it in one row")
+            seen |= {known} if known is not None else set()
+
+
+def _shortened(edited: Edited, tokens_max: int) -> Edited:
+    """The answer as far as it fits: whoever wrote rows knows them, and the view has their ids."""
+    if not tokens_max or fits(encode(edited), tokens_max * 9 // 10):
+        return edited
+    left: dict[str, int] = {}
+    for part in ("sources", "inputs", "constraints", "artifacts", "suggested"):
+        rows = getattr(edited, part)
+        kept = leading(rows, tokens_max=tokens_max * 8 // 10 // 5)
+        setattr(edited, part, kept)
+        left[part] = len(rows) - len(kept)
+    edited.left_out = EditLeftOut(**left)
+    return edited
+
+
+def _pointers(request: EditRun) -> list[str]:
+    """Every input that the request is about, by its pointer."""
+    rows = (*(request.inputs or ()), *(request.links or ()), *(request.unlinks or ()))
+    return [row.pointer for row in rows]
+
+
+def _link(inputs: Inputs, link: LinkWrite, path: Path) -> None:
+    id_, source_id = _ends(inputs, link, path)
+    inputs.link(id_, {source_id})
+
+
+def _unlink(inputs: Inputs, link: LinkWrite, path: Path) -> None:
+    id_, source_id = _ends(inputs, link, path)
+    if source_id not in inputs.sources[id_]:
+        raise NotFound("link", f"{link.pointer} to {source_id}", field=rendered(path))
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+    inputs.unlink(id_, {source_id})
+    refuse_unbacked(inputs, link.pointer, path)
+
+
+def _ends(inputs: Inputs, link: LinkWrite, path: Path) -> tuple[str, str]:
+    """The input and the source that a link is between.
+
+    Raises:
+        NotFound: one of them is not in this run.
+    """
+    pointer = checked_pointer(link.pointer, (*path, "pointer"))
+    row = inputs.by_pointer.get(pointer)
+    if row is None:
+        raise NotFound("input", pointer, hint="write it to this run first", field=rendered((*path, "pointer")))
+    return row["id"], checked_source(inputs.tx, inputs.run_id, link.source_id, (*path, "sourceId"))
+
+
+OPERATION = Operation(
+    name="context.edit",
+    summary="Write facts into a draft; a value of lower provenance than the one there becomes a suggestion.",
+    permission=Permission.CONTEXT_WRITE,
+    effect=Effect.DESTROY,
+    input=EditRun,
+    output=Edited,
+    handler=edit,
+    project=lambda tx, request: project_of_run(tx, request.run_id),
+    tool=Tool("context_edit", Group.CONTEXT),
+    command=Command(("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject")),
+    twins=(
+        Command(
+            ("context", "accept"),
+            summary="Let suggestions take the place of the values that stand.",
+            arguments=("run_id", "accept"),
+            names={"run_id": "run", "accept": "suggestion"},
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove"),
+        ),
+        Command(
+            ("context", "reject"),
+            summary="Let the values stay that stand, against suggestions.",
+            arguments=("run_id", "reject"),
+            names={"run_id": "run", "reject": "suggestion"},
+            without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove"),
+        ),
+    ),
+)

@@ -1,0 +1,219 @@
+"""Add and change inputs: the fields of a plan, their values, and where these come from."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET
+
+from groundplan.context.editing.claims import (
+    Claim,
+    ProvenanceNotAllowed,
+    claimed_provenance,
+    given_or_none,
+    must_wait,
+    refuse_redefinition,
+    writer,
+)
+from groundplan.context.editing.rows import INPUT, Row, add_row, as_row, changes_between, given, refuse_other_run
+from groundplan.context.editing.sources import checked_sources
+from groundplan.context.editing.suggesting import About, Suggested, suggest
+from groundplan.context.events import Op
+from groundplan.context.limits import OPTIONS_BYTES_MAX
+from groundplan.context.pointers import checked_pointer
+from groundplan.context.run import checked_id
+from groundplan.context.schemas import InputWrite, Provenance, ValueKind
+from groundplan.context.values import Value, kept_value, stored_json, written_value
+from groundplan.kernel.actors import Actor, Kind
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, alternatives, quoted, rendered
+
+sql = load_queries(__file__)
+
+DOMAIN = "general"  # of an input or a constraint whose writer names none
+# How a form would ask for a value, where nobody says.
+FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
+
+
+class OutsideOptions(RuleViolated):
+    """A choice is one of the options there are."""
+
+    code = "not_an_option"
+
+    def __init__(self, held: str, options: list[str], path: Path) -> None:
+        field = rendered(path)
+        shown = alternatives([quoted(option) for option in options[:20]]) if options else "nothing: options is empty"
+        super().__init__(f"{field} is {quoted(held)}, and the options are {shown}", field=field, options=options[:20])
+
+
+class LastSource(RuleViolated):
+    """What is source-backed keeps a source."""
+
+    code = "last_source"
+
+    def __init__(self, pointer: str, path: Path) -> None:
+        field = rendered(path)
+        super().__init__(
+            f"{field}: the value at {pointer} is source-backed and would be left without a source; link another one "
+            "first, or change its provenance with its value",
+            field=field,
+            pointer=pointer,
+        )
+
+
+class Inputs:
+    """The inputs of one draft that a request is about, read once."""
+
+    def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
+        self.tx = tx
+        self.run_id = run_id
+        found = tx.all(sql.inputs_at, run_id=run_id, pointers=listed(sorted(set(pointers)))) if pointers else []
+        self.by_pointer: dict[str, Row] = {row["pointer"]: row for row in (as_row(INPUT, one) for one in found)}
+        self.sources: dict[str, set[str]] = {row["id"]: set() for row in self.by_pointer.values()}
+        if found:
+            for input_id, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed(sorted(self.sources))):
+                self.sources[input_id].add(source_id)
+
+    def link(self, input_id: str, source_ids: set[str]) -> None:
+        """Name more sources of an input."""
+        fresh = sorted(source_ids - self.sources[input_id])
+        rows = [
+            {"project_id": self.tx.project.id, "run_id": self.run_id, "input_id": input_id, "source_id": id_}
+            for id_ in fresh
+        ]
+        if rows:
+            self.tx.many(sql.add_link, rows)
+            self.tx.record(Op.LINKED, input_id, *(changed("source_id", None, id_) for id_ in fresh))
+            self.sources[input_id] |= set(fresh)
+
+    def unlink(self, input_id: str, source_ids: set[str]) -> None:
+        """Name fewer sources of an input."""
+        gone = sorted(source_ids & self.sources[input_id])
+        for id_ in gone:
+            self.tx.run(sql.remove_link, run_id=self.run_id, input_id=input_id, source_id=id_)
+        if gone:
+            self.tx.record(Op.UNLINKED, input_id, *(changed("source_id", id_, None) for id_ in gone))
+            self.sources[input_id] -= set(gone)
+
+
+def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Suggested | None]:
+    """Add an input, or change the one at its pointer. Gives its id, and what was suggested instead of written.
+
+    Raises:
+        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
+        ValueOfUnknown: it has a value and is said to be unknown.
+        OutsideOptions: the value is none of the options.
+        LastSource: it is source-backed and would lose its last source.
+    """
+    tx, run_id = inputs.tx, inputs.run_id
+    refuse_other_run(write.run_id, run_id, path)
+    pointer = checked_pointer(write.pointer, (*path, "pointer"))
+    before = inputs.by_pointer.get(pointer)
+    stood = None if before is None else kept_value(before)
+    value, is_given = written_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    cited = None if write.source_ids is UNSET else checked_sources(tx, run_id, write.source_ids, (*path, "sourceIds"))
+    provenance = claimed_provenance(
+        tx.actor, write, value, before, is_given=is_given, has_source=bool(cited), path=path
+    )
+    if (
+        before is not None
+        and stood is not None
+        and must_wait(tx.actor, value, provenance, before, has_source=bool(cited))
+    ):
+        refuse_outside_options(value, before["options"], path)
+        return before["id"], suggest(
+            tx,
+            About(run_id, input_id=before["id"], pointer=pointer),
+            Claim(value, provenance, cited or [], given_or_none(write.evidence_snippet), write.rationale),
+            stands=(stood, Provenance(before["provenance"])),
+        )
+    after = _row(tx, write, before, value.kind, run_id, path) | value.columns() | {"provenance": provenance.value}
+    refuse_outside_options(value, after["options"], path)
+    id_ = after["id"]
+    if changes_between(before, after):
+        refuse_redefinition(tx.actor, before, path)
+        _refuse_unrequiring(tx.actor, before, after, path)
+        after |= {"updated_by": writer(tx.actor).value, "updated_at": tx.now}
+        if before is None:
+            add_row(tx, sql.add_input, after, path)
+        else:
+            tx.run(sql.change_input, **after)
+        op = Op.INPUT_ADDED if before is None else Op.INPUT_CHANGED
+        tx.record(op, id_, *changes_between(before, after), decision=write.rationale)
+    inputs.by_pointer[pointer] = after
+    inputs.sources.setdefault(id_, set())
+    if cited is None and stood and provenance is Provenance.SOURCE_BACKED and not value.same_as(stood):
+        inputs.unlink(id_, inputs.sources[id_])  # they back the value that was there, not this one
+    if cited is not None:
+        had_sources = bool(inputs.sources[id_])
+        if inputs.sources[id_] - set(cited):
+            refuse_redefinition(tx.actor, before, (*path, "sourceIds"))
+        inputs.link(id_, set(cited))
+        inputs.unlink(id_, inputs.sources[id_] - set(cited))
+        if had_sources:
+            refuse_unbacked(inputs, pointer, (*path, "sourceIds"))
+    return id_, None
+
+
+def refuse_unbacked(inputs: Inputs, pointer: str, path: Path) -> None:
+    """Refuse to leave a source-backed value without a source. One that never had any may wait until the commit.
+
+    Raises:
+        LastSource: it would be left without one.
+    """
+    row = inputs.by_pointer[pointer]
+    is_backed = row["provenance"] == Provenance.SOURCE_BACKED and not kept_value(row).is_unset
+    if is_backed and not inputs.sources[row["id"]]:
+        raise LastSource(pointer, path)
+
+
+def _refuse_unrequiring(actor: Actor, before: Row | None, after: Row, path: Path) -> None:
+    """What is required, only a person lets go: else a whole commit could be had by asking for less."""
+    if before is not None and before["required"] and not after["required"] and actor.kind is not Kind.PERSON:
+        raise ProvenanceNotAllowed("say that this is not required", "commit partially", (*path, "required"))
+
+
+def refuse_outside_options(value: Value, options: str | None, path: Path) -> None:
+    """Refuse a choice that there is not.
+
+    Raises:
+        OutsideOptions: the value is none of the options.
+    """
+    if value.kind is ValueKind.ENUM and not value.is_unset and options is not None:
+        known: list[str] = msgspec.json.decode(options)
+        if value.held not in known:
+            raise OutsideOptions(value.held, known, (*path, "valueEnum"))
+
+
+def _row(tx: Transaction, write: InputWrite, before: Row | None, kind: ValueKind, run_id: str, path: Path) -> Row:
+    """Everything about an input but its value."""
+    given_id = None if write.id is None else checked_id(write.id, (*path, "id"))
+    fields = given(write, "label", "domain", "required", "field_type", "evidence_snippet")
+    if write.options is not UNSET:
+        fields["options"] = _stored_options(write.options, (*path, "options"))
+    if before is not None:
+        return {**before, **fields}  # an input is known by its pointer, so it keeps the id it has
+    if "label" not in fields:
+        raise missing("label", path, wanted="a string")
+    return {
+        "id": given_id or new_uuid(),
+        "run_id": run_id,
+        "pointer": write.pointer,
+        "domain": DOMAIN,
+        "required": False,
+        "field_type": FIELD_TYPES.get(kind, "text"),
+        "options": None,
+        "updated_by": writer(tx.actor).value,
+        "updated_at": tx.now,
+        "evidence_snippet": None,
+        **fields,
+    }
+
+
+def _stored_options(options: list[str] | None, path: Path) -> str | None:
+    return None if options is None else applied(MaxBytes(OPTIONS_BYTES_MAX), stored_json(options), path)

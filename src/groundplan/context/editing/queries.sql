@@ -1,0 +1,390 @@
+-- What is written into a draft. Rows are read as dicts of the columns named here and written back whole.
+
+-- name: touch_run
+-- A draft was written to.
+UPDATE pciv_runs
+   SET updated_at = :now,
+       rev = rev + 1
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id
+RETURNING rev;
+
+-- name: source
+-- One source of a run.
+SELECT id, run_id, kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta, created_at
+  FROM pciv_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: sources_there
+-- Which of these sources are in a run.
+SELECT id
+  FROM pciv_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id IN (SELECT value FROM each(:ids));
+
+-- name: add_source
+-- A source that was not there.
+INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, kind, title, uri, file_id, mime_type, size_bytes,
+                          parse_status, excerpt, raw_meta, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, :kind, :title, :uri, :file_id, :mime_type, :size_bytes,
+        :parse_status, :excerpt, :raw_meta, :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: change_source
+-- A source as it shall be.
+UPDATE pciv_sources
+   SET kind = :kind,
+       title = :title,
+       uri = :uri,
+       file_id = :file_id,
+       mime_type = :mime_type,
+       size_bytes = :size_bytes,
+       parse_status = :parse_status,
+       excerpt = :excerpt,
+       raw_meta = :raw_meta
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- part: input_columns
+id, run_id, pointer, label, domain, required, field_type, options, value_kind, value_string, value_number,
+       value_boolean, value_enum, value_json, provenance, updated_by, updated_at, evidence_snippet
+
+-- name: inputs_at
+-- The inputs of a run at some pointers.
+SELECT {input_columns}
+  FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND pointer IN (SELECT value FROM each(:pointers));
+
+-- name: input
+-- One input of a run.
+SELECT {input_columns}
+  FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: add_input
+-- An input that was not there.
+INSERT INTO pciv_inputs (tenant_id, project_id, run_id, id, pointer, label, domain, required, field_type, options,
+                         value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance,
+                         updated_by, updated_at, evidence_snippet)
+VALUES (:tenant_id, :project_id, :run_id, :id, :pointer, :label, :domain, :required, :field_type, :options,
+        :value_kind, :value_string, :value_number, :value_boolean, :value_enum, :value_json, :provenance,
+        :updated_by, :updated_at, :evidence_snippet)
+    ON CONFLICT DO NOTHING;
+
+-- name: change_input
+-- An input as it shall be.
+UPDATE pciv_inputs
+   SET label = :label,
+       domain = :domain,
+       required = :required,
+       field_type = :field_type,
+       options = :options,
+       value_kind = :value_kind,
+       value_string = :value_string,
+       value_number = :value_number,
+       value_boolean = :value_boolean,
+       value_enum = :value_enum,
+       value_json = :value_json,
+       provenance = :provenance,
+       updated_by = :updated_by,
+       updated_at = :updated_at,
+       evidence_snippet = :evidence_snippet
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: links_of_inputs
+-- From which sources some inputs were taken.
+SELECT input_id, source_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id IN (SELECT value FROM each(:ids))
+ ORDER BY input_id, source_id;
+
+-- name: add_link
+-- That an input was taken from a source.
+INSERT INTO pciv_input_sources (tenant_id, project_id, run_id, input_id, source_id)
+VALUES (:tenant_id, :project_id, :run_id, :input_id, :source_id);
+
+-- name: remove_link
+-- That it was not.
+DELETE FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id = :input_id
+   AND source_id = :source_id;
+
+-- name: constraint
+-- One constraint of a run.
+SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, value_boolean, value_enum, value_json,
+       provenance, source_id, snippet, created_at
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: add_constraint
+-- A constraint that was not there.
+INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, key, domain, label, value_kind, value_string,
+                              value_number, value_boolean, value_enum, value_json, provenance, source_id, snippet,
+                              created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, :key, :domain, :label, :value_kind, :value_string,
+        :value_number, :value_boolean, :value_enum, :value_json, :provenance, :source_id, :snippet,
+        :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: change_constraint
+-- A constraint as it shall be.
+UPDATE pciv_constraints
+   SET key = :key,
+       domain = :domain,
+       label = :label,
+       value_kind = :value_kind,
+       value_string = :value_string,
+       value_number = :value_number,
+       value_boolean = :value_boolean,
+       value_enum = :value_enum,
+       value_json = :value_json,
+       provenance = :provenance,
+       source_id = :source_id,
+       snippet = :snippet
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: artifact
+-- One artifact of a run.
+SELECT id, run_id, type, title, payload, created_at
+  FROM pciv_artifacts
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: add_artifact
+-- An artifact that was not there.
+INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, type, title, payload, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, :type, :title, :payload, :created_at)
+    ON CONFLICT DO NOTHING;
+
+-- name: change_artifact
+-- An artifact as it shall be.
+UPDATE pciv_artifacts
+   SET type = :type,
+       title = :title,
+       payload = :payload
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- part: suggestion_columns
+id, run_id, input_id, constraint_id, value_kind, value_string, value_number, value_boolean, value_enum,
+       value_json, provenance, source_ids, snippet, rationale, created_at, created_by, author_kind, status
+
+-- name: suggestion
+-- One suggestion of a run.
+SELECT {suggestion_columns}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: own_suggestion_for_input
+-- What the actor suggested for an input and nobody has decided yet.
+SELECT {suggestion_columns}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id = :about
+   AND created_by = :actor_id
+   AND status = 'pending';
+
+-- name: own_suggestion_for_constraint
+-- The same for a constraint.
+SELECT {suggestion_columns}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND constraint_id = :about
+   AND created_by = :actor_id
+   AND status = 'pending';
+
+-- name: add_suggestion
+-- A value beside the one that stands.
+INSERT INTO pciv_suggestions (tenant_id, project_id, run_id, id, input_id, constraint_id, value_kind, value_string,
+                              value_number, value_boolean, value_enum, value_json, provenance, source_ids, snippet,
+                              rationale, created_at, created_by, author_kind, status)
+VALUES (:tenant_id, :project_id, :run_id, :id, :input_id, :constraint_id, :value_kind, :value_string,
+        :value_number, :value_boolean, :value_enum, :value_json, :provenance, :source_ids, :snippet,
+        :rationale, :created_at, :created_by, :author_kind, 'pending');
+
+-- name: decide_suggestion
+-- A person has decided.
+UPDATE pciv_suggestions
+   SET status = :status,
+       decided_at = :now,
+       decided_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: remove_artifact
+-- An artifact that shall not be.
+DELETE FROM pciv_artifacts
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: suggestions_for_input
+-- What was ever suggested for an input.
+SELECT {suggestion_columns}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id = :about
+ ORDER BY id;
+
+-- name: suggestions_for_constraint
+-- What was ever suggested for a constraint.
+SELECT {suggestion_columns}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND constraint_id = :about
+ ORDER BY id;
+
+-- name: remove_suggestion
+-- A suggestion for something that goes.
+DELETE FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: remove_links_of_input
+-- Where an input that goes was taken from.
+DELETE FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND input_id = :input_id;
+
+-- name: remove_input
+-- An input that shall not be.
+DELETE FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: remove_constraint
+-- A constraint that shall not be.
+DELETE FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: remove_source
+-- A source that nothing cites any more.
+DELETE FROM pciv_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: backed_by_this_alone
+-- Source-backed values that would be left without a source.
+SELECT i.pointer
+  FROM pciv_input_sources AS l
+  JOIN pciv_inputs AS i
+    ON i.tenant_id = l.tenant_id
+   AND i.run_id = l.run_id
+   AND i.id = l.input_id
+ WHERE l.tenant_id = :tenant_id
+   AND l.run_id = :run_id
+   AND l.source_id = :source_id
+   AND i.provenance = 'source-backed'
+   AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+        OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_input_sources AS o
+                    WHERE o.tenant_id = l.tenant_id
+                      AND o.run_id = l.run_id
+                      AND o.input_id = l.input_id
+                      AND o.source_id <> l.source_id)
+UNION ALL
+SELECT key
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+   AND provenance = 'source-backed'
+   AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
+        OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
+
+-- name: a_persons_citing
+-- Values that a person entered and that name a source.
+SELECT i.id
+  FROM pciv_input_sources AS l
+  JOIN pciv_inputs AS i
+    ON i.tenant_id = l.tenant_id
+   AND i.run_id = l.run_id
+   AND i.id = l.input_id
+ WHERE l.tenant_id = :tenant_id
+   AND l.run_id = :run_id
+   AND l.source_id = :source_id
+   AND i.provenance = 'user-entered'
+UNION ALL
+SELECT id
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+   AND provenance = 'user-entered';
+
+-- name: inputs_citing
+-- The inputs that were taken from a source.
+SELECT input_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+ ORDER BY input_id;
+
+-- name: constraints_citing
+-- The constraints that were taken from a source.
+SELECT id
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_id = :source_id
+ ORDER BY id;
+
+-- name: uncite
+-- A constraint whose source goes.
+UPDATE pciv_constraints
+   SET source_id = NULL
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;
+
+-- name: sources_of_suggestions
+-- What suggestions of a run cite.
+SELECT id, source_ids
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND source_ids <> '[]'
+ ORDER BY id;
+
+-- name: cite_others
+-- A suggestion of which one source goes.
+UPDATE pciv_suggestions
+   SET source_ids = :source_ids
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND id = :id;

@@ -1,0 +1,132 @@
+-- What is asked about runs, and what a view is made of. Whatever was deleted is nowhere to be seen.
+
+-- part: run_columns
+r.id, r.user_id, r.status, r.allow_partial, r.committed_at, r.created_at, r.updated_at, r.rev
+
+-- part: not_deleted
+NOT EXISTS (SELECT 1
+                     FROM pciv_deleted_runs AS d
+                    WHERE d.tenant_id = r.tenant_id
+                      AND d.project_id = r.project_id
+                      AND d.run_id = r.id)
+
+-- name: project_of_run
+-- Where a run is.
+SELECT project_id
+  FROM pciv_runs
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id;
+
+-- name: project_of_removed_draft
+-- Where a draft was that is gone.
+SELECT project_id
+  FROM pciv_deleted_runs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: run
+-- One run of a project.
+SELECT {run_columns}
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.id = :run_id
+   AND {not_deleted};
+
+-- name: latest_committed
+-- The run in force.
+SELECT {run_columns}
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status <> 'draft'
+   AND {not_deleted}
+ ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
+ LIMIT 1;
+
+-- name: latest_committed_of_user
+-- The run in force among those of one user and those that are shared.
+SELECT {run_columns}
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.status <> 'draft'
+   AND (r.user_id = :user_id OR r.user_id IS NULL)
+   AND {not_deleted}
+ ORDER BY r.committed_at DESC, r.updated_at DESC, r.id
+ LIMIT 1;
+
+-- name: sources_of_run
+-- The sources of a run, in the order of a view.
+SELECT id, run_id, kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta, created_at
+  FROM pciv_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+ ORDER BY id;
+
+-- name: inputs_of_run
+-- The inputs of a run, in the order of a view.
+SELECT id, run_id, pointer, label, domain, required, field_type, options, value_kind, value_string, value_number,
+       value_boolean, value_enum, value_json, provenance, updated_by, updated_at, evidence_snippet
+  FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+ ORDER BY pointer;
+
+-- name: links_of_run
+-- Which inputs were taken from which sources.
+SELECT input_id, source_id
+  FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+ ORDER BY input_id, source_id;
+
+-- name: constraints_of_run
+-- The constraints of a run, in the order of a view.
+SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, value_boolean, value_enum, value_json,
+       provenance, source_id, snippet, created_at
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+ ORDER BY key, id;
+
+-- name: artifacts_of_run
+-- The artifacts of a run, in the order of a view.
+SELECT id, run_id, type, title, payload, created_at
+  FROM pciv_artifacts
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+ ORDER BY type, created_at, id;
+
+-- name: suggestions_of_run
+-- What waits for a person in a run, with what it is about.
+SELECT s.id, i.pointer, c.key, s.constraint_id, s.value_kind, s.value_string, s.value_number, s.value_boolean,
+       s.value_enum, s.value_json, s.provenance, s.source_ids, s.snippet, s.rationale, s.created_at, s.created_by,
+       s.author_kind, s.input_id
+  FROM pciv_suggestions AS s
+  LEFT JOIN pciv_inputs AS i
+    ON i.tenant_id = s.tenant_id
+   AND i.run_id = s.run_id
+   AND i.id = s.input_id
+  LEFT JOIN pciv_constraints AS c
+    ON c.tenant_id = s.tenant_id
+   AND c.run_id = s.run_id
+   AND c.id = s.constraint_id
+ WHERE s.tenant_id = :tenant_id
+   AND s.run_id = :run_id
+   AND s.status = 'pending'
+ ORDER BY coalesce(i.pointer, c.key), s.created_at, s.id;
+
+-- name: required_unset
+-- What is required and not there.
+SELECT pointer
+  FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND required
+   AND value_string IS NULL
+   AND value_number IS NULL
+   AND value_boolean IS NULL
+   AND value_enum IS NULL
+   AND value_json IS NULL
+ ORDER BY pointer;

@@ -1,0 +1,155 @@
+"""A run as it is kept and as callers see it, and the way from an id to one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.kernel.errors import Conflict, Invalid, NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, quoted, refusal, rendered
+
+sql = load_queries(__file__)
+
+
+class RunRow(NamedTuple):
+    """A run as it is kept."""
+
+    id: str
+    user_id: str | None
+    status: RunStatus
+    allow_partial: bool
+    committed_at: str | None
+    created_at: str
+    updated_at: str
+    rev: int
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status is RunStatus.DRAFT
+
+    @property
+    def context_version_id(self) -> str:
+        """What consumers remember of the facts they used: since when these are as they are."""
+        return self.committed_at or self.updated_at
+
+
+class RunFinal(Conflict):
+    """A committed run never changes again."""
+
+    code = "frozen"
+
+    def __init__(self, run_id: str, status: RunStatus, *, way_out: str = "") -> None:
+        super().__init__(
+            f"run {run_id} is {status} and never changes again; "
+            + (way_out or "context_run create_draft with copyFrom begins one that can"),
+            run=run_id,
+            status=status,
+        )
+
+
+class StaleRun(Conflict):
+    """Somebody changed the run since the caller read it."""
+
+    code = "stale_rev"
+
+    def __init__(self, row: RunRow, expected: int) -> None:
+        super().__init__(
+            f"run {row.id} is at rev {row.rev}, not {expected}; view it again, then decide",
+            run=row.id,
+            expected=expected,
+            current=row.rev,
+        )
+
+
+def run_from(row: tuple[Any, ...]) -> RunRow:
+    """A row of the queries about runs."""
+    id_, user_id, status, allow_partial, *others = row
+    return RunRow(id_, user_id, RunStatus(status), bool(allow_partial), *others)
+
+
+def run_shown(row: RunRow, scope_id: str) -> PcivRunV1:
+    """A run as callers see it. They know its project by the name they gave it."""
+    return PcivRunV1(
+        row.id,
+        scope_id,
+        row.user_id,
+        row.status,
+        row.allow_partial,
+        row.committed_at,
+        row.created_at,
+        row.updated_at,
+    )
+
+
+def checked_id(text: str, path: Path) -> str:
+    """An id in its canonical spelling; dashes may be left out.
+
+    Raises:
+        Invalid: it is no UUID.
+    """
+    found = parse_uuid(text)
+    if found is None:
+        raise refusal(path, f"must be a UUID, not {quoted(text)}", code="invalid_id")
+    return found
+
+
+def project_of_run(tx: Transaction, run_id: str, field: str = "runId") -> str:
+    """The project of a run, also of a deleted one: a request that is sent again must find its answer.
+
+    Raises:
+        Invalid: the id is no UUID.
+        NotFound: there is and was none that the actor may see.
+    """
+    id_ = checked_id(run_id, (field,))
+    row = tx.one_or_none(sql.project_of_run, run_id=id_) or tx.one_or_none(sql.project_of_removed_draft, run_id=id_)
+    seen = projects_seen(tx)
+    if row is None or not (seen is None or row[0] in seen):
+        raise missing_run(run_id, field)
+    return ProjectId(row[0])
+
+
+def run_row(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
+    """A run of the project entered.
+
+    Raises:
+        Invalid: the id is no UUID.
+        NotFound: there is none, or it was deleted.
+    """
+    row = tx.one_or_none(sql.run, project_id=tx.project.id, run_id=checked_id(run_id, (field,)))
+    if row is None:
+        raise missing_run(run_id, field)
+    return run_from(row)
+
+
+def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:
+    """A run that may still change.
+
+    Raises:
+        NotFound: there is none.
+        RunFinal: it is committed.
+        StaleRun: it is not as the caller saw it.
+    """
+    row = run_row(tx, run_id)
+    if not row.is_draft:
+        raise RunFinal(row.id, row.status)
+    if expected_rev is not None and expected_rev != row.rev:
+        raise StaleRun(row, expected_rev)
+    return row
+
+
+def missing_run(run_id: str, field: str) -> NotFound:
+    """The refusal of an id that leads to no run."""
+    return NotFound("run", run_id, hint="context_run list shows those of a scope", field=rendered((field,)))
+
+
+class MixedProjects(Invalid):
+    """One call is about one project."""
+
+    code = "mixed_projects"
+
+    def __init__(self, run_id: str, field: str) -> None:
+        super().__init__(f"{field}: run {run_id} is of another scope; name two runs of one scope", field=field)

@@ -1,0 +1,1 @@
+"""Runs: begun as drafts, committed once, compared, and taken away."""

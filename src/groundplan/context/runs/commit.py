@@ -1,0 +1,129 @@
+"""Commit a draft: from then on it is what plans stand on, and it never changes again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.context.events import Op
+from groundplan.context.resolve import latest_committed, required_unset
+from groundplan.context.run import draft_row, project_of_run, run_row, run_shown
+from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.context.warnings import named, warnings_about
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+class RequiredInputsUnset(RuleViolated):
+    """A whole commit has every input that is required."""
+
+    code = "required_inputs_unset"
+
+    def __init__(self, pointers: list[str], tokens_max: int) -> None:
+        super().__init__(
+            f"required and not set: {named(pointers)}; set them, or commit with allowPartial: true, which keeps them "
+            "visible as missing",
+            **_listed(tokens_max, pointers=pointers),
+        )
+
+
+class SourceMissing(RuleViolated):
+    """What is said to have a source names one before it is final."""
+
+    code = "source_missing"
+
+    def __init__(self, pointers: list[str], keys: list[str], tokens_max: int) -> None:
+        super().__init__(
+            f"source-backed, but without a source: {named([*pointers, *keys])}; link one, or say where the value "
+            "really comes from",
+            **_listed(tokens_max, pointers=pointers, keys=keys),
+        )
+
+
+def _listed(tokens_max: int, **places: list[str]) -> dict[str, Any]:
+    """Places as far as they fit into an answer, and how many there are where they do not."""
+    found: dict[str, Any] = {}
+    for name, each in places.items():
+        found[name] = leading(each, tokens_max=tokens_max // len(places))
+        if len(found[name]) < len(each):
+            found[f"{name}_total"] = len(each)
+    return found
+
+
+class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which draft, and whether it may lack what is required."""
+
+    run_id: str
+    allow_partial: bool = False
+    expected_rev: int | None = field(name="expected_rev", default=None)
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class Committed(Struct, rename="camel"):
+    """The run as it is from now on, what is required and not in it, and what to be careful about."""
+
+    run: PcivRunV1
+    missing: list[str]
+    warnings: list[str]
+    missing_total: int | UnsetType = UNSET  # where not all that is missing fits here; the view has it, page by page
+
+
+def commit(tx: Transaction, request: CommitRun) -> Committed:
+    """Make a draft final.
+
+    Raises:
+        NotFound: there is no such run.
+        RunFinal: it is committed already.
+        StaleRun: it is not as the caller saw it.
+        SourceMissing: something is source-backed and names no source.
+        RequiredInputsUnset: something that is required is not set, and the commit shall be whole.
+    """
+    row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
+    room = tx.preferences.answer_tokens_max * 7 // 10  # the rest is for sentences that name some of them
+    pointers = [pointer for (pointer,) in tx.all(sql.unbacked_inputs, run_id=row.id)]
+    keys = [key for (key,) in tx.all(sql.unbacked_constraints, run_id=row.id)]
+    if pointers or keys:
+        raise SourceMissing(pointers, keys, room)
+    missing = required_unset(tx, row.id)
+    if missing and not request.allow_partial:
+        raise RequiredInputsUnset(missing, room)
+    in_force = latest_committed(tx)
+    overruled = (
+        []
+        if in_force is None
+        else [pointer for (pointer,) in tx.all(sql.overruled, run_id=row.id, before_id=in_force.id)]
+    )
+    status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
+    tx.run(sql.commit_run, run_id=row.id, status=status.value, allow_partial=request.allow_partial)
+    tx.record(Op.COMMITTED, row.id, changed("status", row.status, status), changed("committed_at", None, tx.now))
+    after = run_row(tx, row.id)
+    (waiting,) = tx.one(sql.waiting_suggestions, run_id=row.id)
+    warnings = warnings_about(after, missing, waiting=waiting)
+    if overruled:
+        warnings.append(f"a person had entered these, and here it is otherwise: {named(overruled)}")
+    shown = leading(missing, tokens_max=room)
+    total = len(missing) if len(shown) < len(missing) else UNSET
+    return Committed(run_shown(after, tx.project.name), shown, warnings, total)
+
+
+OPERATION = Operation(
+    name="context.commit",
+    summary="Make a draft final; allowPartial lets required inputs stay unset.",
+    permission=Permission.CONTEXT_WRITE,
+    effect=Effect.WRITE,
+    input=CommitRun,
+    output=Committed,
+    handler=commit,
+    project=lambda tx, request: project_of_run(tx, request.run_id),
+    tool=Tool("context_run", Group.CONTEXT, "commit"),
+    command=Command(("context", "commit"), arguments=("run_id",), names={"run_id": "run"}),
+)

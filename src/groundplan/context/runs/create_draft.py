@@ -1,0 +1,136 @@
+"""Begin a draft: empty, or as another run is. On a scope that is not there yet, begin the scope with it."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.context.events import Op
+from groundplan.context.resolve import NoContext, latest_committed
+from groundplan.context.run import RunRow, checked_id, missing_run, run_row, run_shown
+from groundplan.context.runs.copying import copy_rows
+from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.input_gate.text_limits import applied
+from groundplan.kernel.members.bootstrap import SCOPE_ID, AlreadyInitialized, ScopeRef
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.projects.create import found
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+LATEST = "latest"
+
+
+class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
+    """Where a draft begins, whose it is, and what it begins with: nothing, or the rows of a run."""
+
+    scope_id: ScopeRef
+    ownership: RunOwnership = RunOwnership.OWNED
+    copy_from: str | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class OneRun(Struct):
+    """A run, and how often it was written to."""
+
+    run: PcivRunV1
+    rev: int
+
+
+def create_draft(tx: Transaction, request: CreateDraft) -> OneRun:
+    """Begin a draft in a scope that is there.
+
+    Raises:
+        NotFound: the run to copy is not in this scope.
+        NoContext: the latest commit is to be copied, and there is none.
+    """
+    origin = _origin(tx, request.copy_from)
+    row = add_draft(tx, tx.project.id, request.ownership)
+    changes = [changed("user_id", None, row.user_id)]
+    if origin is not None:
+        ids = copy_rows(tx, origin.id, row.id)
+        changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
+    tx.record(Op.DRAFT_CREATED, row.id, *changes)
+    return OneRun(run_shown(row, tx.project.name), row.rev)
+
+
+def begin(tx: Transaction, request: CreateDraft) -> OneRun:
+    """Begin a scope with a draft in it; whoever does owns it.
+
+    Raises:
+        Invalid: the name is too long for a scope.
+        AlreadyInitialized: there is a scope of that name which the caller may not see.
+        NotFound: a run shall be copied, and a new scope has none.
+    """
+    applied(SCOPE_ID, request.scope_id, ("scopeId",))
+    copied = request.copy_from if request.copy_from in (None, LATEST) else checked_id(request.copy_from, ("copyFrom",))
+    project_id = found(tx, request.scope_id, goal=None)
+    if project_id is None:
+        raise AlreadyInitialized(request.scope_id)
+    if copied == LATEST:
+        raise NoContext(request.scope_id)
+    if copied is not None:
+        raise missing_run(copied, "copyFrom")
+    row = begin_draft(tx, project_id, request.ownership)
+    return OneRun(run_shown(row, request.scope_id), row.rev)
+
+
+def draft_of_new_scope(tx: Transaction, project_id: str) -> str:
+    """The id of the first draft of a project that is only being made."""
+    return begin_draft(tx, project_id, RunOwnership.OWNED).id
+
+
+def begin_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+    """The first draft of a project that is only being made."""
+    row = add_draft(tx, project_id, ownership)
+    tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id), project_id=project_id)
+    return row
+
+
+def add_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+    """An empty draft. Whoever calls this records it."""
+    run_id = new_uuid()
+    user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
+    tx.run(sql.add_run, project_id=project_id, run_id=run_id, user_id=user_id)
+    return RunRow(run_id, user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
+
+
+def _origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
+    if copy_from is None:
+        return None
+    if copy_from != LATEST:
+        return run_row(tx, copy_from, "copyFrom")
+    row = latest_committed(tx)
+    if row is None:
+        raise NoContext(tx.project.name)
+    return row
+
+
+BEGIN = Operation(
+    name="context.begin",
+    summary="Begin a scope with a draft in it.",
+    permission=Permission.PROJECT_CREATE,
+    effect=Effect.WRITE,
+    input=CreateDraft,
+    output=OneRun,
+    handler=begin,
+)
+
+OPERATION = Operation(
+    name="context.create_draft",
+    summary="Begin a draft, empty or as copyFrom (latest, or a run) is; begins the scope too if it is new.",
+    permission=Permission.CONTEXT_WRITE,
+    effect=Effect.WRITE,
+    input=CreateDraft,
+    output=OneRun,
+    handler=create_draft,
+    project=lambda _tx, request: request.scope_id,
+    becomes=(BEGIN,),
+    otherwise=BEGIN,
+    tool=Tool("context_run", Group.CONTEXT, "create_draft"),
+    command=Command(("context", "draft"), names={"scope_id": "project"}),
+)

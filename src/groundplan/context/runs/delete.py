@@ -1,0 +1,106 @@
+"""Take a run away. A draft is removed; a committed run stays as it was, out of everybody's view."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.context.events import Op
+from groundplan.context.run import RunFinal, RunRow, project_of_run, run_row
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+class TakeAway(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which run."""
+
+    run_id: str
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class Discarded(Struct):
+    """Which draft is gone."""
+
+    discarded: str
+
+
+class Deleted(Struct):
+    """Which run is gone."""
+
+    deleted: str
+
+
+def discard(tx: Transaction, request: TakeAway) -> Discarded:
+    """Remove a draft with everything in it.
+
+    Raises:
+        NotFound: there is no such run.
+        RunFinal: it is committed.
+    """
+    row = run_row(tx, request.run_id)
+    if not row.is_draft:
+        raise RunFinal(row.id, row.status, way_out="context_run delete takes it out of view")
+    _remove(tx, row)
+    tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
+    return Discarded(row.id)
+
+
+def delete(tx: Transaction, request: TakeAway) -> Deleted:
+    """Take a run out of view.
+
+    Raises:
+        NotFound: there is no such run.
+    """
+    row = run_row(tx, request.run_id)
+    if row.is_draft:
+        _remove(tx, row)
+    else:
+        tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
+    tx.record(Op.DELETED, row.id, changed("status", row.status, None))
+    return Deleted(row.id)
+
+
+def _remove(tx: Transaction, row: RunRow) -> None:
+    for below in (
+        sql.remove_suggestions,
+        sql.remove_links,
+        sql.remove_constraints,
+        sql.remove_inputs,
+        sql.remove_sources,
+        sql.remove_artifacts,
+        sql.remove_run,
+    ):
+        tx.run(below, run_id=row.id)
+    tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
+
+
+DISCARD = Operation(
+    name="context.discard",
+    summary="Remove a draft.",
+    permission=Permission.CONTEXT_DELETE,
+    effect=Effect.DESTROY,
+    input=TakeAway,
+    output=Discarded,
+    handler=discard,
+    project=lambda tx, request: project_of_run(tx, request.run_id),
+    tool=Tool("context_run", Group.CONTEXT, "discard"),
+    command=Command(("context", "discard"), arguments=("run_id",), names={"run_id": "run"}),
+)
+
+DELETE = Operation(
+    name="context.delete",
+    summary="Take any run out of view.",
+    permission=Permission.CONTEXT_DELETE,
+    effect=Effect.DESTROY,
+    input=TakeAway,
+    output=Deleted,
+    handler=delete,
+    project=lambda tx, request: project_of_run(tx, request.run_id),
+    tool=Tool("context_run", Group.CONTEXT, "delete"),
+    command=Command(("context", "delete"), arguments=("run_id",), names={"run_id": "run"}),
+)

@@ -1,0 +1,350 @@
+"""Compare two runs of a scope: what was set, changed and cleared, and what else is known about it.
+
+Rows of two runs have different ids, so they are matched by what they are: inputs by pointer, constraints by key (those
+of the same key in order, equal ones first), sources by kind and address.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.context.limits import Pointers
+from groundplan.context.pointers import Places
+from groundplan.context.resolve import resolve_context_view
+from groundplan.context.run import MixedProjects, StaleRun, project_of_run
+from groundplan.context.schemas import (
+    PcivConstraintV1,
+    PcivContextViewV1,
+    PcivInputV1,
+    PcivSourceV1,
+    Provenance,
+    ValueKind,
+)
+from groundplan.context.values import Value, stored_json, value_of
+from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.transaction import Transaction
+
+T = TypeVar("T")
+
+NAME = "context.diff"
+
+
+class FactChange(StrEnum):
+    """What can happen to a fact between two runs; of several, the first in this order is the one that counts."""
+
+    REMOVED = "removed"
+    SET = "set"
+    ADDED = "added"
+    CHANGED = "changed"
+    CLEARED = "cleared"
+    PROVENANCE_MOVED = "provenance_moved"
+    SOURCES_ADDED = "sources_added"
+    SOURCES_REMOVED = "sources_removed"
+    REDEFINED = "redefined"
+
+
+class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
+    """Which runs, and of their inputs perhaps only those below some pointers."""
+
+    from_: str = field(name="from")
+    to: str
+    pointers: Pointers | None = None
+    cursor: str | None = None
+
+
+class FactState(Struct, rename="camel"):
+    """A fact in one of the two runs. A value of null is UNSET; the empty text is a value."""
+
+    value_kind: ValueKind
+    value: Any
+    provenance: Provenance
+    sources: list[str]  # by address
+
+
+class FieldDiff(Struct):
+    """Something else that is said of a fact, in both runs."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class InputDiff(Struct):
+    """What happened to an input."""
+
+    pointer: str
+    change: FactChange
+    also: list[FactChange] | UnsetType = UNSET
+    before: FactState | UnsetType = UNSET
+    after: FactState | UnsetType = UNSET
+    fields: list[FieldDiff] | UnsetType = UNSET  # what was redefined
+
+
+class ConstraintDiff(Struct):
+    """What happened to a constraint."""
+
+    key: str
+    change: FactChange
+    also: list[FactChange] | UnsetType = UNSET
+    before: FactState | UnsetType = UNSET
+    after: FactState | UnsetType = UNSET
+    fields: list[FieldDiff] | UnsetType = UNSET  # what was redefined
+
+
+class SourceDiff(Struct):
+    """A source that only one of the runs has, or that is not the same in both."""
+
+    uri: str
+    title: str
+    change: FactChange
+    id: str  # in the run that has it; of both, in the later one
+
+
+class DiffLeftOut(Struct):
+    """How much is not in this answer, for lack of room."""
+
+    inputs: int
+    constraints: int
+    sources: int
+
+
+class RunsCompared(Struct):
+    """Everything that is not the same in both runs, and where to go on when not all of it fits."""
+
+    inputs: list[InputDiff]
+    constraints: list[ConstraintDiff]
+    sources: list[SourceDiff]
+    left_out: DiffLeftOut | UnsetType = UNSET
+    next_cursor: str | UnsetType = UNSET
+
+
+class _Difference(NamedTuple):
+    """Something on a page, and behind what it comes: how many of its name came before it tells apart equal ones."""
+
+    part: int
+    name: str
+    nth: int
+    item: InputDiff | ConstraintDiff | SourceDiff
+
+
+def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
+    """Compare two runs of one scope.
+
+    Raises:
+        NotFound: one of them is not there.
+        MixedProjects: they are of two scopes.
+        StaleRun: one of them was changed since the page before.
+    """
+    places = None if request.pointers is None else Places(request.pointers, ("pointers",))
+    if project_of_run(tx, request.to, "to") != tx.project.id:
+        raise MixedProjects(request.to, "to")
+    old = resolve_context_view(tx, run_id=request.from_, field="from")
+    new = resolve_context_view(tx, run_id=request.to, field="to")
+    before, after = old.view, new.view
+    query = [before.run.id, after.run.id, request.pointers]
+    found = list(_told_apart(_inputs(before, after, places), _constraints(before, after), _sources(before, after)))
+    if request.cursor is not None:
+        revs, behind = _position(tx, query, request.cursor)
+        for one, rev in zip((old, new), revs, strict=True):
+            if one.row.rev != rev:
+                raise StaleRun(one.row, rev)
+        found = [one for one in found if one[:3] > behind]
+    return _page(tx, query, found, (old.row.rev, new.row.rev))
+
+
+def _told_apart(
+    inputs: Iterable[InputDiff], constraints: Iterable[ConstraintDiff], sources: Iterable[SourceDiff]
+) -> Iterator[_Difference]:
+    seen: Counter[str] = Counter()
+    for one in inputs:
+        yield _Difference(0, one.pointer, 1, one)
+    for constraint in constraints:
+        seen[constraint.key] += 1
+        yield _Difference(1, constraint.key, seen[constraint.key], constraint)
+    seen.clear()
+    for source in sources:
+        seen[source.uri] += 1
+        yield _Difference(2, source.uri, seen[source.uri], source)
+
+
+def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunsCompared:
+    """As much as fits."""
+    items = [one.item for one in rest]
+    taken = len(leading(items, tokens_max=tx.preferences.answer_tokens_max * 8 // 10)) or min(len(items), 1)
+    page = RunsCompared(
+        [one for one in items[:taken] if isinstance(one, InputDiff)],
+        [one for one in items[:taken] if isinstance(one, ConstraintDiff)],
+        [one for one in items[:taken] if isinstance(one, SourceDiff)],
+    )
+    if taken < len(rest):
+        left = Counter(one.part for one in rest[taken:])
+        page.left_out = DiffLeftOut(left[0], left[1], left[2])
+        page.next_cursor = cursor_at(tx, NAME, query, *revs, *rest[taken - 1][:3])
+    return page
+
+
+def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:
+    match position_of(tx, NAME, query, cursor):
+        case [int() as old, int() as new, int() as part, str() as name, int() as nth]:
+            return (old, new), (part, name, nth)
+    raise InvalidCursor
+
+
+def _inputs(before: PcivContextViewV1, after: PcivContextViewV1, places: Places | None) -> Iterator[InputDiff]:
+    for pointer in sorted(before.inputs_by_pointer.keys() | after.inputs_by_pointer.keys()):
+        if places is not None and pointer not in places:
+            continue
+        old, new = before.inputs_by_pointer.get(pointer), after.inputs_by_pointer.get(pointer)
+        was = _state(old, old.source_ids, before) if old else None
+        now = _state(new, new.source_ids, after) if new else None
+        fields = _redefined(_definition(old), _definition(new)) if old and new else []
+        if found := _changes(was, now, redefined=bool(fields)):
+            first, *others = found
+            yield InputDiff(pointer, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
+
+
+def _constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[ConstraintDiff]:
+    olds, news = _by(before.constraints, lambda one: one.key), _by(after.constraints, lambda one: one.key)
+
+    def state(one: PcivConstraintV1, view: PcivContextViewV1) -> FactState:
+        return _state(one, [one.source_id] if one.source_id else [], view)
+
+    for key in sorted(olds.keys() | news.keys()):
+        pairs = _paired(
+            [(one, stored_json([state(one, before), _labels(one)])) for one in olds.get(key, [])],
+            [(one, stored_json([state(one, after), _labels(one)])) for one in news.get(key, [])],
+        )
+        for old, new in pairs:
+            was, now = (state(old, before) if old else None), (state(new, after) if new else None)
+            fields = _redefined(_labels(old), _labels(new)) if old and new else []
+            if found := _changes(was, now, redefined=bool(fields)):
+                first, *others = found
+                yield ConstraintDiff(key, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
+
+
+def _sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[SourceDiff]:
+    olds = _by(before.sources_by_id.values(), lambda one: (one.uri, one.kind))
+    news = _by(after.sources_by_id.values(), lambda one: (one.uri, one.kind))
+    for place in sorted(olds.keys() | news.keys()):
+        pairs = _paired(
+            [(one, stored_json(_content(one))) for one in olds.get(place, [])],
+            [(one, stored_json(_content(one))) for one in news.get(place, [])],
+        )
+        for old, new in pairs:
+            shown = new or old
+            if shown is None:
+                continue
+            change = FactChange.CHANGED if old and new else FactChange.ADDED if new else FactChange.REMOVED
+            yield SourceDiff(shown.uri, shown.title, change, shown.id)
+
+
+def _changes(was: FactState | None, now: FactState | None, *, redefined: bool) -> list[FactChange]:
+    """Everything that happened, the most important first."""
+    if now is None:
+        return [FactChange.REMOVED]
+    if was is None:
+        return [FactChange.ADDED] if now.value is None else [FactChange.SET, FactChange.ADDED]
+    found = []
+    if not Value(was.value_kind, was.value).same_as(Value(now.value_kind, now.value)):
+        if was.value is None and now.value is not None:
+            found.append(FactChange.SET)
+        elif was.value is not None and now.value is None:
+            found.append(FactChange.CLEARED)
+        else:
+            found.append(FactChange.CHANGED)
+    if was.provenance is not now.provenance:
+        found.append(FactChange.PROVENANCE_MOVED)
+    if set(now.sources) - set(was.sources):
+        found.append(FactChange.SOURCES_ADDED)
+    if set(was.sources) - set(now.sources):
+        found.append(FactChange.SOURCES_REMOVED)
+    if redefined:
+        found.append(FactChange.REDEFINED)
+    return found
+
+
+def _state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: PcivContextViewV1) -> FactState:
+    addresses = sorted(view.sources_by_id[id_].uri for id_ in source_ids)
+    return FactState(one.value_kind, value_of(one), one.provenance, addresses)
+
+
+def _definition(one: PcivInputV1) -> dict[str, Any]:
+    return {
+        "label": one.label,
+        "domain": one.domain,
+        "required": one.required,
+        "fieldType": one.field_type,
+        "options": one.options,
+        "evidenceSnippet": one.evidence_snippet,
+    }
+
+
+def _labels(one: PcivConstraintV1) -> dict[str, Any]:
+    return {"label": one.label, "domain": one.domain, "snippet": one.snippet}
+
+
+def _redefined(before: dict[str, Any], after: dict[str, Any]) -> list[FieldDiff]:
+    return [FieldDiff(name, before[name], after[name]) for name in before if before[name] != after[name]]
+
+
+def _content(one: PcivSourceV1) -> tuple[Any, ...]:
+    return (
+        one.title,
+        one.file_id,
+        one.mime_type,
+        one.size_bytes,
+        one.parse_status,
+        one.excerpt,
+        one.raw_meta,
+    )
+
+
+def _by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
+
+
+def _paired(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
+    """Rows of one name in both runs, given with what they say: those that differ, in order; equal ones are left out."""
+    said_before, said_after = Counter(said for _, said in olds), Counter(said for _, said in news)
+    both = said_before & said_after
+    first, second = _without(olds, both), _without(news, both)
+    pairs: list[tuple[T | None, T | None]] = list(zip(first, second, strict=False))
+    paired = len(pairs)
+    return [*pairs, *((old, None) for old in first[paired:]), *((None, new) for new in second[paired:])]
+
+
+def _without(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
+    """Rows but for those, as often as they are in both runs."""
+    left = Counter(both)
+    found = []
+    for row, said in rows:
+        if left[said]:
+            left[said] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Compare two runs.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    input=DiffRuns,
+    output=RunsCompared,
+    handler=diff,
+    project=lambda tx, request: project_of_run(tx, request.from_, "from"),
+    tool=Tool("context_run", Group.CONTEXT, "diff"),
+    command=Command(("context", "diff"), arguments=("from_", "to"), names={"from_": "from", "pointers": "pointer"}),
+)

@@ -1,0 +1,96 @@
+"""List the runs of a scope."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.context.run import run_from, run_shown
+from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+NAME = "context.list"
+LIMIT_MAX = 1_000
+NO_LIMIT = 2**31 - 2
+END_OF_TIME = "9999"  # sorts behind every moment
+
+
+class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
+    """Whose runs to list: all of a scope, or those of one user and the shared ones; of one status, or of any."""
+
+    scope_id: Name
+    user_id: Name | None = None
+    status: RunStatus | None = None
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] | None = None
+    cursor: str | None = None
+
+
+class Runs(Struct):
+    """Runs, newest first, and where to go on when there are more."""
+
+    runs: list[PcivRunV1]
+    next_cursor: str | UnsetType = field(default=UNSET)
+
+
+def list_runs(tx: Transaction, request: ListRuns) -> Runs:
+    """The runs of a scope, or a page of them."""
+    whose = None if request.user_id is None else principal_called(tx, request.user_id) or request.user_id
+    query = [tx.project.id, whose, request.status]
+    limit = request.limit or (LIMIT_MAX if tx.preferences.answer_tokens_max else NO_LIMIT)
+    before, after_id = END_OF_TIME, ""
+    if request.cursor is not None:
+        before, after_id = _position(tx, query, request.cursor)
+    # By when they were begun, which never changes: so nothing is missed between two pages. One more than asked for
+    # tells whether there are more.
+    rows = tx.all(
+        sql.runs,
+        project_id=tx.project.id,
+        before=before,
+        after_id=after_id,
+        status=request.status,
+        any_status=request.status is None,
+        user_id=whose,
+        any_user=request.user_id is None,
+        at_most=limit + 1,
+    )
+    shown = [run_shown(run_from(row), tx.project.name) for row in rows[:limit]]
+    page = leading(shown, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    page = page or shown[:1]  # one that is too large for the cap is for the cap to refuse
+    if len(page) == len(rows):
+        return Runs(page)
+    return Runs(page, cursor_at(tx, NAME, query, page[-1].created_at, page[-1].id))
+
+
+def _position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
+    match position_of(tx, NAME, query, cursor):
+        case [str() as before, str() as after_id]:
+            return before, after_id
+    raise InvalidCursor
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="List the runs of a scope.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    input=ListRuns,
+    output=Runs,
+    handler=list_runs,
+    project=lambda _tx, request: request.scope_id,
+    tool=Tool("context_run", Group.CONTEXT, "list"),
+    command=Command(
+        ("context", "list"),
+        names={"scope_id": "project", "user_id": "user"},
+        columns=("id", "status", "user_id", "committed_at", "updated_at"),
+    ),
+)

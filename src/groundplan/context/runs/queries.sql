@@ -1,0 +1,145 @@
+-- What becomes of runs as a whole.
+
+-- name: add_run
+-- A new draft.
+INSERT INTO pciv_runs (tenant_id, project_id, id, user_id, status, allow_partial, committed_at, created_at, created_by,
+                       updated_at, rev)
+VALUES (:tenant_id, :project_id, :run_id, :user_id, 'draft', false, NULL, :now, :actor_id,
+        :now, 1);
+
+-- name: change_owner
+-- A draft that is somebody's, or everybody's.
+UPDATE pciv_runs
+   SET user_id = :user_id,
+       updated_at = :now,
+       rev = rev + 1
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id;
+
+-- name: commit_run
+-- A draft becomes final.
+UPDATE pciv_runs
+   SET status = :status,
+       allow_partial = :allow_partial,
+       committed_at = :now,
+       updated_at = :now,
+       rev = rev + 1
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id;
+
+-- name: unbacked_inputs
+-- Values that are said to have a source and name none.
+SELECT i.pointer
+  FROM pciv_inputs AS i
+ WHERE i.tenant_id = :tenant_id
+   AND i.run_id = :run_id
+   AND i.provenance = 'source-backed'
+   AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+        OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_input_sources AS s
+                    WHERE s.tenant_id = i.tenant_id
+                      AND s.run_id = i.run_id
+                      AND s.input_id = i.id)
+ ORDER BY i.pointer;
+
+-- name: unbacked_constraints
+-- The same for constraints.
+SELECT key
+  FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND provenance = 'source-backed'
+   AND source_id IS NULL
+   AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
+        OR value_number IS NOT NULL OR value_boolean IS NOT NULL)
+ ORDER BY key, id;
+
+-- name: waiting_suggestions
+-- How many suggestions wait for a person.
+SELECT count(*)
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND status = 'pending';
+
+-- name: overruled
+-- What a person had entered in another run and what is not theirs, or not there, in this one.
+SELECT p.pointer
+  FROM pciv_inputs AS p
+  LEFT JOIN pciv_inputs AS n
+    ON n.tenant_id = p.tenant_id
+   AND n.run_id = :run_id
+   AND n.pointer = p.pointer
+ WHERE p.tenant_id = :tenant_id
+   AND p.run_id = :before_id
+   AND p.provenance = 'user-entered'
+   AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
+        OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL)
+   AND (n.provenance IS NULL OR n.provenance <> 'user-entered')
+ ORDER BY p.pointer;
+
+-- name: note_deleted
+-- A run is out of view from now on.
+INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by)
+VALUES (:tenant_id, :run_id, :project_id, :now, :actor_id);
+
+-- name: remove_suggestions
+-- What lies below a draft goes with it, from the bottom up.
+DELETE FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_links
+-- What lies below a draft goes with it.
+DELETE FROM pciv_input_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_constraints
+-- What lies below a draft goes with it.
+DELETE FROM pciv_constraints
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_inputs
+-- What lies below a draft goes with it.
+DELETE FROM pciv_inputs
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_sources
+-- What lies below a draft goes with it.
+DELETE FROM pciv_sources
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_artifacts
+-- What lies below a draft goes with it.
+DELETE FROM pciv_artifacts
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id;
+
+-- name: remove_run
+-- A draft, after everything below it.
+DELETE FROM pciv_runs
+ WHERE tenant_id = :tenant_id
+   AND id = :run_id;
+
+-- name: runs
+-- The runs of a project behind a place in the list, newest first; all of them, or one user's and the shared ones.
+SELECT r.id, r.user_id, r.status, r.allow_partial, r.committed_at, r.created_at, r.updated_at, r.rev
+  FROM pciv_runs AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.project_id = :project_id
+   AND r.created_at <= :before
+   AND (r.created_at < :before OR r.id > :after_id)
+   AND (r.status = :status OR :any_status)
+   AND (:any_user OR r.user_id = :user_id OR r.user_id IS NULL)
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_deleted_runs AS d
+                    WHERE d.tenant_id = r.tenant_id
+                      AND d.project_id = r.project_id
+                      AND d.run_id = r.id)
+ ORDER BY r.created_at DESC, r.id
+ LIMIT :at_most;

@@ -1,0 +1,371 @@
+"""Every type of the context contract, and only here: what is kept, what is shown and what can be written.
+
+    PcivContextViewV1           what consumers read: one run, whole
+    ├── run                     PcivRunV1
+    ├── sourcesById             PcivSourceV1
+    ├── inputsByPointer         PcivInputV1       a value by JSON Pointer, with its provenance
+    ├── constraints             PcivConstraintV1  a value by key, with its provenance
+    └── artifactsByType         PcivArtifactV1
+
+A value has one of three states. UNSET: all five value columns are null. SET: the column of its kind holds it. EMPTY
+STRING: is SET, to the empty text. "Unknown" is UNSET, unless a domain has it among the options of an enum.
+
+The fields stand in the order in which queries select them, so that a row becomes its type without being looked at.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.context.limits import (
+    ROWS_MAX,
+    SOURCES_MAX,
+    WORD_CHARS_MAX,
+    Option,
+    Pointer,
+    Rationale,
+    Snippet,
+    Text,
+    Title,
+    Uri,
+    Word,
+)
+from groundplan.kernel.access import Role
+from groundplan.kernel.input_gate.text_limits import MaxBytes
+from groundplan.kernel.operations.schema import Unlisted
+
+
+class RunStatus(StrEnum):
+    """How far a run is. It is committed once, and then never changes."""
+
+    DRAFT = "draft"
+    COMMITTED = "committed"
+    PARTIAL_COMMITTED = "partial_committed"
+
+
+class RunOwnership(StrEnum):
+    """Whose run it is. It says who began it and nothing about rights, which come from membership."""
+
+    OWNED = "owned"
+    SHARED = "shared"
+
+
+class SourceKind(StrEnum):
+    """Where a source is from."""
+
+    FILE = "file"
+    URL = "url"
+    GIS = "gis"
+    API = "api"
+    MANUAL = "manual"
+
+
+class SourceParseStatus(StrEnum):
+    """Whether somebody has read it."""
+
+    PENDING = "pending"
+    PARSED = "parsed"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+
+
+class ValueKind(StrEnum):
+    """What sort of value it is, and so in which column it stands."""
+
+    STRING = "string"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    ENUM = "enum"
+    JSON = "json"
+
+
+class Provenance(StrEnum):
+    """Where a value comes from, from the weakest to the strongest."""
+
+    UNKNOWN = "unknown"
+    MODEL_INFERRED = "model-inferred"
+    SOURCE_BACKED = "source-backed"
+    USER_ENTERED = "user-entered"
+
+    @property
+    def rank(self) -> int:
+        """Higher ranks are not replaced by lower ones."""
+        return _RANKS[self]
+
+
+_RANKS = {provenance: rank for rank, provenance in enumerate(Provenance)}
+
+
+class UpdatedBy(StrEnum):
+    """What sort of actor wrote it last."""
+
+    USER = "user"
+    MODEL = "model"
+    SYSTEM = "system"
+
+
+class ResolvePrefer(StrEnum):
+    """Which run a view is of."""
+
+    LATEST_COMMIT = "latest_commit"
+    RUN_ID = "runId"
+
+
+# --- What is kept and shown -------------------------------------------------------------------------------------------
+
+
+class PcivRunV1(Struct, rename="camel"):
+    """A run: one state of the facts, while it is made and once it is committed."""
+
+    id: str
+    scope_id: str
+    user_id: str | None  # None: shared
+    status: RunStatus
+    allow_partial: bool
+    committed_at: str | None
+    created_at: str
+    updated_at: str
+
+
+class PcivSourceV1(Struct, rename="camel", gc=False):
+    """Something that facts were taken from."""
+
+    id: str
+    run_id: str
+    kind: SourceKind
+    title: str
+    uri: str
+    file_id: str | None
+    mime_type: str | None
+    size_bytes: int | None
+    parse_status: SourceParseStatus
+    excerpt: str | None
+    raw_meta: dict[str, Any]
+    created_at: str
+
+
+class PcivInputV1(Struct, rename="camel"):
+    """A field of the plan: what it is, its value, and where that comes from."""
+
+    id: str
+    run_id: str
+    pointer: str
+    label: str
+    domain: str
+    required: bool
+    field_type: str
+    options: list[str] | None
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+    updated_by: UpdatedBy
+    updated_at: str
+    evidence_snippet: str | None
+    source_ids: list[str]
+
+
+class PcivInputSourceV1(Struct, rename="camel"):
+    """That an input was taken from a source."""
+
+    input_id: str
+    source_id: str
+
+
+class PcivConstraintV1(Struct, rename="camel"):
+    """Something that must hold: a key with a typed value, and where it comes from."""
+
+    id: str
+    run_id: str
+    key: str
+    domain: str
+    label: str
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+    source_id: str | None
+    snippet: str | None
+    created_at: str
+
+
+class PcivArtifactV1(Struct, rename="camel"):
+    """Something that was made from the facts."""
+
+    id: str
+    run_id: str
+    type: str
+    title: str
+    payload: dict[str, Any]
+    created_at: str
+
+
+class PcivScopeMemberV1(Struct, rename="camel"):
+    """Somebody in a scope, and as what."""
+
+    scope_id: str
+    user_id: str
+    role: Role
+    created_at: str
+    created_by: str
+
+
+class Suggestion(Struct, rename="camel"):
+    """A value that waits for a person, beside the one of higher provenance that stands."""
+
+    id: str
+    pointer: str | None  # of an input
+    key: str | None  # of a constraint
+    constraint_id: str | None
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+    source_ids: list[str]
+    snippet: str | None
+    rationale: str | None
+    created_at: str
+    created_by: str
+    updated_by: UpdatedBy
+
+
+class PcivContextViewV1(Struct, rename="camel"):
+    """One run as every consumer reads it."""
+
+    run: PcivRunV1
+    sources_by_id: dict[str, PcivSourceV1]
+    inputs_by_pointer: dict[str, PcivInputV1]
+    constraints: list[PcivConstraintV1]
+    artifacts_by_type: dict[str, list[PcivArtifactV1]]
+
+
+class LeftOut(Struct):
+    """How much is not in this answer, for lack of room."""
+
+    missing: int
+    sources: int
+    inputs: int
+    constraints: int
+    artifacts: int
+    suggestions: int
+
+
+class ContextView(PcivContextViewV1):
+    """The view with what a consumer must know beside it: its version, what is missing, what to be careful about."""
+
+    context_version_id: str
+    missing: list[str]
+    warnings: list[str]
+    rev: int
+    suggestions: list[Suggestion] | UnsetType = UNSET
+    left_out: LeftOut | UnsetType = field(name="left_out", default=UNSET)
+    next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
+
+
+# --- What can be written ----------------------------------------------------------------------------------------------
+
+# What rows carry when they are read and what is decided elsewhere when they are written, so that one can be sent back.
+OwnRun = Annotated[str | None, Unlisted()]
+Stamp = Annotated[str | None, Unlisted()]
+
+
+class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
+    """A source to add, or with the id of one, to change; what is left out stays. A new one has kind, title and uri."""
+
+    id: str | None = None
+    kind: SourceKind | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    uri: Uri | UnsetType = UNSET
+    file_id: str | UnsetType | None = UNSET
+    mime_type: Annotated[str, MaxBytes(WORD_CHARS_MAX)] | UnsetType | None = UNSET
+    size_bytes: Annotated[int, Meta(ge=0)] | UnsetType | None = UNSET
+    parse_status: SourceParseStatus | UnsetType = UNSET
+    excerpt: Text | UnsetType | None = UNSET
+    raw_meta: dict[str, Any] | UnsetType = UNSET
+    run_id: OwnRun = None
+    created_at: Stamp = None
+
+
+class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
+    """An input to add or, where there is one at the pointer, to change; what is left out stays.
+
+    A new one has a label and a value kind. `value` stands for the column of the value kind; null means UNSET. Whether a
+    value is of its kind is looked at where its kind is known.
+    """
+
+    pointer: Pointer
+    label: Title | UnsetType = UNSET
+    domain: Word | UnsetType = UNSET
+    required: bool | UnsetType = UNSET
+    field_type: Word | UnsetType = UNSET
+    options: Annotated[list[Option], Meta(max_length=ROWS_MAX)] | UnsetType | None = UNSET
+    value_kind: ValueKind | UnsetType = UNSET
+    value: Any = UNSET
+    value_string: Any = UNSET
+    value_number: Any = UNSET
+    value_boolean: Any = UNSET
+    value_enum: Any = UNSET
+    value_json: Any = UNSET
+    provenance: Provenance | UnsetType = UNSET
+    source_ids: Annotated[list[str], Meta(max_length=SOURCES_MAX)] | UnsetType = UNSET
+    evidence_snippet: Snippet | UnsetType | None = UNSET
+    rationale: Rationale | None = None
+    id: str | None = None
+    run_id: OwnRun = None
+    updated_by: Annotated[UpdatedBy | None, Unlisted()] = None
+    updated_at: Stamp = None
+
+
+class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
+    """A constraint to add, or with the id of one, to change; what is left out stays.
+
+    A new one has a key, a label and a value kind. `value` stands for the column of the value kind; null means UNSET.
+    """
+
+    id: str | None = None
+    key: Word | UnsetType = UNSET
+    domain: Word | UnsetType = UNSET
+    label: Title | UnsetType = UNSET
+    value_kind: ValueKind | UnsetType = UNSET
+    value: Any = UNSET
+    value_string: Any = UNSET
+    value_number: Any = UNSET
+    value_boolean: Any = UNSET
+    value_enum: Any = UNSET
+    value_json: Any = UNSET
+    provenance: Provenance | UnsetType = UNSET
+    source_id: str | UnsetType | None = UNSET
+    snippet: Snippet | UnsetType | None = UNSET
+    rationale: Rationale | None = None
+    run_id: OwnRun = None
+    created_at: Stamp = None
+
+
+class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
+    """An artifact to add, or with the id of one, to change; what is left out stays. A new one has type and title."""
+
+    id: str | None = None
+    type: Word | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    payload: dict[str, Any] | UnsetType = UNSET
+    run_id: OwnRun = None
+    created_at: Stamp = None
+
+
+class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
+    """That the input at a pointer was taken from a source."""
+
+    pointer: Pointer
+    source_id: str

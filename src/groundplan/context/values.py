@@ -1,0 +1,179 @@
+"""Typed values in five columns, of which at most one holds something: the one of the value's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
+from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
+from groundplan.context.schemas import ConstraintWrite, InputWrite, PcivConstraintV1, PcivInputV1, ValueKind
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate import strict_json
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.wording import Path, refusal, rendered, shown
+
+WHOLE_MAX = 2**53  # up to here every whole number is one as a double, and comes back as it was written
+
+COLUMN_OF: Mapping[ValueKind, str] = {kind: f"value_{kind.value}" for kind in ValueKind}
+WIRE_NAME_OF: Mapping[ValueKind, str] = {kind: f"value{kind.value.capitalize()}" for kind in ValueKind}
+COLUMNS = tuple(COLUMN_OF.values())
+
+_WANTED: Mapping[ValueKind, str] = {
+    ValueKind.STRING: "a string",
+    ValueKind.NUMBER: "a number",
+    ValueKind.BOOLEAN: "true or false",
+    ValueKind.ENUM: "a string, one of the options",
+}
+
+
+def stored_json(value: Any) -> str:
+    """JSON as it is kept."""
+    return msgspec.json.encode(value).decode()
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_KEPT: Mapping[ValueKind, Callable[[Any], Any]] = {ValueKind.JSON: stored_json, ValueKind.NUMBER: float}
+
+
+class Value(NamedTuple):
+    """A kind, and what is held if anything: None is UNSET, which the empty text is not."""
+
+    kind: ValueKind
+    held: Any
+
+    @property
+    def is_unset(self) -> bool:
+        return self.held is None
+
+    def columns(self) -> dict[str, Any]:
+        """As it is kept."""
+        found: dict[str, Any] = {"value_kind": self.kind.value, **dict.fromkeys(COLUMNS)}
+        if self.held is not None:
+            found[COLUMN_OF[self.kind]] = _KEPT.get(self.kind, _as_it_is)(self.held)
+        return found
+
+    def same_as(self, other: Value) -> bool:
+        """Whether it says the same. Compared as JSON, in which false is not 0."""
+        return self.kind is other.kind and stored_json(self.held) == stored_json(other.held)
+
+
+class WrittenValue(NamedTuple):
+    """What a request makes of a value, and whether it says so: a request may be about everything else."""
+
+    value: Value
+    is_given: bool
+
+
+def value_of(one: PcivInputV1 | PcivConstraintV1) -> Any:
+    """The one typed value of a fact, or None while it is UNSET."""
+    return getattr(one, COLUMN_OF[one.value_kind])
+
+
+def kept_value(row: Mapping[str, Any]) -> Value:
+    """The value of a row as it is kept."""
+    kind = ValueKind(row["value_kind"])
+    return Value(kind, shown_value(kind, row[COLUMN_OF[kind]]))
+
+
+def shown_value(kind: ValueKind, kept: Any) -> Any:
+    """What a column holds, as it was written: both engines keep numbers as doubles, and one of them false as 0."""
+    if kept is None:
+        return None
+    if kind is ValueKind.NUMBER:
+        return shown_number(kept)
+    if kind is ValueKind.BOOLEAN:
+        return bool(kept)
+    return msgspec.json.decode(kept) if kind is ValueKind.JSON else kept
+
+
+def shown_number(kept: float) -> float:
+    """A whole number without a fraction, as it was written."""
+    return int(kept) if kept.is_integer() and abs(kept) <= WHOLE_MAX else kept
+
+
+def written_value(
+    write: InputWrite | ConstraintWrite, before: Value | None, path: Path, *, scope_id: str, run_id: str
+) -> WrittenValue:
+    """The value that is there once a request was served.
+
+    Raises:
+        Invalid: it is not of its kind, or too long, or nothing says of which kind it is.
+        PcivRuntimeInvariantError: it stands in the column of another kind, or there are several.
+    """
+    given = {kind: held for kind, column in COLUMN_OF.items() if (held := getattr(write, column)) is not UNSET}
+    filled = [kind for kind, held in given.items() if held is not None]
+    kind = _kind(write, before, filled, path)
+    if write.value is not UNSET:
+        if filled:
+            name = WIRE_NAME_OF[filled[0]]
+            raise refusal((*path, name), f"stands beside value, which means the same; send value or {name}")
+        return WrittenValue(Value(kind, _of_kind(kind, write.value, (*path, "value"))), True)
+    there = [before.kind] if before is not None and not before.is_unset and not given else filled
+    if any(one is not kind for one in there):
+        names = ", ".join(WIRE_NAME_OF[one] for one in there)
+        raise PcivRuntimeInvariantError(
+            Invariant.VALUE_COLUMNS,
+            f"a value of kind {kind} stands in {WIRE_NAME_OF[kind]} alone, not in {names}",
+            scope_id=scope_id,
+            run_id=run_id,
+            field=rendered(path),
+        )
+    if given:
+        return WrittenValue(Value(kind, _of_kind(kind, given.get(kind), (*path, WIRE_NAME_OF[kind]))), True)
+    return WrittenValue(Value(kind, before.held if before else None), False)
+
+
+def _kind(write: InputWrite | ConstraintWrite, before: Value | None, filled: list[ValueKind], path: Path) -> ValueKind:
+    if write.value_kind is not UNSET:
+        return write.value_kind
+    if before is not None:
+        return before.kind
+    if filled:
+        return filled[0]
+    match write.value:
+        case bool():
+            return ValueKind.BOOLEAN
+        case int() | float():
+            return ValueKind.NUMBER
+        case str():
+            return ValueKind.STRING
+        case list() | tuple() | dict():
+            return ValueKind.JSON
+    raise missing("valueKind", path, wanted="string, number, boolean, enum or json")
+
+
+def _of_kind(kind: ValueKind, held: Any, path: Path) -> Any:
+    """What is held, if it is of its kind."""
+    if held is None:
+        return None
+    if kind is ValueKind.JSON:
+        encoded = stored_json(held)
+        applied(MaxBytes(VALUE_BYTES_MAX), encoded, path)
+        return held
+    if isinstance(held, str) and kind in (ValueKind.NUMBER, ValueKind.BOOLEAN):
+        held = _unwrapped(held)
+    is_number = isinstance(held, int | float) and not isinstance(held, bool)
+    fits = {ValueKind.NUMBER: is_number, ValueKind.BOOLEAN: isinstance(held, bool)}.get(kind, isinstance(held, str))
+    if not fits:
+        raise refusal(path, f"must be {_WANTED[kind]}, not {shown(held)}")
+    if is_number:
+        return shown_number(float(held))
+    if isinstance(held, str):
+        applied(MaxBytes(ENUM_BYTES_MAX if kind is ValueKind.ENUM else VALUE_BYTES_MAX), held, path)
+    return held
+
+
+def _unwrapped(text: str) -> Any:
+    """The number or boolean that a client sent as its JSON text; else the text."""
+    try:
+        return strict_json.decode(text.encode())
+    except Invalid:
+        return text

@@ -1,0 +1,210 @@
+"""The view of facts that consumers read, whole or page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import UNSET, Struct
+
+from groundplan.context.limits import Pointers
+from groundplan.context.pointers import Places
+from groundplan.context.resolve import Resolved, resolve_context_view, suggestions_of
+from groundplan.context.run import StaleRun
+from groundplan.context.schemas import ContextView, LeftOut, ResolvePrefer, Suggestion
+from groundplan.context.values import value_of
+from groundplan.context.warnings import warnings_about
+from groundplan.kernel.access import Permission
+from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.schema import Unlisted
+from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quoted
+
+NAME = "context.view"
+# The parts of a view in the order in which they fill a page: what is missing and what is known go first.
+PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
+
+
+class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
+    """Whose facts: those in force, or of a run. Pointers narrow them to inputs at or below these places."""
+
+    scope_id: Name
+    prefer: ResolvePrefer | None = None
+    run_id: str | None = None
+    pointers: Pointers | None = None
+    cursor: str | None = None
+    user_id: Name | None = None
+    debug: Annotated[bool, Unlisted()] = False  # the contract's; there is nothing to tell
+
+
+class _Entry(NamedTuple):
+    """Something on a page, and its place: behind what it comes."""
+
+    part: int
+    place: tuple[str, ...]
+    item: Any
+
+
+def view(tx: Transaction, request: ViewContext) -> ContextView:
+    """The facts of a run, with what is missing and what to be careful about.
+
+    Raises:
+        NotFound: there is no such run in this scope.
+        NoContext: nothing was ever committed.
+        StaleRun: the draft was changed since the page before.
+        PcivRuntimeInvariantError: what is kept is not what it must be.
+    """
+    query = [tx.project.id, request.prefer, request.run_id, request.pointers, request.user_id]
+    after: tuple[int, tuple[str, ...]] | None = None
+    run_id, prefer, rev = request.run_id, request.prefer, None
+    if request.cursor is not None:
+        # The pages of one view are of one run, whatever was committed in between.
+        prefer = None
+        run_id, rev, after = _position(tx, query, request.cursor)
+    resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
+    if rev is not None and rev != resolved.row.rev:
+        raise StaleRun(resolved.row, rev)  # pages of two states would be a third one, which never was
+    shown = _whole(tx, resolved, request.pointers)
+    limit = tx.preferences.answer_tokens_max
+    if after is None and (not limit or fits(encode(shown), limit * 9 // 10)):
+        return shown
+    return _page(tx, shown, query, after, limit)
+
+
+def _whole(tx: Transaction, resolved: Resolved, pointers: list[str] | None) -> ContextView:
+    found, row = resolved
+    missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and value_of(one) is None]
+    suggestions = suggestions_of(tx, row.id)
+    shown = ContextView(
+        found.run,
+        found.sources_by_id,
+        found.inputs_by_pointer,
+        found.constraints,
+        found.artifacts_by_type,
+        row.context_version_id,
+        missing,
+        warnings_about(row, missing, waiting=len(suggestions)),
+        row.rev,
+        suggestions or UNSET,
+    )
+    return shown if pointers is None else _narrowed(shown, pointers, suggestions)
+
+
+def _narrowed(shown: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
+    """Only inputs at or below some places, and only the sources that what is left names."""
+    places = Places(pointers, ("pointers",))
+    shown.inputs_by_pointer = {pointer: one for pointer, one in shown.inputs_by_pointer.items() if pointer in places}
+    shown.missing = [pointer for pointer in shown.missing if pointer in shown.inputs_by_pointer]
+    left = [one for one in suggestions if one.pointer is None or one.pointer in shown.inputs_by_pointer]
+    shown.suggestions = left or UNSET
+    named = {id_ for one in shown.inputs_by_pointer.values() for id_ in one.source_ids}
+    named |= {one.source_id for one in shown.constraints if one.source_id}
+    named |= {id_ for one in left for id_ in one.source_ids}
+    shown.sources_by_id = {id_: one for id_, one in shown.sources_by_id.items() if id_ in named}
+    return shown
+
+
+def _page(
+    tx: Transaction, shown: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, limit: int
+) -> ContextView:
+    """As much of a view as fits, from some place on. Pages put together are the view.
+
+    What would not fit onto a page of its own is passed over and named, else nobody would get at what comes behind it.
+    """
+    rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
+    frame = ContextView(shown.run, {}, {}, [], {}, shown.context_version_id, [], [], shown.rev)
+    frame.warnings = list(shown.warnings) if after is None else []
+    page = limit * 9 // 10 * CHARS_PER_TOKEN - len(encode(frame).decode())
+    room = page
+    taken = 0
+    passed = []
+    for entry in rest:
+        chars = _chars(entry)
+        remark = _too_large(entry) if limit and chars > page else None
+        room -= chars if remark is None else len(encode(remark).decode()) + 1
+        if limit and taken and room < 0:
+            break
+        taken += 1
+        if remark is None:
+            _put(frame, entry)
+        else:
+            frame.warnings.append(remark)
+            passed.append(PARTS[entry.part])
+    left = [PARTS[entry.part] for entry in rest[taken:]]
+    if left or passed:
+        frame.left_out = LeftOut(**{part: (left + passed).count(part) for part in PARTS})
+    if left:
+        last = rest[taken - 1]
+        frame.next_cursor = cursor_at(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
+    return frame
+
+
+def _entries(shown: ContextView) -> Iterable[_Entry]:
+    for pointer in shown.missing:
+        yield _Entry(0, (pointer,), pointer)
+    for pointer, one in shown.inputs_by_pointer.items():
+        yield _Entry(1, (pointer,), one)
+    for constraint in shown.constraints:
+        yield _Entry(2, (constraint.key, constraint.id), constraint)
+    for id_, source in shown.sources_by_id.items():
+        yield _Entry(3, (id_,), source)
+    for type_, artifacts in shown.artifacts_by_type.items():
+        for artifact in artifacts:
+            yield _Entry(4, (type_, artifact.created_at, artifact.id), artifact)
+    for waiting in shown.suggestions or ():
+        yield _Entry(5, (waiting.pointer or waiting.key or "", waiting.created_at, waiting.id), waiting)
+
+
+def _put(frame: ContextView, entry: _Entry) -> None:
+    place = entry.place[0]
+    match PARTS[entry.part]:
+        case "missing":
+            frame.missing.append(entry.item)
+        case "inputs":
+            frame.inputs_by_pointer[place] = entry.item
+        case "constraints":
+            frame.constraints.append(entry.item)
+        case "sources":
+            frame.sources_by_id[place] = entry.item
+        case "artifacts":
+            frame.artifacts_by_type.setdefault(place, []).append(entry.item)
+        case "suggestions":
+            frame.suggestions = [*(frame.suggestions or ()), entry.item]
+
+
+def _too_large(entry: _Entry) -> str:
+    name = quoted(entry.place[0])[1:-1]
+    return f"too large for an answer: {name}, among {PARTS[entry.part]}; the command line and Python show it"
+
+
+def _chars(entry: _Entry) -> int:
+    """How much of an answer it takes, with its key and the signs around it."""
+    return len(encode(entry.item).decode()) + len(encode(entry.place[0]).decode()) + len(':[],"')
+
+
+def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:
+    match position_of(tx, NAME, query, cursor):
+        case [str() as run_id, int() as rev, int() as part, *place] if all(isinstance(one, str) for one in place):
+            return run_id, rev, (part, tuple(map(str, place)))
+    raise InvalidCursor
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Read the facts in force, or of a run: inputs by pointer, constraints, sources, what is missing.",
+    permission=Permission.CONTEXT_READ,
+    effect=Effect.READ,
+    input=ViewContext,
+    output=ContextView,
+    handler=view,
+    project=lambda _tx, request: request.scope_id,
+    tool=Tool("context_view", Group.CONTEXT),
+    command=Command(
+        ("context", "view"),
+        names={"scope_id": "project", "run_id": "run", "pointers": "pointer", "user_id": "user"},
+        without=("debug",),
+    ),
+)

@@ -1,0 +1,189 @@
+"""The facts of the example: what the plan for the valley stands on, where each of them comes from, what is missing.
+
+They are committed in part, because nobody knows yet who owns the land. A draft goes on from there, in which an agent
+doubts a figure: its suggestion waits for a person. Every step is taken only if nothing has happened to its run since
+the step before: so filling twice changes nothing, a fill that was cut short is completed, and what somebody wrote in
+the meantime stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from groundplan.context.schemas import PcivRunV1, RunStatus
+from groundplan.demo.work import AGENT
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.ids import new_uuid
+from groundplan.session import Session
+
+SOURCES: Mapping[str, dict[str, Any]] = {
+    "survey": {
+        "kind": "file",
+        "title": "Household survey",
+        "uri": "data/households.csv",
+        "mimeType": "text/csv",
+        "parseStatus": "parsed",
+        "excerpt": "2,140 households; 860 of them walk more than half an hour",
+    },
+    "permit": {
+        "kind": "url",
+        "title": "Conditions of a drilling permit",
+        "uri": "https://lenta.example/permits/conditions",
+    },
+    "prices": {
+        "kind": "file",
+        "title": "Price list of the drillers",
+        "uri": "docs/prices.pdf",
+        "mimeType": "application/pdf",
+        "parseStatus": "parsed",
+    },
+}
+
+# Each with the name of its source, if it has one.
+INPUTS: tuple[tuple[dict[str, Any], str | None], ...] = (
+    (
+        {
+            "pointer": "/valley/households",
+            "label": "Households",
+            "domain": "site",
+            "value": 2140,
+            "evidenceSnippet": "2,140 households",
+        },
+        "survey",
+    ),
+    ({"pointer": "/wells/cost", "label": "Cost of a well, in euros", "domain": "cost", "value": 11500}, "prices"),
+    ({"pointer": "/wells/pump", "label": "Hand pump", "domain": "site", "value": "Afridev"}, None),
+    (
+        {
+            "pointer": "/permit/state",
+            "label": "Drilling permit",
+            "domain": "regulatory",
+            "valueKind": "enum",
+            "options": ["applied", "granted", "refused", "unknown"],
+            "value": "unknown",  # asked, and the district does not know: not the same as nobody having asked
+        },
+        None,
+    ),
+    ({"pointer": "/site/remarks", "label": "Remarks of the council", "domain": "site", "value": ""}, None),
+    (
+        {
+            "pointer": "/site/owner",
+            "label": "Owner of the land",
+            "domain": "site",
+            "required": True,
+            "valueKind": "string",
+        },
+        None,
+    ),
+)
+MISSING = "/site/owner"
+
+CONSTRAINTS: tuple[tuple[dict[str, Any], str | None], ...] = (
+    ({"key": "walk.minutes.max", "label": "Way to water, in minutes, at most", "value": 10}, None),
+    (
+        {
+            "key": "latrine.metres.min",
+            "label": "Way to the next latrine, in metres, at least",
+            "domain": "regulatory",
+            "value": 30,
+            "snippet": "No well within thirty metres of a latrine",
+        },
+        "permit",
+    ),
+)
+
+ESTIMATE = {
+    "pointer": "/wells/depth",
+    "label": "Depth of a borehole, in metres",
+    "domain": "site",
+    "value": 45,
+    "rationale": "The old wells are 38 to 52 metres deep",
+}
+SUGGESTED = {
+    "pointer": "/wells/cost",
+    "value": 12500,
+    "rationale": "The price list is two years old, and diesel has become dearer since",
+}
+
+
+def fill_context(session: Session, project: str) -> bool:
+    """Give a project the facts of the example. Whether there was anything to do."""
+    steps = (_begin, _write, _estimate, _commit, _go_on, _suggest)
+    done = [step(session, project) for step in steps]
+    return any(done)
+
+
+def _begin(session: Session, project: str) -> bool:
+    if _runs(session, project):
+        return False
+    session.call("context.create_draft", scopeId=project)
+    return True
+
+
+def _write(session: Session, project: str) -> bool:
+    run = _first_draft(session, project, rev=1)
+    if run is None:
+        return False
+    ids = {name: new_uuid() for name in SOURCES}
+    session.call(
+        "context.edit",
+        runId=run.id,
+        sources=[{"id": ids[name], **source} for name, source in SOURCES.items()],
+        inputs=[{**one, "sourceIds": [ids[name]]} if name else one for one, name in INPUTS],
+        constraints=[{**one, "sourceId": ids[name]} if name else one for one, name in CONSTRAINTS],
+    )
+    return True
+
+
+def _estimate(session: Session, project: str) -> bool:
+    run = _first_draft(session, project, rev=2)
+    if run is None:
+        return False
+    _agent(session).call("context.edit", runId=run.id, inputs=[ESTIMATE])
+    return True
+
+
+def _commit(session: Session, project: str) -> bool:
+    run = _first_draft(session, project, rev=3)
+    if run is None:
+        return False
+    session.call("context.commit", runId=run.id, allowPartial=True)
+    return True
+
+
+def _go_on(session: Session, project: str) -> bool:
+    match _runs(session, project):
+        case [PcivRunV1(status=RunStatus.PARTIAL_COMMITTED) as run]:
+            session.call("context.create_draft", scopeId=project, copyFrom=run.id)
+            return True
+    return False
+
+
+def _suggest(session: Session, project: str) -> bool:
+    match _runs(session, project):
+        case [PcivRunV1(status=RunStatus.DRAFT) as run, _] if _rev(session, run) == 1:
+            _agent(session).call("context.edit", runId=run.id, inputs=[SUGGESTED])
+            return True
+    return False
+
+
+def _runs(session: Session, project: str) -> list[PcivRunV1]:
+    runs: list[PcivRunV1] = session.call("context.list", scopeId=project, limit=3).runs
+    return runs
+
+
+def _first_draft(session: Session, project: str, *, rev: int) -> PcivRunV1 | None:
+    """The only run there is, if it is a draft that was written to so often: a revision counts what has happened."""
+    match _runs(session, project):
+        case [PcivRunV1(status=RunStatus.DRAFT) as run] if _rev(session, run) == rev:
+            return run
+    return None
+
+
+def _rev(session: Session, run: PcivRunV1) -> int:
+    return int(session.call("context.fetch_run", runId=run.id).rev)
+
+
+def _agent(session: Session) -> Session:
+    return Session(session.store, local_actor(AGENT, kind=Kind.AGENT), session.operations)

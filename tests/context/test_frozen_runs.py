@@ -1,0 +1,67 @@
+"""A committed run stays as it is, with everything below it, whatever SQL is sent on the app's own connection."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.context.tables import FROZEN
+from groundplan.kernel.store.migrations import Dialect
+from tests.context.rows import a_family, place
+from tests.engines import Engine, person
+from tests.kernel.store.attacks import Siege, Way, guards_dropped
+
+ADA = person("ada")
+(RUNS,) = FROZEN
+PAST_GRANTS = (Way.EDIT, Way.UNDO, Way.DETACH, Way.BULK)
+
+
+class Scene:
+    """A run that was committed, one that was committed in part, and two drafts."""
+
+    def __init__(self, engine: Engine) -> None:
+        project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
+        self.final = [a_family(project, status, status) for status in RUNS.values]
+        self.draft = a_family(project, "draft")
+        other = a_family(project, "other")
+        place(engine, *self.final, self.draft, other)
+        self.siege = Siege(engine, RUNS, other)
+
+
+@pytest.fixture
+def scene(engine: Engine) -> Scene:
+    return Scene(engine)
+
+
+def test_a_committed_run_and_all_below_it_withstand_every_attack(engine: Engine, scene: Scene) -> None:
+    siege = scene.siege
+    for target in scene.final:
+        with engine.transaction(ADA, keep=False) as run:
+            assert siege.unrefused(run, siege.attacks(target, *Way)) == []
+        if engine.dialect is Dialect.POSTGRES:
+            # Where the app has not even the rights to most of it, the guards stop those who have.
+            with engine.owned() as run:
+                assert siege.unrefused(run, siege.attacks(target, *PAST_GRANTS)) == []
+
+
+def test_the_same_edits_change_a_draft(engine: Engine, scene: Scene) -> None:
+    with engine.owned() as run:
+        assert scene.siege.without_effect(run, scene.siege.attacks(scene.draft, Way.EDIT)) == []
+
+
+def test_without_the_guards_the_same_attacks_change_a_committed_run(engine: Engine, scene: Scene) -> None:
+    siege, guards = scene.siege, guards_dropped(engine, scene.siege.tables)
+    for target in scene.final:
+        for references in (True, False):
+            ways = (Way.EDIT, Way.UNDO, Way.BULK) if references else (Way.DETACH,)
+            attacks = siege.attacks(target, *ways)
+            with engine.owned(references=references) as run:
+                for statement in guards:
+                    run(statement)
+                assert siege.without_effect(run, attacks) == []
+
+
+def test_only_the_owner_can_take_the_guards_down(engine: Engine, scene: Scene) -> None:
+    attacks = scene.siege.attacks(scene.final[0], Way.TAMPER)
+
+    with engine.owned() as run:
+        assert scene.siege.without_effect(run, attacks) == []

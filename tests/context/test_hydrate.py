@@ -1,0 +1,275 @@
+"""Facts in a structure of the caller's own: what is written, what is left alone, and what is told about the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+
+from groundplan.context.hydrate import VERSION_KEY, Hydrated, hydrate
+from groundplan.context.schemas import (
+    ContextView,
+    PcivContextViewV1,
+    PcivInputV1,
+    PcivRunV1,
+    Provenance,
+    RunStatus,
+    UpdatedBy,
+    ValueKind,
+)
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.output_gate import encode
+from tests.machines.budget import always
+
+VERSION = "2026-03-01T12:00:00.000Z"
+UPDATED = "2026-02-01T12:00:00.000Z"
+TRIES = settings(always(0), max_examples=100)
+
+
+def field(pointer: str, value: Any, *, kind: ValueKind | None = None, required: bool = False) -> PcivInputV1:
+    """An input with a value; None is UNSET."""
+    kinds = {bool: ValueKind.BOOLEAN, str: ValueKind.STRING, int: ValueKind.NUMBER, float: ValueKind.NUMBER}
+    kind = kind or kinds.get(type(value), ValueKind.JSON)
+    held = {f"value_{one}": value if one is kind else None for one in ValueKind}
+    return PcivInputV1(
+        id=pointer,
+        run_id="run",
+        pointer=pointer,
+        label="Label",
+        domain="site",
+        required=required,
+        field_type="text",
+        options=None,
+        value_kind=kind,
+        **held,
+        provenance=Provenance.UNKNOWN if value is None else Provenance.USER_ENTERED,
+        updated_by=UpdatedBy.USER,
+        updated_at=UPDATED,
+        evidence_snippet=None,
+        source_ids=[],
+    )
+
+
+def view_of(*inputs: PcivInputV1, committed_at: str | None = VERSION) -> PcivContextViewV1:
+    status = RunStatus.PARTIAL_COMMITTED if committed_at else RunStatus.DRAFT
+    run = PcivRunV1("run", "atlas", "ada", status, True, committed_at, UPDATED, UPDATED)
+    return PcivContextViewV1(run, {}, {one.pointer: one for one in inputs}, [], {})
+
+
+def facts(values: Mapping[str, Any]) -> PcivContextViewV1:
+    return view_of(*(field(pointer, value) for pointer, value in values.items()))
+
+
+def hydrated(target: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the target becomes, but for the version."""
+    found = dict(hydrate(facts(values), target).target)
+    assert found.pop(VERSION_KEY) == VERSION
+    return found
+
+
+def unplaced(target: dict[str, Any], *pointers: str) -> list[str]:
+    """Which of these have no place. Nothing of the target has changed if none of them has."""
+    done = hydrate(facts(dict.fromkeys(pointers, "new")), target)
+    if not done.placed:
+        assert done.target == {**target, VERSION_KEY: VERSION}
+    assert all(one.reason for one in done.unplaced)
+    return [one.pointer for one in done.unplaced]
+
+
+class TestValues:
+    def test_explicit_empty_strings_false_and_zero_are_values_and_are_written(self) -> None:
+        before = {"project": {"notes": "of yesterday", "open": True, "budget": 7, "tags": ["a"]}}
+
+        after = hydrated(
+            before, {"/project/notes": "", "/project/open": False, "/project/budget": 0, "/project/tags": []}
+        )
+
+        assert encode(after) == b'{"project":{"notes":"","open":false,"budget":0,"tags":[]}}'
+
+    def test_what_is_unset_is_never_written_and_what_stands_there_stays(self) -> None:
+        inputs = (
+            field("/site/size", None, kind=ValueKind.NUMBER, required=True),
+            field("/site/name", None, kind=ValueKind.STRING, required=True),
+            field("/site/notes", None, kind=ValueKind.STRING),
+        )
+
+        done = hydrate(view_of(*inputs), {"site": {"size": 5}})
+
+        assert done == Hydrated(
+            target={"site": {"size": 5}, VERSION_KEY: VERSION},
+            context_version_id=VERSION,
+            placed=[],
+            unplaced=[],
+            missing=["/site/name", "/site/size"],
+        )
+
+    def test_unknown_as_an_option_is_a_value(self) -> None:
+        flood = field("/site/flood", "unknown", kind=ValueKind.ENUM, required=True)
+
+        done = hydrate(view_of(flood), {})
+
+        assert (done.target["site"], done.missing) == ({"flood": "unknown"}, [])
+
+    def test_neither_the_target_nor_the_view_shares_anything_with_the_result(self) -> None:
+        target: dict[str, Any] = {"own": {"list": [{}]}}
+        value: dict[str, Any] = {"list": [{}]}
+        done = hydrate(facts({"/a": value, "/a/list/0/b": 1}), target)
+
+        done.target["own"]["list"][0]["touched"] = done.target["a"]["touched"] = True
+
+        assert (target, value) == ({"own": {"list": [{}]}}, {"list": [{}]})
+
+    def test_a_whole_object_is_written_before_its_parts(self) -> None:
+        assert hydrated({}, {"/a/b": 1, "/a": {"c": 2}, "/a/d": 3}) == {"a": {"b": 1, "c": 2, "d": 3}}
+
+
+class TestPlaces:
+    def test_objects_on_the_way_are_made(self) -> None:
+        assert hydrated({"a": {"x": 1}}, {"/a/b/c": "new"}) == {"a": {"x": 1, "b": {"c": "new"}}}
+
+    def test_places_that_an_array_has_are_written(self) -> None:
+        assert hydrated({"a": [1, {"b": 2}, [3]]}, {"/a/0": "x", "/a/1/b": "y", "/a/1/c/d": "z", "/a/2/0": "w"}) == {
+            "a": ["x", {"b": "y", "c": {"d": "z"}}, ["w"]]
+        }
+
+    def test_an_array_keeps_its_length(self) -> None:
+        pointers = ("/a/-", "/a/2", "/a/2/b", f"/a/{'9' * 5000}")
+
+        assert unplaced({"a": [1, 2]}, *pointers) == sorted(pointers)
+
+    @pytest.mark.parametrize("step", ["00", "01", "+1", "-1", "1.0", "1e0", " 1", "", "x", "\u0661", "1\n"])
+    def test_what_is_not_the_number_of_a_place_is_told(self, step: str) -> None:
+        assert unplaced({"a": [*range(12)]}, f"/a/{step}") == [f"/a/{step}"]
+
+    @pytest.mark.parametrize("scalar", ["text", "", 0, 1.5, True, None])
+    def test_nothing_is_placed_below_a_scalar(self, scalar: Any) -> None:
+        assert unplaced({"a": {"b": scalar}}, "/a/b/c", "/a/b/0") == ["/a/b/0", "/a/b/c"]
+
+    def test_slashes_and_tildes_in_a_name_are_unescaped_once(self) -> None:
+        assert hydrated({}, {"/a~1b": 1, "/a~0b": 2, "/~01": 3, "/": 4, "/ /": 5}) == {
+            "a/b": 1,
+            "a~b": 2,
+            "~1": 3,
+            "": 4,
+            " ": {"": 5},
+        }
+
+    def test_a_pointer_to_the_whole_is_told(self) -> None:
+        assert unplaced({"a": 1}, "", "a") == ["", "a"]
+
+    def test_hundreds_of_levels_are_no_more_than_many(self) -> None:
+        view = facts({"/a" * 500: 1})
+
+        once = hydrate(view, {})
+
+        assert encode(hydrate(view, once.target).target) == encode(once.target)
+
+    @pytest.mark.parametrize("target", [[], None, "text", 1])
+    def test_only_an_object_is_hydrated(self, target: Any) -> None:
+        with pytest.raises(Invalid):
+            hydrate(facts({"/0": 1}), target)
+
+
+class TestVersion:
+    def test_the_version_is_set_at_the_root_and_no_input_is_written_there(self) -> None:
+        done = hydrate(facts({f"/{VERSION_KEY}": "mine", f"/{VERSION_KEY}/a": 1, "/a": 1}), {VERSION_KEY: {"a": 2}})
+
+        assert done.target == {VERSION_KEY: VERSION, "a": 1}
+        assert [one.pointer for one in done.unplaced] == [f"/{VERSION_KEY}", f"/{VERSION_KEY}/a"]
+        assert hydrated({}, {f"/a/{VERSION_KEY}": 1}) == {"a": {VERSION_KEY: 1}}
+
+    def test_it_is_that_of_the_view_or_follows_from_the_run(self) -> None:
+        bare = view_of()
+        whole = ContextView(**structs.asdict(bare), context_version_id="v7", missing=[], warnings=[], rev=1)
+
+        versions = [hydrate(view, {}).context_version_id for view in (whole, bare, view_of(committed_at=None))]
+
+        assert versions == ["v7", VERSION, UPDATED]
+
+
+# Few names, so that pointers meet each other and what is there.
+STEPS = st.sampled_from(["a", "b", "", "0", "1", "00", "-", "~", "/", VERSION_KEY])
+SCALARS = st.sampled_from(["", "text", 0, 1, 1.5, True, False])
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STEPS, inner, max_size=3), max_leaves=6
+)
+TARGETS = st.dictionaries(STEPS, VALUES | st.none(), max_size=4)
+POINTERS = st.lists(STEPS, min_size=1, max_size=4).map(
+    lambda steps: "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps)
+)
+INPUTS = st.dictionaries(POINTERS, st.tuples(VALUES | st.none(), st.booleans()), max_size=8)
+
+
+def views(inputs: Mapping[str, tuple[Any, bool]]) -> PcivContextViewV1:
+    return view_of(*(field(pointer, value, required=required) for pointer, (value, required) in inputs.items()))
+
+
+@TRIES
+@given(INPUTS, TARGETS)
+def test_hydrating_again_changes_nothing_and_the_target_is_not_touched(
+    inputs: dict[str, tuple[Any, bool]], target: dict[str, Any]
+) -> None:
+    before = deepcopy(target)
+
+    once = hydrate(views(inputs), target)
+    twice = hydrate(views(inputs), once.target)
+
+    assert encode(twice) == encode(once)
+    assert encode(target) == encode(before)
+
+
+@TRIES
+@given(INPUTS, TARGETS)
+def test_every_input_is_placed_unplaced_or_unset(inputs: dict[str, tuple[Any, bool]], target: dict[str, Any]) -> None:
+    done = hydrate(views(inputs), target)
+
+    unset = {pointer for pointer, (value, _) in inputs.items() if value is None}
+    elsewhere = [one.pointer for one in done.unplaced]
+    assert sorted([*done.placed, *elsewhere, *unset]) == sorted(inputs)
+    assert done.missing == sorted(pointer for pointer in unset if inputs[pointer][1])
+    assert (done.placed, elsewhere) == (sorted(done.placed), sorted(elsewhere))
+    without = hydrate(views({pointer: inputs[pointer] for pointer in inputs.keys() - unset}), target)
+    assert encode(done.target) == encode(without.target)
+
+
+@TRIES
+@given(INPUTS, TARGETS)
+def test_values_are_where_they_point_and_everything_else_is_as_it_was(
+    inputs: dict[str, tuple[Any, bool]], target: dict[str, Any]
+) -> None:
+    done = hydrate(views(inputs), target)
+
+    after = dict(leaves(done.target))
+    expected = {
+        leaf: value
+        for leaf, value in leaves({**target, VERSION_KEY: VERSION})
+        if not any(is_below(leaf, pointer) or is_below(pointer, leaf) for pointer in done.placed)
+    }
+    for pointer in done.placed:
+        for leaf, value in leaves(inputs[pointer][0], pointer):
+            if not any(is_below(other, pointer) and is_near(leaf, other) for other in done.placed if other != pointer):
+                expected[leaf] = value
+    assert {leaf: after[leaf] for leaf in expected} == expected
+    assert all(any(is_near(leaf, pointer) for pointer in done.placed) for leaf in after.keys() - expected.keys())
+
+
+def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Every scalar and every empty object or array, as JSON, by its pointer."""
+    if value and isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, f"{pointer}/{str(step).replace('~', '~0').replace('/', '~1')}")
+    else:
+        yield pointer, encode(value).decode()
+
+
+def is_below(pointer: str, other: str) -> bool:
+    return f"{pointer}/".startswith(f"{other}/")
+
+
+def is_near(pointer: str, other: str) -> bool:
+    return is_below(pointer, other) or is_below(other, pointer)

@@ -1,0 +1,313 @@
+"""A run is begun, committed once, wholly or in part, copied, compared, and taken away by an owner."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from groundplan.kernel.actors import Kind
+from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
+from groundplan.kernel.output_gate import encode
+from tests.context.desk import NOWHERE, Facts
+from tests.engines import Engine
+from tests.work.desk import Hands, refused
+
+
+@pytest.fixture
+def filled(desk: Facts) -> Facts:
+    """A draft with one of everything: set, unset and required, empty, backed by a source, and waiting for a person."""
+    desk.source("survey", excerpt="5,000 ha", rawMeta={"pages": 3})
+    desk.write("/site/location", valueKind="string", required=True, domain="site")
+    desk.write("/site/size", 5000, sourceIds=["survey"], evidenceSnippet="5,000 ha")
+    desk.write("/site/notes", "")
+    desk.write("/site/access", "unknown", valueKind="enum", options=["road", "unknown"])
+    desk.constrain("max_cost", 9, sourceId=desk["survey"])
+    desk.edit(artifacts=[{"type": "plan", "title": "First", "payload": {"steps": []}}])
+    desk.agent.write("/site/notes", "near the river", rationale="on the map")
+    return desk
+
+
+def test_a_draft_is_empty_and_belongs_to_whoever_began_it_unless_it_is_shared(desk: Facts) -> None:
+    view = desk.view()
+    shared = desk.call("context.create_draft", scopeId="atlas", ownership="shared").run
+
+    assert (view.run.status, view.run.user_id, view.run.committed_at, view.run.allow_partial) == (
+        "draft",
+        "ada",
+        None,
+        False,
+    )
+    assert (view.sources_by_id, view.inputs_by_pointer, view.constraints, view.artifacts_by_type) == ({}, {}, [], {})
+    assert (shared.user_id, shared.scope_id) == (None, "atlas")
+
+
+def test_rights_come_from_membership_and_not_from_ownership(desk: Facts) -> None:
+    desk.by("ben", Kind.PERSON).write("/a", 1)
+    assert desk.input("/a").value_number == 1
+
+
+def test_a_whole_commit_without_what_is_required_is_refused_and_names_it(filled: Facts) -> None:
+    error = refused(filled.commit)
+
+    assert (isinstance(error, RuleViolated), error.code) == (True, "required_inputs_unset")
+    assert error.details["pointers"] == ["/site/location"]
+    assert filled.view().run.status == "draft"
+
+
+def test_a_partial_commit_keeps_what_is_missing_in_sight(filled: Facts) -> None:
+    done = filled.commit(allowPartial=True)
+    view = filled.in_force()
+
+    assert (done.run.status, done.run.allow_partial, done.missing) == ("partial_committed", True, ["/site/location"])
+    assert done.warnings == view.warnings
+    assert (view.run, view.missing) == (done.run, ["/site/location"])
+    assert "/site/location" in view.inputs_by_pointer
+    assert any("/site/location" in warning for warning in view.warnings)
+
+
+def test_a_commit_that_may_be_partial_is_partial_even_when_nothing_is_missing(filled: Facts) -> None:
+    filled.write("/site/location", "Hamburg")
+    done = filled.commit(allowPartial=True)
+    assert (done.run.status, done.missing) == ("partial_committed", [])
+
+
+def test_a_whole_commit_lacks_nothing(filled: Facts, clock: Hands) -> None:
+    filled.write("/site/location", "")  # the empty text is a value
+    clock.move(minutes=1)
+    done = filled.commit()
+    assert (done.run.status, done.run.allow_partial, done.missing) == ("committed", False, [])
+    assert done.run.committed_at == done.run.updated_at == "2026-03-01T09:01:00.000Z"
+
+
+def test_what_is_backed_names_its_source_at_the_latest_when_it_is_committed(desk: Facts) -> None:
+    desk.write("/a", 1, provenance="source-backed")
+    desk.write("/unset", valueKind="number", provenance="source-backed")
+    id_ = desk.constrain("k", 1, provenance="source-backed")
+
+    for partial_too in (False, True):
+        error = refused(partial(desk.commit, allowPartial=partial_too))
+        assert (error.code, error.details) == ("source_missing", {"pointers": ["/a"], "keys": ["k"]})
+    survey = desk.source("survey")
+    desk.edit(links=[{"pointer": "/a", "sourceId": survey}], constraints=[{"id": id_, "sourceId": survey}])
+    assert desk.commit().run.status == "committed"
+
+
+def test_a_committed_run_never_changes_again(filled: Facts) -> None:
+    waiting = filled.waiting()[0].id
+    filled.commit(allowPartial=True)
+    before = encode(filled.view())
+
+    for call in (
+        partial(filled.edit, inputs=[{"pointer": "/site/size", "value": 1}]),
+        partial(filled.edit, inputs=[{"pointer": "/new", "label": "n", "value": 1}]),
+        partial(filled.edit, sources=[{"kind": "url", "title": "t", "uri": "u"}]),
+        partial(filled.edit, unlinks=[{"pointer": "/site/size", "sourceId": filled["survey"]}]),
+        partial(filled.edit, accept=[waiting]),
+        partial(filled.commit),
+        partial(filled.commit, allowPartial=True),
+        partial(filled.call, "context.discard", runId=filled.run),
+        partial(filled.call, "context.update_draft", runId=filled.run),
+    ):
+        error = refused(call)
+        assert (isinstance(error, Conflict), error.code) == (True, "frozen")
+    assert encode(filled.view()) == before
+
+
+def contents(view: Any) -> Any:
+    """What a view holds, with everything that is of one run called by what it is."""
+    rows = msgspec.to_builtins(view)
+    named = {one["id"]: one["uri"] for one in rows["sourcesById"].values()}
+    named |= {one["id"]: one["pointer"] for one in rows["inputsByPointer"].values()}
+    named |= {one["id"]: one["key"] for one in rows["constraints"]}
+    named |= {one["id"]: one["title"] for kind in rows["artifactsByType"].values() for one in kind}
+    named |= {one["id"]: one["pointer"] or one["key"] for one in rows.get("suggestions", ())}
+    text = encode({name: rows[name] for name in rows if name not in ("run", "rev", "contextVersionId", "warnings")})
+    for id_, name in named.items():
+        text = text.replace(id_.encode(), name.encode())
+    found = msgspec.json.decode(text.replace(rows["run"]["id"].encode(), b"run"))
+    found["suggestions"] = sorted(found.get("suggestions", ()), key=lambda one: one["pointer"] or one["key"])
+    found["constraints"].sort(key=lambda one: one["key"])
+    return found
+
+
+@pytest.mark.parametrize("copied", ["latest", "by its id", "a draft"])
+def test_a_copy_is_the_same_in_every_field_and_shares_no_row(filled: Facts, clock: Hands, copied: str) -> None:
+    origin = filled.run
+    if copied != "a draft":
+        filled.commit(allowPartial=True)
+    before = filled.view()
+    clock.move(days=1)
+
+    filled.draft(copyFrom="latest" if copied == "latest" else origin)
+
+    after = filled.view()
+    assert contents(after) == contents(before)
+    ids = [set(encode(view).decode().split('"')) & {*view.sources_by_id} for view in (before, after)]
+    assert not ids[0] & ids[1]
+    filled.write("/site/size", 1, provenance="user-entered")
+    filled.edit(accept=[filled.waiting()[0].id])
+    assert filled.view(runId=origin) == before
+
+
+def test_only_a_run_of_this_scope_can_be_copied(desk: Facts) -> None:
+    other = Facts(desk.session, "borealis")
+    theirs = other.draft()
+
+    for copied in (theirs, NOWHERE):
+        error = refused(partial(desk.draft, copyFrom=copied))
+        assert (isinstance(error, NotFound), error.code) == (True, "not_found")
+    assert refused(partial(desk.draft, copyFrom="latest")).code == "no_context"
+    assert refused(partial(desk.draft, copyFrom="newest")).code == "invalid_id"
+
+
+def test_a_draft_in_a_scope_that_is_not_there_begins_the_scope(desk: Facts) -> None:
+    other = Facts(desk.session, "borealis")
+    other.draft()
+
+    assert [(one.user_id, one.role) for one in other.call("member.list", scopeId="borealis").members] == [
+        ("ada", "owner")
+    ]
+    assert other.call("work.open", project="borealis").summary.total == 1
+    assert refused(partial(other.call, "context.create_draft", scopeId="x" * 201)).code == "pciv_scope_id_too_long"
+    assert refused(partial(other.call, "context.create_draft", scopeId="new", copyFrom=NOWHERE)).code == "not_found"
+    assert refused(partial(other.call, "project.archive", project="new")).code == "not_found"
+
+
+def test_a_draft_that_is_discarded_is_gone_with_everything_in_it(engine: Engine, filled: Facts) -> None:
+    run = filled.run
+    assert filled.call("context.discard", runId=run).discarded == run
+
+    assert isinstance(refused(filled.view), NotFound)
+    tables = ("runs", "sources", "inputs", "input_sources", "constraints", "artifacts", "suggestions")
+    assert [engine.as_owner(f"SELECT count(*) FROM pciv_{table}")[0][0] for table in tables] == [0] * 7
+
+
+def test_a_committed_run_that_is_deleted_is_out_of_view_and_stays_as_it_was(
+    engine: Engine, filled: Facts, clock: Hands
+) -> None:
+    first = filled.run
+    filled.commit(allowPartial=True)
+    clock.move(minutes=1)
+    filled.draft(copyFrom="latest")
+    filled.commit(allowPartial=True)
+    rows = engine.as_owner("SELECT id, pointer FROM pciv_inputs ORDER BY id")
+
+    assert filled.call("context.delete", runId=filled.run).deleted == filled.run
+
+    assert filled.in_force().run.id == first
+    assert [run.id for run in filled.call("context.list", scopeId="atlas").runs] == [first]
+    assert engine.as_owner("SELECT id, pointer FROM pciv_inputs ORDER BY id") == rows
+    for call in (
+        filled.view,
+        filled.commit,
+        partial(filled.edit, inputs=[{"pointer": "/a", "value": 1}]),
+        partial(filled.draft, copyFrom=filled.run),
+        partial(filled.call, "context.delete", runId=filled.run),
+        partial(filled.call, "context.fetch_run", runId=filled.run),
+        partial(filled.call, "context.diff", **{"from": first, "to": filled.run}),
+    ):
+        assert isinstance(refused(call), NotFound)
+    filled.call("context.delete", runId=first)
+    assert refused(filled.in_force).code == "no_context"
+
+
+def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk: Facts, clock: Hands) -> None:
+    first = desk.run
+    others = []
+    for ownership in ("shared", "owned", "owned"):
+        clock.move(minutes=1)
+        others.append(desk.by("ben", Kind.PERSON).draft(ownership=ownership))
+    desk.hand["run"] = others[0]
+    clock.move(minutes=1)
+    desk.commit()
+    order = [*reversed(others), first]
+
+    def listed(**given: Any) -> list[str]:
+        return [run.id for run in desk.call("context.list", scopeId="atlas", **given).runs]
+
+    assert listed() == order
+    assert listed(userId="ada") == [others[0], first]
+    assert listed(status="draft") == [others[2], others[1], first]
+    pages, cursor = [], None
+    while True:
+        page = desk.call("context.list", scopeId="atlas", limit=1, cursor=cursor)
+        pages += [run.id for run in page.runs]
+        clock.move(minutes=1)
+        desk.call("context.update_draft", runId=first)  # what changes meanwhile stays where it is in the list
+        if page.next_cursor is msgspec.UNSET:
+            break
+        cursor = page.next_cursor
+    assert pages == order
+    assert refused(partial(listed, cursor="x")).code == "invalid_cursor"
+
+
+def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: Hands) -> None:
+    clock.move(minutes=1)
+    shared = desk.call("context.update_draft", runId=desk.run, ownership="shared")
+    own = desk.by("ben", Kind.PERSON).call("context.update_draft", runId=desk.run, ownership="owned")
+
+    assert (shared.run.user_id, shared.rev, shared.run.updated_at) == (None, 2, "2026-03-01T09:01:00.000Z")
+    assert (own.run.user_id, own.rev) == ("ben", 3)
+
+
+def test_a_diff_says_by_pointer_what_became_of_every_fact(filled: Facts, clock: Hands) -> None:
+    before = filled.run
+    filled.write("/gone", 1)
+    filled.write("/cleared", 2)
+    filled.write("/relabelled", 2)
+    filled.write("/moved", "x", provenance="model-inferred")
+    filled.write("/linked", 3)
+    filled.constrain("twice", 1)
+    filled.constrain("twice", 2)
+    filled.draft(copyFrom=before)
+    after = filled.run
+    filled.source("permit")
+    filled.write("/site/location", "Hamburg")
+    filled.write("/site/size", 4800, provenance="user-entered", sourceIds=["permit"])
+    filled.write("/cleared", None)
+    filled.write("/relabelled", label="Another")
+    filled.write("/moved", provenance="user-entered")
+    filled.write("/linked", sourceIds=["permit"])
+    filled.write("/new", 1)
+    filled.write("/asked", valueKind="number")
+    (second,) = [one for one in filled.view().constraints if one.key == "twice" and one.value_number == 2]
+    filled.edit(constraints=[{"id": second.id, "value": 3}])
+    filled.constrain("fresh", "x")
+
+    found = filled.call("context.diff", **{"from": before, "to": after})
+
+    survey, permit = "https://example.org/survey", "https://example.org/permit"
+    changes = {one.pointer: (one.change.value, [also.value for also in one.also or ()]) for one in found.inputs}
+    assert changes == {
+        "/asked": ("added", []),
+        "/cleared": ("cleared", []),
+        "/linked": ("sources_added", []),
+        "/moved": ("provenance_moved", []),
+        "/new": ("set", ["added"]),
+        "/relabelled": ("redefined", []),
+        "/site/location": ("set", ["provenance_moved"]),
+        "/site/size": ("changed", ["provenance_moved", "sources_added", "sources_removed"]),
+    }
+    (size,) = [one for one in found.inputs if one.pointer == "/site/size"]
+    assert (size.before.value, size.before.provenance, size.before.sources) == (5000, "source-backed", [survey])
+    assert (size.after.value, size.after.provenance, size.after.sources) == (4800, "user-entered", [permit])
+    assert [(one.key, one.change.value) for one in found.constraints] == [("fresh", "set"), ("twice", "changed")]
+    assert [(one.uri, one.change.value) for one in found.sources] == [(permit, "added")]
+
+    back = filled.call("context.diff", **{"from": after, "to": before, "pointers": ["/site", "/new"]})
+    assert [(one.pointer, one.change.value) for one in back.inputs] == [
+        ("/new", "removed"),
+        ("/site/location", "cleared"),
+        ("/site/size", "changed"),
+    ]
+    same = filled.call("context.diff", **{"from": after, "to": after})
+    assert (same.inputs, same.constraints, same.sources) == ([], [], [])
+
+
+def test_two_runs_of_two_scopes_are_not_compared(desk: Facts) -> None:
+    theirs = Facts(desk.session, "borealis").draft()
+    error = refused(partial(desk.call, "context.diff", **{"from": desk.run, "to": theirs}))
+    assert (isinstance(error, Invalid), error.code) == (True, "mixed_projects")

@@ -1,0 +1,96 @@
+"""A value stands in the column of its kind or nowhere: every combination of columns, by raw SQL, on every table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import combinations
+
+import pytest
+
+from tests.context.rows import COLUMNS, UNSET, a_constraint, a_run, a_suggestion, an_input
+from tests.engines import Engine, Run, SqliteEngine, person, undone
+from tests.kernel.store.attacks import Row, Value, inserted
+
+ADA = person("ada")
+Cell = tuple[str, frozenset[str]]
+VALUES: Row = {
+    "value_string": "far",
+    "value_number": 2.5,
+    "value_boolean": True,
+    "value_enum": "north",
+    "value_json": '{"km":12}',
+}
+SUBSETS = [frozenset(one) for size in range(len(VALUES) + 1) for one in combinations(VALUES, size)]
+CELLS: list[Cell] = [(kind, columns) for kind in COLUMNS for columns in SUBSETS]
+ALLOWED = {(kind, columns) for kind, column in COLUMNS.items() for columns in (frozenset[str](), frozenset({column}))}
+# Nothing, nought and no are values too, and the largest number there is.
+LEAST: list[tuple[str, Value]] = [
+    ("string", ""),
+    ("number", 0.0),
+    ("number", 1.7976931348623157e308),
+    ("boolean", False),
+    ("enum", ""),
+    ("json", '""'),
+    ("json", "0"),
+    ("json", "false"),
+]
+
+
+class Draft:
+    """An empty draft, and a row with a value of each table that can have one."""
+
+    def __init__(self, engine: Engine) -> None:
+        project: str = engine.session(ADA.id).call("project.create", name="atlas").project.id
+        run = a_run(project, "draft")
+        engine.as_owner(inserted("pciv_runs", run), inserted("pciv_inputs", an_input(run, "about")))
+        self.engine = engine
+        self.rows: dict[str, Row] = {
+            "pciv_inputs": an_input(run, "x"),
+            "pciv_constraints": a_constraint(run, "x"),
+            "pciv_suggestions": a_suggestion(run, "x", input_id="about"),
+        }
+
+    def taken(self, run: Run, table: str) -> set[Cell]:
+        """The cells that a table takes."""
+        return {
+            (kind, columns)
+            for kind, columns in CELLS
+            if self._takes(run, table, {"value_kind": kind, **{column: VALUES[column] for column in columns}})
+        }
+
+    def refused(self, run: Run, table: str) -> Iterator[tuple[str, Value]]:
+        """Those of the least values that a table does not take."""
+        for kind, value in LEAST:
+            if not self._takes(run, table, {"value_kind": kind, COLUMNS[kind]: value}):
+                yield kind, value
+
+    def _takes(self, run: Run, table: str, values: Row) -> bool:
+        with suppress(*self.engine.refusals):
+            undone(run, inserted(table, {**self.rows[table], **UNSET, **values}))
+            return True
+        return False
+
+
+@pytest.fixture
+def draft(engine: Engine) -> Draft:
+    return Draft(engine)
+
+
+def test_of_all_combinations_only_no_value_and_one_in_the_column_of_its_kind_are_taken(
+    engine: Engine, draft: Draft
+) -> None:
+    assert (len(CELLS), len(ALLOWED)) == (160, 10)
+    with engine.owned() as run:
+        assert {table for table in draft.rows if draft.taken(run, table) != ALLOWED} == set()
+        assert [(table, *one) for table in draft.rows for one in draft.refused(run, table)] == []
+
+
+def test_without_the_rule_every_combination_is_taken(engine: Engine, draft: Draft) -> None:
+    with engine.owned() as run:
+        if isinstance(engine, SqliteEngine):
+            run("PRAGMA ignore_check_constraints = ON")
+        for table in draft.rows:
+            if not isinstance(engine, SqliteEngine):
+                run(f"ALTER TABLE {table} DROP CONSTRAINT {table}_value_matches_kind")
+            assert draft.taken(run, table) == set(CELLS)

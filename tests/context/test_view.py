@@ -1,0 +1,280 @@
+"""The resolver is the only way out of the facts: one run, one snapshot, one order, and nothing that does not hold."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from groundplan.context.invariants import Invariant, check_view
+from groundplan.kernel import ports
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.session import Session
+from tests.context.desk import NOWHERE, Facts
+from tests.engines import Engine
+from tests.work.desk import Hands, refused
+
+
+def test_nothing_is_in_force_before_the_first_commit(desk: Facts) -> None:
+    error = refused(desk.in_force)
+
+    assert (isinstance(error, NotFound), error.code, error.contract_name) == (True, "no_context", "Error")
+    assert error.message.startswith("No committed PCIV v1 context found")
+
+
+def test_the_latest_commit_is_in_force_whole_or_partial(desk: Facts, clock: Hands) -> None:
+    runs = []
+    for partially in (False, True, False, True):
+        desk.commit(allowPartial=partially)
+        runs.append(desk.run)
+        clock.move(minutes=1)
+        desk.draft()
+    assert desk.in_force().run.id == runs[-1]
+
+
+def test_of_commits_of_one_moment_the_first_by_id_is_in_force(desk: Facts) -> None:
+    runs = []
+    for _ in range(5):
+        desk.commit()
+        runs.append(desk.run)
+        desk.draft()
+    assert desk.in_force().run.id == min(runs)
+
+
+def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoured(desk: Facts, clock: Hands) -> None:
+    first = desk.run
+    desk.commit()
+    clock.move(minutes=1)
+    second = desk.draft()
+    desk.commit()
+    draft = desk.draft()
+
+    assert desk.in_force(runId=first).run.id == first
+    assert desk.in_force(runId=first, prefer="runId").run.id == first
+    assert desk.in_force(runId=draft.replace("-", "")).run.id == draft
+    assert desk.in_force(runId=first, prefer="latest_commit").run.id == second
+    assert desk.in_force(prefer="latest_commit").run.id == second
+    assert isinstance(refused(partial(desk.in_force, prefer="runId")), Invalid)
+
+
+def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
+    other = Facts(desk.session, "borealis")
+    theirs = other.draft()
+    other.commit()
+
+    for run in (theirs, NOWHERE):
+        for prefer in ("runId", "latest_commit", None):
+            assert isinstance(refused(partial(desk.in_force, runId=run, prefer=prefer)), NotFound)
+    assert refused(desk.in_force).code == "no_context"
+
+
+def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: Hands) -> None:
+    from groundplan.kernel.actors import Kind
+
+    shared = desk.draft(ownership="shared")
+    desk.commit()
+    clock.move(minutes=1)
+    bens = desk.by("ben", Kind.PERSON).draft()
+    desk.commit()
+
+    assert desk.in_force().run.id == desk.in_force(userId="ben").run.id == bens
+    assert desk.in_force(userId="ada").run.id == shared
+
+
+def test_the_version_of_the_facts_is_since_when_they_are_as_they_are(desk: Facts, clock: Hands) -> None:
+    clock.move(minutes=1)
+    desk.write("/a", 1)
+    assert desk.view().context_version_id == "2026-03-01T09:01:00.000Z"
+    clock.move(minutes=1)
+    desk.commit()
+    assert desk.view().context_version_id == "2026-03-01T09:02:00.000Z"
+
+
+def test_everything_in_a_view_has_an_order_and_the_same_facts_give_the_same_bytes(desk: Facts) -> None:
+    for name in ("b", "a", "c"):
+        desk.source(name)
+    desk.edit(
+        inputs=[
+            {"pointer": p, "label": p, "value": 1, "required": True} for p in ("/é", "/b", "/a/b", "/a", "/a-b", "/Z")
+        ],
+        constraints=[{"key": k, "label": k, "value": 1} for k in ("b", "a", "B", "a")],
+        artifacts=[{"type": t, "title": t} for t in ("plan", "map", "plan")],
+    )
+    view = desk.view()
+
+    assert list(view.sources_by_id) == sorted(view.sources_by_id)
+    assert list(view.inputs_by_pointer) == ["/Z", "/a", "/a-b", "/a/b", "/b", "/é"]
+    assert [(one.key, one.id) for one in view.constraints] == sorted((one.key, one.id) for one in view.constraints)
+    assert list(view.artifacts_by_type) == ["map", "plan"]
+    plans = view.artifacts_by_type["plan"]
+    assert [one.id for one in plans] == sorted(one.id for one in plans)
+    assert encode(view) == encode(desk.view())
+
+
+def test_what_is_required_and_unset_is_missing_in_order(desk: Facts) -> None:
+    rows: list[dict[str, Any]] = [
+        {"pointer": "/c", "required": True, "valueKind": "string"},
+        {"pointer": "/a", "required": True, "valueKind": "json", "provenance": "model-inferred"},
+        {"pointer": "/empty", "required": True, "value": ""},
+        {"pointer": "/no", "required": True, "value": False},
+        {"pointer": "/zero", "required": True, "value": 0},
+        {"pointer": "/list", "required": True, "value": []},
+        {"pointer": "/optional", "valueKind": "string"},
+    ]
+    desk.edit(inputs=[{"label": "x", **row} for row in rows])
+    assert desk.view().missing == ["/a", "/c"]
+
+
+def test_a_view_is_narrowed_to_what_lies_at_or_below_some_pointers(desk: Facts) -> None:
+    survey, permit = desk.source("survey"), desk.source("permit")
+    for pointer in ("/site", "/site/size", "/siteplan", "/cost"):
+        desk.write(pointer, 1, provenance="user-entered", sourceIds=["survey" if "site" in pointer else "permit"])
+    desk.write("/site/name", valueKind="string", required=True)
+    desk.write("/cost/name", valueKind="string", required=True)
+    desk.agent.write("/cost", 2)
+
+    view = desk.view(pointers=["/site"])
+
+    assert list(view.inputs_by_pointer) == ["/site", "/site/name", "/site/size"]
+    assert (list(view.sources_by_id), view.missing, view.suggestions) == ([survey], ["/site/name"], msgspec.UNSET)
+    assert list(desk.view(pointers=["/cost/", "/siteplan"]).inputs_by_pointer) == ["/cost/name", "/siteplan"]
+    assert permit in desk.view(pointers=["/cost"]).sources_by_id
+    assert refused(partial(desk.view, pointers=["cost"])).code == "invalid_pointer"
+
+
+def joined(pages: list[Any]) -> dict[str, Any]:
+    """Pages put together."""
+    first, *others = (msgspec.to_builtins(page) for page in pages)
+    for page in others:
+        for name in ("sourcesById", "inputsByPointer"):
+            first[name] |= page[name]
+        for name in ("missing", "constraints", "warnings"):
+            first[name] += page[name]
+        for kind, artifacts in page["artifactsByType"].items():
+            first["artifactsByType"].setdefault(kind, []).extend(artifacts)
+        if "suggestions" in page:
+            first["suggestions"] = [*first.get("suggestions", ()), *page["suggestions"]]
+    return {name: value for name, value in first.items() if name not in ("left_out", "next_cursor")}
+
+
+def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Facts, clock: Hands) -> None:
+    for name in ("survey", "permit", "map"):
+        desk.source(name)
+    desk.edit(
+        inputs=[{"pointer": f"/{n:02}", "label": "x" * n, "value": "é" * n, "required": True} for n in range(1, 30)]
+        + [{"pointer": f"/unset/{n}", "label": "u", "valueKind": "json", "required": True} for n in range(9)],
+        constraints=[{"key": "k", "label": "k", "value": n} for n in range(9)],
+        artifacts=[{"type": f"t{n % 2}", "title": "t", "payload": {"n": n}} for n in range(5)],
+    )
+    for n in range(1, 4):
+        desk.agent.write(f"/{n:02}", "other")
+    desk.commit(allowPartial=True)
+    whole = msgspec.to_builtins(desk.in_force())
+    capped = Facts(
+        Session(desk.session.store, desk.session.actor, preferences=Preferences(answer_tokens_max=900)), hand=desk.hand
+    )
+
+    pages = [capped.in_force()]
+    clock.move(minutes=1)
+    desk.draft()
+    desk.commit()  # another run is in force now, and the pages stay those of the one they began with
+    while pages[-1].next_cursor is not msgspec.UNSET:
+        pages.append(capped.in_force(cursor=pages[-1].next_cursor))
+
+    assert len(pages) > 5
+    assert all(tokens(encode(page)) <= 900 for page in pages)
+    assert joined(pages) == whole
+    parts = {"missing": "missing", "sourcesById": "sources", "inputsByPointer": "inputs", "constraints": "constraints"}
+    for place, page in enumerate(pages[:-1]):
+        rest = joined(pages[place + 1 :])
+        for name, part in parts.items():
+            assert getattr(page.left_out, part) == len(rest[name])
+    assert pages[-1].left_out is msgspec.UNSET
+    assert refused(partial(capped.in_force, cursor=pages[0].next_cursor, pointers=["/01"])).code == "invalid_cursor"
+
+
+BROKEN: dict[str, Invariant] = {
+    "UPDATE pciv_runs SET status = 'draft'": Invariant.DRAFT_AT,
+    "UPDATE pciv_runs SET committed_at = NULL": Invariant.COMMITTED_AT,
+    "UPDATE pciv_inputs SET value_kind = 'json'": Invariant.VALUE_COLUMNS,
+    "UPDATE pciv_constraints SET value_kind = 'string'": Invariant.VALUE_COLUMNS,
+    "UPDATE pciv_inputs SET provenance = 'guessed'": Invariant.SCHEMA_VALIDATION,
+    "UPDATE pciv_sources SET kind = 'rumour'": Invariant.SCHEMA_VALIDATION,
+    "UPDATE pciv_inputs SET options = '['": Invariant.SCHEMA_VALIDATION,
+    "DELETE FROM pciv_sources": Invariant.SOURCE_REFERENCES,
+}
+
+
+def take_fences_down(engine: Engine) -> None:
+    """Leave the tables of facts to whoever comes."""
+    if engine.dialect is Dialect.SQLITE:
+        triggers = engine.as_owner("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name LIKE 'pciv%'")
+        engine.as_owner(*(f"DROP TRIGGER {name}" for (name,) in triggers))
+        return
+    engine.as_owner(*(f"ALTER TABLE pciv_{table} DISABLE TRIGGER USER" for table in TABLES))
+    rules = engine.as_owner(
+        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE conrelid::regclass::text LIKE 'pciv%' "
+        "AND contype IN ('c', 'f')"
+    )
+    engine.as_owner(*(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in rules))
+
+
+TABLES = ("runs", "inputs", "constraints", "sources")
+UNCHECKED = ("PRAGMA foreign_keys = OFF", "PRAGMA ignore_check_constraints = ON")
+
+
+def test_a_view_of_facts_that_something_else_tampered_with_is_refused_by_name(engine: Engine, desk: Facts) -> None:
+    desk.source("survey")
+    desk.write("/a", 1, sourceIds=["survey"])
+    desk.constrain("k", 1)
+    desk.commit()
+    take_fences_down(engine)
+    off = UNCHECKED if engine.dialect is Dialect.SQLITE else ()
+    engine.as_owner(*(f"CREATE TABLE kept_{table} AS SELECT * FROM pciv_{table}" for table in TABLES))
+
+    for statement, invariant in BROKEN.items():
+        engine.as_owner(*off, statement)
+        error = refused(desk.view)
+        assert (error.code, error.details["invariantName"]) == ("pciv_v1_runtime_invariant_failed", invariant)
+        undone = (s for t in TABLES for s in (f"DELETE FROM pciv_{t}", f"INSERT INTO pciv_{t} SELECT * FROM kept_{t}"))
+        engine.as_owner(*off, *undone)
+    assert desk.in_force().run.id == desk.run
+
+
+def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(desk: Facts) -> None:
+    desk.source("survey")
+    desk.write("/a", 1)
+    view = desk.view()
+
+    for name, invariant in (("sources_by_id", Invariant.SOURCE_KEYS), ("inputs_by_pointer", Invariant.INPUT_KEYS)):
+        rows = getattr(view, name)
+        broken = msgspec.structs.replace(view, **{name: {"/else": next(iter(rows.values()))}})
+        error = refused(partial(check_view, broken))
+        assert error.details["invariantName"] == invariant
+
+
+def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Facts, clock: Hands) -> None:
+    def in_force() -> ports.ContextInForce | None:
+        def ask(tx: Transaction) -> ports.ContextInForce | None:
+            tx.enter(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
+            return ports.context_in_force(tx, None)
+
+        return desk.session.store.read(desk.session.actor, ask)
+
+    assert in_force() is None
+    desk.write("/a", valueKind="string", required=True)
+    desk.commit(allowPartial=True)
+    moment = "2026-03-01T09:00:00.000Z"
+    assert in_force() == ports.ContextInForce(desk.run, True, moment, ["/a"])
+    clock.move(minutes=1)
+    desk.draft(copyFrom="latest")
+    desk.write("/a", "x")
+    desk.commit()
+    assert in_force() == ports.ContextInForce(desk.run, False, "2026-03-01T09:01:00.000Z", [])

@@ -1,0 +1,134 @@
+"""What belongs to one slice stands in that slice alone: the names of its tables, and the types of the contract."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from inspect import getmembers, isclass
+from pathlib import Path
+
+import groundplan
+from groundplan.context import schemas
+from groundplan.context import tables as context_tables
+from groundplan.kernel.store.tables import Table
+from groundplan.knowledge import tables as knowledge_tables
+from groundplan.work import tables as work_tables
+
+PACKAGE = Path(groundplan.__file__).parent
+ROOT = Path(__file__).parents[2]
+CONTRACT = PACKAGE / "context" / "schemas.py"
+CODE = (".py", ".sql")
+
+
+def names(tables: tuple[Table, ...], others: tuple[str, ...]) -> list[str]:
+    return [*(table.name for table in tables), *others]
+
+
+TABLES = {
+    "work": names(work_tables.TABLES, work_tables.INDEXES),
+    "knowledge": names(knowledge_tables.TABLES, knowledge_tables.INDEXES),
+    "context": names(context_tables.TABLES, context_tables.VIEWS),
+}
+# The enums of the contract by what they are called and by what they say, so that a copy is known by either.
+ENUMS = {
+    name: frozenset(found)
+    for name, found in getmembers(schemas, isclass)
+    if issubclass(found, StrEnum) and found.__module__ == schemas.__name__
+}
+OF_THE_CONTRACT = re.compile(rf"Pciv\w*V\d+|{'|'.join(ENUMS)}")
+MAYBE = re.compile(rf"{OF_THE_CONTRACT.pattern}|Enum")  # most files need not be read any closer
+
+
+def strays(package: Path) -> list[str]:
+    """Where a table is named outside its slice. Migrations make them all; the words of a longer name are not meant."""
+    return [
+        f"{path.relative_to(package)}:{number}: {name}"
+        for owner, tables in TABLES.items()
+        for path in sorted(package.rglob("*"))
+        if path.suffix in CODE and path.relative_to(package).parts[0] not in (owner, "migrations")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        for name in re.findall(rf"\b(?:{'|'.join(tables)})\b", line)
+    ]
+
+
+def copies(root: Path, contract: Path = CONTRACT) -> list[str]:
+    """Where a type of the contract is defined a second time: under its name, or an enum with its words."""
+    return [
+        f"{path.relative_to(root)}:{node.lineno}: {name}"
+        for path in sorted(root.rglob("*.py"))
+        if path != contract and MAYBE.search(text := path.read_text(encoding="utf-8"))
+        for node, name in defined(ast.parse(text))
+        if OF_THE_CONTRACT.fullmatch(name) or (isinstance(node, ast.ClassDef) and words(node) in ENUMS.values())
+    ]
+
+
+def defined(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """Every class, and every name that is given to something else where a module begins."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node, node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            yield from ((node, target.id) for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node, node.target.id
+
+
+def words(found: ast.ClassDef) -> frozenset[str]:
+    return frozenset(
+        node.value.value
+        for node in found.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    )
+
+
+def test_no_table_is_named_outside_its_slice() -> None:
+    assert strays(PACKAGE) == []
+
+
+def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
+    texts = {
+        "surfaces/cli/page.py": 'TEXT = "DELETE FROM pciv_runs"\n',
+        "work/queries.sql": "SELECT 1\n  FROM pciv_scope_members;\n",
+        "context/queries.sql": "SELECT 1 FROM pciv_inputs JOIN work_nodes ON true;\n",
+        "kernel/errors.py": 'CODE = "pciv_scope_members_last_owner_forbidden"  # and pciv_scope_already_initialized\n',
+        "migrations/0001_all.sqlite.sql": "CREATE TABLE pciv_runs (id);\n",
+    }
+    write(tmp_path, texts)
+
+    assert sorted(strays(tmp_path)) == [
+        "context/queries.sql:1: work_nodes",
+        "surfaces/cli/page.py:1: pciv_runs",
+        "work/queries.sql:2: pciv_scope_members",
+    ]
+
+
+def test_the_types_of_the_contract_are_defined_once() -> None:
+    assert ENUMS.keys() >= {"RunStatus", "SourceKind", "ValueKind", "Provenance", "UpdatedBy"}
+    assert [one for folder in ("src", "tests", "bench") for one in copies(ROOT / folder)] == []
+
+
+def test_a_second_definition_is_found(tmp_path: Path) -> None:
+    texts = {
+        "schemas.py": 'class PcivRunV1: ...\nclass RunStatus(StrEnum):\n    DRAFT = "draft"\n',
+        "views.py": "from schemas import PcivRunV1, RunStatus\ndef f():\n    class PcivInputV2: ...\n",
+        "states.py": 'class State(StrEnum):\n    A = "user"\n    B = "model"\n    C = "system"\n',
+        "words.py": 'Provenance = Literal["unknown"]\nValueKind: TypeAlias = str\nstatus = RunStatus.DRAFT\n',
+    }
+    write(tmp_path, texts)
+
+    assert copies(tmp_path, tmp_path / "schemas.py") == [
+        "states.py:1: State",
+        "views.py:3: PcivInputV2",
+        "words.py:1: Provenance",
+        "words.py:2: ValueKind",
+    ]
+
+
+def write(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
