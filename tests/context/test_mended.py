@@ -58,6 +58,14 @@ def test_another_value_does_not_inherit_the_source_of_the_one_before_it(desk: Fa
     assert (error.code, error.details) == ("source_missing", {"pointers": ["/size"], "keys": ["max"]})
 
 
+def test_a_source_that_waits_for_its_value_is_kept(desk: Facts) -> None:
+    survey = desk.source("survey")
+    desk.write("/size", valueKind="number", provenance="source-backed")
+    desk.edit(links=[{"pointer": "/size", "sourceId": survey}])
+    desk.write("/size", 5, provenance="source-backed")
+    assert desk.input("/size").source_ids == [survey]
+
+
 def test_only_a_person_changes_what_is_said_of_a_value_that_a_person_entered(desk: Facts) -> None:
     survey, permit = desk.source("survey"), desk.source("permit")
     desk.write("/size", 5, provenance="user-entered", sourceIds=["survey"], label="Size")

@@ -131,6 +131,11 @@ def must_wait(actor: Actor, value: Value, provenance: Provenance, before: Row, *
     return not stood.is_unset and rank < Provenance(before["provenance"]).rank
 
 
+def is_another(value: Value, stood: Value | None) -> bool:
+    """Whether a value takes the place of one that was there."""
+    return stood is not None and not stood.is_unset and not value.same_as(stood)
+
+
 def is_a_persons(row: Row) -> bool:
     """Whether a row holds a value that a person entered."""
     return row["provenance"] == Provenance.USER_ENTERED and not kept_value(row).is_unset

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from groundplan.context.editing.claims import Claim, claimed_provenance, given_or_none, must_wait, refuse_redefinition
+from groundplan.context.editing.claims import (
+    Claim,
+    claimed_provenance,
+    given_or_none,
+    is_another,
+    must_wait,
+    refuse_redefinition,
+)
 from groundplan.context.editing.inputs import DOMAIN, LastSource
 from groundplan.context.editing.rows import (
     CONSTRAINT,
@@ -71,7 +78,7 @@ def write_constraint(
     after = _row(tx, write, before, id_, run_id, path) | value.columns() | {"provenance": provenance.value}
     if write.source_id is not UNSET:
         after["source_id"] = source_id
-    elif stood and provenance is Provenance.SOURCE_BACKED and not value.same_as(stood):
+    elif provenance is Provenance.SOURCE_BACKED and is_another(value, stood):
         after["source_id"] = None  # it backs the value that was there, not this one
     _refuse_unbacked(write, before, after, path)
     if changes := changes_between(before, after):

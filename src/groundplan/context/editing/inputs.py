@@ -10,6 +10,7 @@ from groundplan.context.editing.claims import (
     ProvenanceNotAllowed,
     claimed_provenance,
     given_or_none,
+    is_another,
     must_wait,
     refuse_redefinition,
     writer,
@@ -147,7 +148,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
         tx.record(op, id_, *changes_between(before, after), decision=write.rationale)
     inputs.by_pointer[pointer] = after
     inputs.sources.setdefault(id_, set())
-    if cited is None and stood and provenance is Provenance.SOURCE_BACKED and not value.same_as(stood):
+    if cited is None and provenance is Provenance.SOURCE_BACKED and is_another(value, stood):
         inputs.unlink(id_, inputs.sources[id_])  # they back the value that was there, not this one
     if cited is not None:
         had_sources = bool(inputs.sources[id_])
