@@ -1,0 +1,582 @@
+"""Persons, an agent and a service at the facts of two scopes, all on one database.
+
+Every call is told to the product and to the oracle, and must end alike. A call that the oracle refuses must be refused
+with one of its codes and leave every row as it was. Any other must give the oracle's answer, raise the revision of its
+project by one if it changed anything, and add its events behind all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import count
+from random import Random
+from typing import Any, NamedTuple, cast
+
+import msgspec
+import pytest
+from hypothesis import note, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.output_gate import encode
+from groundplan.kernel.store.store import Store
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.machines.context_calls import (
+    Ids,
+    edit_as_arguments,
+    some_decision,
+    some_edit,
+    some_first_facts,
+    some_run,
+)
+from tests.machines.context_oracle import (
+    KINDS,
+    NOWHERE,
+    SCOPES,
+    Artifact,
+    By,
+    Constraint,
+    Edited,
+    Facts,
+    Input,
+    Refused,
+    Run,
+    Source,
+    Suggestion,
+    Valued,
+)
+from tests.machines.context_rows import VALUE_COLUMNS, ContextRows, Row, Stored
+from tests.machines.work_calls import often, rarely, sometimes
+from tests.machines.work_driver import SEEDS, Hand
+
+ACTORS = {"ada": "person", "ben": "person", "scout": "agent", "guide": "agent", "feed": "service"}
+RUNS_MAX = 5  # in a scope
+CLOCK_STEPS = (1, 1000, -5_000)  # the last: a clock put right
+
+# How often something is done, where it can be. The clock mostly stands still, so that moments are equal.
+WEIGHTS = {
+    "draft": 2,
+    "copy": 6,
+    "edit": 60,
+    "decide": 16,
+    "commit": 4,
+    "partial": 9,
+    "discard": 1,
+    "delete": 4,
+    "reown": 2,
+    "send again": 3,
+    "wait": 3,
+}
+
+
+class Place(NamedTuple):
+    """Where machines run: one database for all their scopes."""
+
+    stores: dict[str, Store]
+    clock: Hand
+    rows: ContextRows
+    serial: count[int]
+
+
+class Sent(NamedTuple):
+    """A call with an op_id that was answered."""
+
+    actor: str
+    operation: str
+    arguments: dict[str, Any]
+    answer: dict[str, Any]
+
+
+class ContextDriver(RuleBasedStateMachine):
+    """Drives every change there is. What must hold after each step is added by who inherits."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.clock = place.clock
+        self.clock.now = 0
+        self.rows = place.rows
+        self.sessions = {
+            name: Session(place.stores[name], local_actor(name, kind=Kind(kind))) for name, kind in ACTORS.items()
+        }
+        self.facts = Facts()
+        self.ids = Ids()
+        self.names: dict[int, str] = {}
+        for scope in SCOPES:
+            self.names[scope] = f"scope {next(place.serial)}"
+            begun = self.call("ada", "member.bootstrap", scopeId=self.names[scope])
+            self.ids.scopes[scope] = begun["projectId"]
+        self.project_ids = list(self.ids.scopes.values())
+        self.stored = self.rows.of(self.project_ids)
+        self.scope = 0  # which the last call was about
+        self.touched: int | None = None  # the run that the last call was about, if it is there
+        self.reader = "ada"
+        self.op_ids = count(1)
+        self.steps = 0
+        self.sent: list[Sent] = []
+        self.committed: dict[int, bytes] = {}  # each run as it was shown when it was committed
+        self.frozen: dict[int, dict[str, list[Row]]] = {}  # and its rows
+
+    @initialize(seed=SEEDS)
+    def begin(self, seed: int) -> None:
+        luck = self.luck(seed)
+        for scope in SCOPES:
+            self.create(luck, scope, copy_of=None)
+            self.edit(luck, self.facts.of(scope)[0].n, self.some_first_facts)
+
+    @rule(seed=SEEDS)
+    def step(self, seed: int) -> None:
+        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
+        luck = self.luck(seed)
+        self.reader = luck.choice(list(ACTORS))
+        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        drafts = [run for run in self.facts.runs.values() if run.is_draft]
+        if not drafts and not rarely(luck):
+            verb = "copy"
+        elif verb == "decide" and not any(run.suggestions for run in drafts) and not rarely(luck):
+            verb = "edit"
+        elif verb == "delete" and len(drafts) == len(self.facts.runs) and often(luck):
+            verb = "partial"
+        match verb:
+            case "draft" | "copy":
+                scope = luck.choice((0, *SCOPES))
+                self.create(luck, scope, copy_of=self.some_original(luck, scope) if verb == "copy" else None)
+            case "commit" | "partial":
+                self.commit(luck, some_run(luck, self.facts), partial=verb == "partial")
+            case "discard" | "delete":
+                self.end(luck, some_run(luck, self.facts, draft=verb == "discard"), verb)
+            case "reown":
+                self.reown(luck, some_run(luck, self.facts))
+            case "send again" if self.sent:
+                self.send_again(luck)
+            case "wait":
+                self.clock.now += luck.choice(CLOCK_STEPS)
+                self.touched = None
+            case "decide":
+                self.edit(luck, self.some_undecided(luck), some_decision)
+            case _:
+                self.edit(luck, some_run(luck, self.facts), self.some_edit)
+
+    def luck(self, seed: int) -> Random:
+        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+        self.steps += 1
+        return Random(f"{seed} at {self.steps}, {self.clock.now} and {self.facts.last_n}")  # noqa: S311 - chance, not secrets
+
+    def some_original(self, luck: Random, scope: int) -> int | str:
+        """What a draft is to be a copy of: often the run in force."""
+        if sometimes(luck):
+            return "latest"
+        fitting = [run.n for run in self.facts.of(scope)]
+        fitting = [n for n in fitting if self.facts.runs[n].inputs] or fitting
+        return luck.choice(fitting) if fitting and not rarely(luck) else some_run(luck, self.facts)
+
+    def some_undecided(self, luck: Random) -> int:
+        asked = [n for n, run in self.facts.runs.items() if run.suggestions and run.is_draft]
+        return luck.choice(asked) if asked and not rarely(luck) else some_run(luck, self.facts)
+
+    def some_edit(self, luck: Random, facts: Facts, run: Run) -> dict[str, Any]:
+        return some_edit(luck, facts, run, self.ids, str(self.steps))
+
+    def some_first_facts(self, luck: Random, _facts: Facts, _run: Run) -> dict[str, Any]:
+        return some_first_facts(luck, str(self.steps))
+
+    # --- What anybody may do ---
+
+    def create(self, luck: Random, scope: int, *, copy_of: int | str | None) -> None:
+        if len(self.facts.of(scope)) >= RUNS_MAX:
+            return
+        shared = sometimes(luck)
+        arguments: dict[str, Any] = {"scopeId": luck.choice((self.names, self.ids.scopes))[scope]}
+        arguments |= {"ownership": "shared" if shared else "owned"} if shared or sometimes(luck) else {}
+        if copy_of is not None:
+            arguments["copyFrom"] = self.ids.rows[copy_of] if isinstance(copy_of, int) else copy_of
+
+        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+            original = copy_of
+            if original == "latest":
+                latest = facts.in_force(scope, self.ids.rows)
+                if latest is None:
+                    raise Refused({"no_context"})
+                original = latest.n
+            n = facts.create(scope, shared=shared, copy_of=cast(int | None, original), by=by)
+
+            def answer(given: dict[str, Any]) -> Any:
+                self.ids.rows[n] = given["run"]["id"]
+                self.recognize(facts.runs[n])
+                self.touched = n
+                return {"run": self.run(facts.runs[n]), "rev": 1}
+
+            return answer
+
+        self.perform(luck, scope, "context.create_draft", arguments, expect)
+
+    def edit(self, luck: Random, n: int, saying: Callable[[Random, Facts, Run], dict[str, Any]]) -> None:
+        run = self.facts.runs.get(n) or self.facts.gone.get(n) or Run(NOWHERE, 0, None, 0, 0)
+        given = saying(luck, self.facts, run)
+        if sometimes(luck):
+            given["expected_rev"] = run.rev if not rarely(luck) else run.rev + luck.choice((-1, 1))
+        arguments = {"runId": self.ids.rows[n], **edit_as_arguments(given, self.ids)}
+
+        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+            edited = facts.edit(n, given, by=by)
+
+            def answer(told: dict[str, Any]) -> Any:
+                self.learn(edited, told)
+                self.touched = n
+                return self.edited(facts.runs[n], edited)
+
+            return answer
+
+        self.perform(luck, run.scope, "context.edit", arguments, expect)
+
+    def commit(self, luck: Random, n: int, *, partial: bool) -> None:
+        run = self.facts.runs.get(n)
+        arguments: dict[str, Any] = {"runId": self.ids.rows[n]}
+        arguments |= {"allowPartial": partial} if partial or sometimes(luck) else {}
+        expected_rev = None
+        if run is not None and sometimes(luck):
+            arguments["expected_rev"] = expected_rev = run.rev if not rarely(luck) else run.rev + 1
+
+        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+            facts.commit(n, partial=partial, expected_rev=expected_rev, by=by)
+
+            def answer(told: dict[str, Any]) -> Any:
+                self.touched = n
+                shown = {"run": self.run(facts.runs[n]), "missing": facts.runs[n].missing}
+                return shown | {"warnings": told["warnings"]}
+
+            return answer
+
+        self.perform(luck, run.scope if run else 0, "context.commit", arguments, expect)
+        if n in self.facts.runs and not self.facts.runs[n].is_draft and n not in self.committed:
+            self.committed[n] = self.seen(n)
+            self.frozen[n] = self.stored.below(self.ids.rows[n])
+
+    def end(self, luck: Random, n: int, verb: str) -> None:
+        run = self.facts.runs.get(n)
+
+        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+            facts.discard(n) if verb == "discard" else facts.delete(n)
+            self.touched = None
+            return lambda _: {f"{verb.rstrip('e')}ed": self.ids.rows[n]}
+
+        self.perform(luck, run.scope if run else 0, f"context.{verb}", {"runId": self.ids.rows[n]}, expect)
+
+    def reown(self, luck: Random, n: int) -> None:
+        ownership = luck.choice((None, "shared", "owned"))
+        arguments = {"runId": self.ids.rows[n]} | ({} if ownership is None else {"ownership": ownership})
+
+        def expect(facts: Facts, by: By) -> Callable[[dict[str, Any]], Any]:
+            facts.reown(n, ownership=ownership, by=by)
+            self.touched = n
+            return lambda _: {"run": self.run(facts.runs[n]), "rev": facts.runs[n].rev}
+
+        scope = self.facts.runs[n].scope if n in self.facts.runs else 0
+        self.perform(luck, scope, "context.update_draft", arguments, expect)
+
+    def send_again(self, luck: Random) -> None:
+        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
+        sent = luck.choice(self.sent)
+        self.touched = None
+        if sometimes(luck):
+            with pytest.raises(GroundplanError) as refused:
+                self.call(
+                    sent.actor,
+                    "context.create_draft",
+                    scopeId=self.names[0],
+                    ownership="shared",
+                    copyFrom=self.ids.rows[NOWHERE],
+                    op_id=sent.arguments["op_id"],
+                )
+            assert refused.value.code == "op_id_reused"
+        else:
+            assert self.call(sent.actor, sent.operation, **sent.arguments) == sent.answer
+        assert self.rows.of(self.project_ids) == self.stored
+
+    # --- How it is told and judged ---
+
+    def perform(
+        self,
+        luck: Random,
+        scope: int,
+        operation: str,
+        arguments: dict[str, Any],
+        expect: Callable[[Facts, By], Callable[[dict[str, Any]], Any]],
+    ) -> None:
+        """Tell a call to the product and to the oracle."""
+        actor = luck.choice(list(ACTORS)) if not {"accept", "reject"} & arguments.keys() else self.some_judge(luck)
+        if sometimes(luck):
+            arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
+        self.told(actor, operation, arguments)
+        tried = self.facts.copy()
+        answer_of: Callable[[dict[str, Any]], Any] | None = None
+        refused: set[str] = set()
+        try:
+            answer_of = expect(tried, By(actor, ACTORS[actor], self.clock.now))
+        except Refused as refusal:
+            refused = refusal.codes
+        try:
+            answer = self.call(actor, operation, **arguments)
+        except GroundplanError as error:
+            self.check_refusal(error, refused, arguments)
+            return
+        assert answer_of is not None, f"{answer} instead of {' or '.join(refused)}"
+        if "op_id" in arguments:
+            self.sent.append(Sent(actor, operation, arguments, answer))
+        self.scope = scope
+        is_other = tried.runs != self.facts.runs
+        self.facts = tried
+        assert answer == answer_of(answer)
+        self.check_events(actor, scope if is_other else None)
+
+    @staticmethod
+    def some_judge(luck: Random) -> str:
+        """Mostly a person; others may not decide."""
+        return luck.choice(["ada", "ben", "ada", "ben", *ACTORS])
+
+    def check_refusal(self, error: GroundplanError, refused: set[str], arguments: dict[str, Any]) -> None:
+        """What is refused is refused for a good reason, and leaves no trace."""
+        assert error.code in refused, f"{error.code}: {error.message}"
+        if error.code == "stale_rev":
+            assert error.details["current"] == self.facts.runs[self.n_of(arguments["runId"])].rev
+        if error.code == "required_inputs_unset":
+            assert error.details["pointers"] == self.facts.runs[self.n_of(arguments["runId"])].missing
+        assert self.rows.of(self.project_ids) == self.stored
+        self.touched = None
+
+    def check_events(self, actor: str, scope: int | None) -> None:
+        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        before, self.stored = self.stored, self.rows.of(self.project_ids)
+        for place, id_ in self.ids.scopes.items():
+            told = len(before.events[id_])
+            kept, added = self.stored.events[id_][:told], self.stored.events[id_][told:]
+            assert kept == before.events[id_]
+            assert bool(added) == (place == scope)
+            assert self.stored.revs[id_] == before.revs[id_] + bool(added)
+            at = self.clock.stamp(self.clock.now)
+            assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
+        self.check_persons_words(before, actor)
+
+    def check_persons_words(self, before: Stored, actor: str) -> None:
+        """What a person entered is replaced by persons alone."""
+        if ACTORS[actor] == "person":
+            return
+        for name in ("pciv_inputs", "pciv_constraints"):
+            after = {row["id"]: row for row in self.stored.tables[name]}
+            for row in before.tables[name]:
+                if row["provenance"] == "user-entered" and any(row[column] is not None for column in VALUE_COLUMNS):
+                    now = after.get(row["id"], row)
+                    assert all(now[column] == row[column] for column in ("provenance", "value_kind", *VALUE_COLUMNS))
+
+    def n_of(self, id_: str) -> int:
+        """The number of what has this id."""
+        return next(n for n, one in self.ids.rows.items() if one == id_)
+
+    # --- Ids that the product gave ---
+
+    def learn(self, edited: Edited, told: dict[str, Any]) -> None:
+        """What an answer calls that which the oracle just made."""
+        for part in ("sources", "inputs", "constraints", "artifacts", "suggested"):
+            assert len(getattr(edited, part)) == len(told[part])
+            for one, row in zip(getattr(edited, part), told[part], strict=True):
+                self.ids.rows.setdefault(one if isinstance(one, int) else one[0], row["id"])
+
+    def recognize(self, run: Run) -> None:
+        """What a copy calls the rows that it got, each of which has a mark by which it is known."""
+        view, rows = self.view(run.n), self.ids.rows
+        found: dict[Any, str] = {one["uri"]: id_ for id_, one in view["sourcesById"].items()}
+        found |= {pointer: one["id"] for pointer, one in view["inputsByPointer"].items()}
+        found |= {one["domain"]: one["id"] for one in view["constraints"]}
+        found |= {one["title"]: one["id"] for some in view["artifactsByType"].values() for one in some}
+        for one in view.get("suggestions", ()):
+            found[one["constraintId"] or found[one["pointer"]], one["createdBy"]] = one["id"]
+        marks: dict[int, Any] = {one.n: one.uri for one in run.sources.values()}
+        marks |= {one.n: one.pointer for one in run.inputs.values()}
+        marks |= {one.n: one.domain for one in run.constraints.values()}
+        marks |= {one.n: one.title for one in run.artifacts.values()}
+        assert found.keys() >= set(marks.values())
+        rows |= {n: found[mark] for n, mark in marks.items()}
+        about = {one.n: (rows[one.target], one.created_by) for one in run.suggestions.values()}
+        assert found.keys() >= set(about.values())
+        rows |= {n: found[mark] for n, mark in about.items()}
+
+    # --- How the oracle's facts are shown ---
+
+    def run(self, run: Run) -> dict[str, Any]:
+        return {
+            "id": self.ids.rows[run.n],
+            "scopeId": self.names[run.scope],
+            "userId": run.user,
+            "status": run.status,
+            "allowPartial": run.status == "partial_committed",
+            "committedAt": None if run.committed_at is None else self.clock.stamp(run.committed_at),
+            "createdAt": self.clock.stamp(run.created_at),
+            "updatedAt": self.clock.stamp(run.updated_at),
+        }
+
+    def edited(self, run: Run, edited: Edited) -> dict[str, Any]:
+        rows = self.ids.rows
+        return {
+            "run": {"id": rows[run.n], "status": "draft"},
+            "sources": [{"id": rows[n]} for n in edited.sources],
+            "inputs": [{"id": rows[n], "pointer": pointer} for n, pointer in edited.inputs],
+            "constraints": [{"id": rows[n], "key": key} for n, key in edited.constraints],
+            "artifacts": [{"id": rows[n]} for n in edited.artifacts],
+            "suggested": [self.suggested(*one) for one in edited.suggested],
+            "rev": run.rev,
+        }
+
+    def suggested(self, n: int, target: Valued, why: str) -> dict[str, Any]:
+        about = {"pointer": target.pointer} if isinstance(target, Input) else {"key": cast(Constraint, target).key}
+        return {"id": self.ids.rows[n], **about, "reason": why}
+
+    def whole(self, run: Run) -> dict[str, Any]:
+        """A run as a view shows it, but for its warnings."""
+        stamp, rows = self.clock.stamp, self.ids.rows
+        types = sorted({one.type for one in run.artifacts.values()})
+        told = {
+            "run": self.run(run),
+            "sourcesById": {rows[n]: self.source(run, one) for n, one in run.sources.items()},
+            "inputsByPointer": {pointer: self.input(run, one) for pointer, one in run.inputs.items()},
+            "constraints": [
+                self.constraint(run, one) for one in self.ordered(run.constraints.values(), lambda one: one.key)
+            ],
+            "artifactsByType": {
+                type_: [
+                    self.artifact(run, one)
+                    for one in self.ordered(run.artifacts.values(), lambda one: one.created_at)
+                    if one.type == type_
+                ]
+                for type_ in types
+            },
+            "contextVersionId": stamp(run.updated_at if run.committed_at is None else run.committed_at),
+            "missing": run.missing,
+            "rev": run.rev,
+        }
+        if run.pending:
+            told["suggestions"] = [
+                self.suggestion(run, one)
+                for one in self.ordered(run.pending, lambda one: (self.about(run, one), one.created_at))
+            ]
+        return told
+
+    def ordered(self, rows: Iterable[Any], key: Callable[[Any], Any]) -> list[Any]:
+        return sorted(rows, key=lambda one: (key(one), self.ids.rows[one.n]))
+
+    def value(self, one: Valued | Suggestion) -> dict[str, Any]:
+        columns = {f"value{kind.capitalize()}": one.value if kind == one.kind else None for kind in KINDS}
+        return {"valueKind": one.kind, **columns, "provenance": one.provenance}
+
+    def source(self, run: Run, one: Source) -> dict[str, Any]:
+        return {
+            "id": self.ids.rows[one.n],
+            "runId": self.ids.rows[run.n],
+            "kind": one.kind,
+            "title": one.title,
+            "uri": one.uri,
+            "fileId": None,
+            "mimeType": None,
+            "sizeBytes": one.size,
+            "parseStatus": one.parse_status,
+            "excerpt": one.excerpt,
+            "rawMeta": one.meta,
+            "createdAt": self.clock.stamp(one.created_at),
+        }
+
+    def input(self, run: Run, one: Input) -> dict[str, Any]:
+        return {
+            "id": self.ids.rows[one.n],
+            "runId": self.ids.rows[run.n],
+            "pointer": one.pointer,
+            "label": one.label,
+            "domain": "general",
+            "required": one.required,
+            "fieldType": one.field_type,
+            "options": one.options,
+            **self.value(one),
+            "updatedBy": one.updated_by,
+            "updatedAt": self.clock.stamp(one.updated_at),
+            "evidenceSnippet": one.snippet,
+            "sourceIds": sorted(self.ids.rows[n] for n in one.sources),
+        }
+
+    def constraint(self, run: Run, one: Constraint) -> dict[str, Any]:
+        return {
+            "id": self.ids.rows[one.n],
+            "runId": self.ids.rows[run.n],
+            "key": one.key,
+            "domain": one.domain,
+            "label": one.label,
+            **self.value(one),
+            "sourceId": None if one.source is None else self.ids.rows[one.source],
+            "snippet": one.snippet,
+            "createdAt": self.clock.stamp(one.created_at),
+        }
+
+    def artifact(self, run: Run, one: Artifact) -> dict[str, Any]:
+        return {
+            "id": self.ids.rows[one.n],
+            "runId": self.ids.rows[run.n],
+            "type": one.type,
+            "title": one.title,
+            "payload": one.payload,
+            "createdAt": self.clock.stamp(one.created_at),
+        }
+
+    def suggestion(self, run: Run, one: Suggestion) -> dict[str, Any]:
+        target = run.target(one.target)
+        is_input = isinstance(target, Input)
+        return {
+            "id": self.ids.rows[one.n],
+            "pointer": target.pointer if isinstance(target, Input) else None,
+            "key": target.key if isinstance(target, Constraint) else None,
+            "constraintId": None if is_input else self.ids.rows[target.n],
+            **self.value(one),
+            "sourceIds": sorted(self.ids.rows[n] for n in one.sources),
+            "snippet": one.snippet,
+            "rationale": one.rationale,
+            "createdAt": self.clock.stamp(one.created_at),
+            "createdBy": one.created_by,
+            "updatedBy": one.written_by,
+        }
+
+    @staticmethod
+    def about(run: Run, one: Suggestion) -> str:
+        target = run.target(one.target)
+        return target.pointer if isinstance(target, Input) else cast(Constraint, target).key
+
+    # --- How the product is asked ---
+
+    def view(self, n: int) -> dict[str, Any]:
+        run = self.facts.runs[n]
+        return self.call(self.reader, "context.view", scopeId=self.names[run.scope], runId=self.ids.rows[n])
+
+    def seen(self, n: int) -> bytes:
+        """A run as it is shown, to the byte."""
+        run = self.facts.runs[n]
+        view = self.sessions[self.reader].call("context.view", scopeId=self.names[run.scope], runId=self.ids.rows[n])
+        return encode(view)
+
+    def call(self, actor: str, operation: str, /, **arguments: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = msgspec.to_builtins(self.sessions[actor].call(operation, **arguments))
+        return answer
+
+    def told(self, actor: str, operation: str, arguments: dict[str, Any]) -> None:
+        """Write a call into the report of a failing run, with everything by its number."""
+        written = repr(arguments)
+        for n, id_ in self.ids.rows.items():
+            written = written.replace(repr(id_), f"#{n}")
+        note(f"at {self.clock.now} {actor}: {operation} {written}")
+
+
+def run_machine(machine: Callable[[Place], ContextDriver], engine: Engine, budget: settings) -> None:
+    """Run a machine on two stores with a clock of our own."""
+    clock = Hand()
+    with ContextRows(engine) as rows:
+        two = [engine.another_store(clock=clock) for _ in range(2)]
+        stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}
+        place = Place(stores, clock, rows, count(1))
+        # It says that it wants a class, and only calls it.
+        factory = cast(type[RuleBasedStateMachine], lambda: machine(place))
+        run_state_machine_as_test(factory, settings=budget)

@@ -1,0 +1,726 @@
+"""The facts of two scopes by their definitions alone: what every call should answer and leave behind.
+
+Everything is a plain object in a dictionary; which run is in force, what is missing and what two runs differ in is
+worked out anew each time. Runs and whatever lies below them are known by numbers, moments are milliseconds, None is
+UNSET, and a refused call raises `Refused` with the codes that would be right.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+NOWHERE = 0  # the number of what never was
+SCOPES = (0, 1)
+NO_SCOPE = 2
+KINDS = ("string", "number", "boolean", "enum", "json")
+FIELD_TYPES = {"boolean": "boolean", "enum": "select"}  # how a form asks for a value; text for all others
+RANKS = {"unknown": 0, "model-inferred": 1, "source-backed": 2, "user-entered": 3}
+WRITER = {"person": "user", "agent": "model", "service": "system"}
+SHARED = None
+
+Given: TypeAlias = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """The call must be refused, with one of these codes, and change nothing."""
+
+    def __init__(self, codes: Iterable[str]) -> None:
+        self.codes = set(codes)
+        super().__init__(" or ".join(sorted(self.codes)))
+
+
+class By(NamedTuple):
+    """Who says something, as what, and when."""
+
+    name: str
+    kind: str
+    at: int
+
+
+@dataclass
+class Source:
+    """Something that facts were taken from. Its uri never changes: by that it is known again in a copy."""
+
+    n: int
+    uri: str
+    title: str
+    kind: str
+    created_at: int
+    parse_status: str = "pending"
+    excerpt: str | None = None
+    size: int | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Valued:
+    """What has a value and a provenance: an input or a constraint."""
+
+    n: int
+    label: str
+    kind: str
+    value: Any = None
+    provenance: str = "unknown"
+    snippet: str | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return self.value is not None
+
+    @property
+    def is_a_persons(self) -> bool:
+        """Whether a person entered what is there."""
+        return self.is_set and self.provenance == "user-entered"
+
+    @property
+    def backing(self) -> set[int]:
+        """The sources it was taken from."""
+        raise NotImplementedError
+
+
+@dataclass
+class Input(Valued):
+    """A value by pointer."""
+
+    pointer: str = ""
+    field_type: str = "text"
+    required: bool = False
+    options: list[str] | None = None
+    updated_by: str = ""
+    updated_at: int = 0
+    sources: set[int] = field(default_factory=set)
+
+    @property
+    def backing(self) -> set[int]:
+        return self.sources
+
+
+@dataclass
+class Constraint(Valued):
+    """A value by key. Its domain never changes: by that it is known again in a copy."""
+
+    key: str = ""
+    domain: str = ""
+    source: int | None = None
+    created_at: int = 0
+
+    @property
+    def backing(self) -> set[int]:
+        return set() if self.source is None else {self.source}
+
+
+@dataclass
+class Artifact:
+    """Something made from the facts. Its title never changes: by that it is known again in a copy."""
+
+    n: int
+    type: str
+    title: str
+    created_at: int
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Suggestion:
+    """A value that waits for a person."""
+
+    n: int
+    target: int  # the number of an input or of a constraint
+    kind: str
+    value: Any
+    provenance: str
+    sources: list[int]
+    snippet: str | None
+    rationale: str | None
+    created_at: int
+    created_by: str
+    written_by: str
+    status: str = "pending"
+
+
+@dataclass
+class Run:
+    """One state of the facts."""
+
+    n: int
+    scope: int
+    user: str | None
+    created_at: int
+    updated_at: int
+    status: str = "draft"
+    committed_at: int | None = None
+    rev: int = 1
+    sources: dict[int, Source] = field(default_factory=dict)
+    inputs: dict[str, Input] = field(default_factory=dict)
+    constraints: dict[int, Constraint] = field(default_factory=dict)
+    artifacts: dict[int, Artifact] = field(default_factory=dict)
+    suggestions: dict[int, Suggestion] = field(default_factory=dict)
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status == "draft"
+
+    @property
+    def missing(self) -> list[str]:
+        return sorted(one.pointer for one in self.inputs.values() if one.required and not one.is_set)
+
+    @property
+    def unbacked(self) -> list[Valued]:
+        """Whatever is said to have a source and has none."""
+        everything: list[Valued] = [*self.inputs.values(), *self.constraints.values()]
+        return [one for one in everything if one.is_set and one.provenance == "source-backed" and not one.backing]
+
+    @property
+    def pending(self) -> list[Suggestion]:
+        return [one for one in self.suggestions.values() if one.status == "pending"]
+
+    def addresses(self, one: Valued | None) -> list[str]:
+        """Where something was taken from, by what sources are known by in every run."""
+        return sorted(self.sources[n].uri for n in one.backing) if one else []
+
+    def target(self, n: int) -> Valued:
+        everything: list[Valued] = [*self.inputs.values(), *self.constraints.values()]
+        return next(one for one in everything if one.n == n)
+
+
+class Edited(NamedTuple):
+    """What a call to edit answers, in numbers."""
+
+    sources: list[int]
+    inputs: list[tuple[int, str]]  # with the pointer
+    constraints: list[tuple[int, str]]  # with the key
+    artifacts: list[int]
+    suggested: list[tuple[int, Valued, str]]  # about what, and why it waits
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same to JSON, for which false is not 0."""
+    return json.dumps(one) == json.dumps(other)
+
+
+def fits(kind: str, value: Any) -> bool:
+    """Whether a value is of a kind."""
+    match kind:
+        case "string" | "enum":
+            return isinstance(value, str)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+    return True
+
+
+def is_option(kind: str, value: Any, options: list[str] | None) -> bool:
+    """Whether a choice is one that there is. Of other kinds nothing is chosen."""
+    return kind != "enum" or value is None or options is None or value in options
+
+
+def names_twice(rows: Sequence[Given]) -> bool:
+    """Whether some rows of a request are about the same thing."""
+    named = [one.get("pointer") or one.get("n") for one in rows if "pointer" in one or "n" in one]
+    return len(set(named)) < len(named)
+
+
+def is_of_column(given: Given) -> bool:
+    """Whether a value is of the type of the column that a request puts it in."""
+    return (
+        "value" not in given or given["shorthand"] or given["value"] is None or fits(given["of_kind"], given["value"])
+    )
+
+
+def definition(one: Input) -> dict[str, Any]:
+    """What an input is, whatever its value."""
+    shown = {"label": one.label, "required": one.required, "fieldType": one.field_type, "options": one.options}
+    return shown | {"evidenceSnippet": one.snippet}
+
+
+def changes(before: Input | None, after: Input | None, old: list[str], new: list[str]) -> list[str]:
+    """What happened to an input that was taken from some sources, and now is from others."""
+    if after is None:
+        return [] if before is None else ["removed"]
+    if before is None:
+        return ["set", "added"] if after.is_set else ["added"]
+    is_same = before.kind == after.kind and same(before.value, after.value)
+    happened = {
+        "set": after.is_set and not before.is_set,
+        "changed": before.is_set == after.is_set and not is_same,
+        "cleared": before.is_set and not after.is_set,
+        "provenance_moved": before.provenance != after.provenance,
+        "sources_added": bool(set(new) - set(old)),
+        "sources_removed": bool(set(old) - set(new)),
+        "redefined": definition(before) != definition(after),
+    }
+    return [name for name, is_so in happened.items() if is_so]
+
+
+class Facts:
+    """Every run there is, and every run there was."""
+
+    def __init__(self) -> None:
+        self.runs: dict[int, Run] = {}
+        self.gone: dict[int, Run] = {}
+        self.last_n = 0
+
+    def copy(self) -> Facts:
+        return copy.deepcopy(self)
+
+    def fresh(self) -> int:
+        self.last_n += 1
+        return self.last_n
+
+    # --- Questions ---
+
+    def of(self, scope: int) -> list[Run]:
+        return [run for run in self.runs.values() if run.scope == scope]
+
+    def in_force(self, scope: int, ids: Mapping[int, str], user: str | None = None) -> Run | None:
+        """The latest committed run: by its moment, then by its last change, then by its id."""
+        found = [run for run in self.of(scope) if not run.is_draft]
+        found = [run for run in found if user is None or run.user in (user, SHARED)]
+        found.sort(key=lambda run: ids[run.n])
+        found.sort(key=lambda run: (run.committed_at, run.updated_at), reverse=True)
+        return found[0] if found else None
+
+    def listed(self, scope: int, ids: Mapping[int, str], user: str | None, status: str | None) -> list[Run]:
+        found = [run for run in self.of(scope) if status in (None, run.status)]
+        found = [run for run in found if user is None or run.user in (user, SHARED)]
+        found.sort(key=lambda run: ids[run.n])
+        found.sort(key=lambda run: run.created_at, reverse=True)
+        return found
+
+    def compared(self, old: Run, new: Run) -> dict[str, list[str]]:
+        """What happened to the inputs between two runs, by pointer; what counts most comes first."""
+        found = {}
+        for pointer in sorted({*old.inputs, *new.inputs}):
+            before, after = old.inputs.get(pointer), new.inputs.get(pointer)
+            happened = changes(before, after, old.addresses(before), new.addresses(after))
+            if happened:
+                found[pointer] = happened
+        return found
+
+    # --- Runs ---
+
+    def create(self, scope: int, *, shared: bool, copy_of: int | None, by: By) -> int:
+        if copy_of is not None and (copy_of not in self.runs or self.runs[copy_of].scope != scope):
+            raise Refused({"not_found"})
+        run = Run(self.fresh(), scope, SHARED if shared else by.name, by.at, by.at)
+        self.runs[run.n] = run
+        if copy_of is not None:
+            self._copy(self.runs[copy_of], run)
+        return run.n
+
+    def _copy(self, of: Run, run: Run) -> None:
+        """Everything that lies below a run, with numbers of its own."""
+        numbers: dict[int, int] = {}
+
+        def renumbered(one: Any) -> Any:
+            twin = copy.deepcopy(one)
+            twin.n = numbers[one.n] = self.fresh()
+            return twin
+
+        for kind in ("sources", "inputs", "constraints", "artifacts"):
+            setattr(run, kind, {})
+            for key, one in getattr(of, kind).items():
+                twin = renumbered(one)
+                getattr(run, kind)[key if kind == "inputs" else twin.n] = twin
+        for one in run.inputs.values():
+            one.sources = {numbers[n] for n in one.sources}
+        for constraint in run.constraints.values():
+            constraint.source = None if constraint.source is None else numbers[constraint.source]
+        for suggestion in of.pending:
+            twin = renumbered(suggestion)
+            twin.target = numbers[suggestion.target]
+            twin.sources = [numbers[n] for n in suggestion.sources]
+            run.suggestions[twin.n] = twin
+
+    def reown(self, n: int, *, ownership: str | None, by: By) -> None:
+        run = self._draft(n)
+        if ownership is not None:
+            run.user = SHARED if ownership == "shared" else by.name
+        self._touch(run, by)
+
+    def commit(self, n: int, *, partial: bool, expected_rev: int | None, by: By) -> None:
+        run = self._there(n)
+        wrong = set() if run.is_draft else {"frozen"}
+        wrong |= self._stale(run, expected_rev)
+        wrong |= {"required_inputs_unset"} if run.missing and not partial else set()
+        wrong |= {"source_missing"} if run.unbacked else set()
+        if wrong:
+            raise Refused(wrong)
+        run.status = "partial_committed" if partial else "committed"
+        run.committed_at = by.at
+        self._touch(run, by)
+
+    def discard(self, n: int) -> None:
+        self._draft(n)
+        self.gone[n] = self.runs.pop(n)
+
+    def delete(self, n: int) -> None:
+        self._there(n)
+        self.gone[n] = self.runs.pop(n)
+
+    def _there(self, n: int) -> Run:
+        if n not in self.runs:
+            raise Refused({"not_found"})
+        return self.runs[n]
+
+    def _draft(self, n: int) -> Run:
+        run = self._there(n)
+        if not run.is_draft:
+            raise Refused({"frozen"})
+        return run
+
+    @staticmethod
+    def _stale(run: Run, expected_rev: int | None) -> set[str]:
+        return set() if expected_rev in (None, run.rev) else {"stale_rev"}
+
+    @staticmethod
+    def _touch(run: Run, by: By) -> None:
+        run.rev += 1
+        run.updated_at = by.at
+
+    # --- What lies below a run ---
+
+    def edit(self, n: int, given: Given, *, by: By) -> Edited:
+        wrong = set() if any(given.get(part) for part in PARTS) else {"invalid_argument"}
+        # A request whose values are not even of the types of their columns is not looked at any further.
+        rows = [*given.get("inputs", ()), *given.get("constraints", ())]
+        if not all(is_of_column(one) for one in rows) or any(names_twice(given.get(part, ())) for part in PARTS[:4]):
+            wrong.add("invalid_argument")
+        run = self.runs.get(n)
+        if run is None:
+            raise Refused({"not_found"} | wrong)
+        wrong |= set() if run.is_draft else {"frozen"}
+        wrong |= self._stale(run, given.get("expected_rev"))
+        edit = Edit(self, run, by)
+        for part in PARTS:
+            for one in given.get(part, ()):
+                try:
+                    getattr(edit, part)(one)
+                except Refused as refused:
+                    wrong |= refused.codes
+        if wrong:
+            raise Refused(wrong)
+        if edit.changed:
+            self._touch(run, by)
+        return edit.answer
+
+
+PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "reject", "remove")
+
+
+class Edit:
+    """One call that edits a run: its parts in their order, each of what comes before it."""
+
+    def __init__(self, facts: Facts, run: Run, by: By) -> None:
+        self.facts = facts
+        self.run = run
+        self.by = by
+        self.is_person = by.kind == "person"
+        self.answer = Edited([], [], [], [], [])
+        self.changed = False
+
+    # --- What is added, or changed by its number ---
+
+    def sources(self, given: Given) -> None:
+        n: int = given.get("n", NOWHERE)
+        source = self.run.sources.get(n)
+        if source is None:
+            wrong = self._foreign(n, "sources")
+            wrong |= self._lacks(given, "kind", "title", "uri")
+            if wrong:
+                raise Refused(wrong)
+            source = Source(n or self.facts.fresh(), given["uri"], given["title"], given["kind"], self.by.at)
+            self.run.sources[source.n] = source
+            self.changed = True
+        is_another = any(name in given and given[name] != getattr(source, name) for name in ("kind", "title"))
+        if is_another and not self.is_person and self._is_cited_by_a_person(source.n):
+            raise Refused({"provenance_not_allowed"})
+        self._put(source, given, "kind", "title", "parse_status", "excerpt", "size", "meta")
+        self.answer.sources.append(source.n)
+
+    def artifacts(self, given: Given) -> None:
+        n: int = given.get("n", NOWHERE)
+        artifact = self.run.artifacts.get(n)
+        if artifact is None:
+            wrong = self._foreign(n, "artifacts")
+            wrong |= self._lacks(given, "type", "title")
+            if wrong:
+                raise Refused(wrong)
+            artifact = Artifact(n or self.facts.fresh(), given["type"], given["title"], self.by.at)
+            self.run.artifacts[artifact.n] = artifact
+            self.changed = True
+        self._put(artifact, given, "type", "payload")
+        self.answer.artifacts.append(artifact.n)
+
+    def inputs(self, given: Given) -> None:
+        pointer = given["pointer"]
+        if not pointer.startswith("/") or "~" in pointer.replace("~0", "").replace("~1", ""):
+            raise Refused({"invalid_pointer"})
+        found, lacks = self.run.inputs.get(pointer), set()
+        if found is None:
+            lacks = self._lacks(given, "label", "kind")
+            kind = given.get("kind", "string")
+            found = Input(NOWHERE, "", kind, pointer=pointer, field_type=FIELD_TYPES.get(kind, "text"))
+        self._write(found, given, lacks)
+
+    def constraints(self, given: Given) -> None:
+        n: int = given.get("n", NOWHERE)
+        found, lacks = self.run.constraints.get(n), set()
+        if found is None:
+            lacks = self._lacks(given, "key", "label", "kind") | self._foreign(n, "constraints")
+            kind = given.get("kind", "string")
+            found = Constraint(NOWHERE, "", kind, domain=given["domain"], created_at=self.by.at)
+        self._write(found, given, lacks)
+
+    # --- Values ---
+
+    def _write(self, found: Valued, given: Given, lacks: set[str]) -> None:
+        """A value goes onto what is there, or stays beside it where that has a higher provenance."""
+        is_new = found.n == NOWHERE
+        wrong = lacks | self._wrong_value(found, given)
+        wrong |= {"not_found"} if set(given.get("sources") or ()) - self.run.sources.keys() else set()
+        kind = given.get("kind", found.kind)
+        value = given.get("value", found.value)
+        provenance = self._provenance(found, given, value)
+        is_same = kind == found.kind and same(value, found.value)
+        # Whoever sends back what they read says nothing new.
+        echoes = found.provenance == "user-entered" and is_same
+        if given.get("provenance") == "user-entered" and not self.is_person and not echoes:
+            wrong.add("provenance_not_allowed")
+        if provenance == "unknown" and value is not None:
+            wrong.add("unknown_has_no_value")
+        rank = RANKS[provenance]
+        if not self.is_person and not is_same and (value is None or not given.get("sources")):
+            rank = min(rank, RANKS["model-inferred"])  # what names no source is an inference, whatever it says
+        waits = found.is_set and rank < RANKS[found.provenance]
+        if isinstance(found, Input):
+            # What is only suggested changes nothing, so the options stay as they are.
+            options = found.options if waits else given.get("options", found.options)
+            wrong |= set() if is_option(kind, value, options) else {"not_an_option"}
+        if wrong:
+            raise Refused(wrong)
+        if waits:
+            self._name(found)
+            if not is_same:
+                self._suggest(found, kind, value, provenance, given)
+            return
+        before = copy.deepcopy(found)
+        if is_new:
+            found.n = given.get("n") or self.facts.fresh()
+            self._add(found)
+        found.kind, found.value, found.provenance = kind, value, provenance
+        for name in ("label", "key", "required", "options", "snippet"):
+            if name in given:
+                setattr(found, name, copy.copy(given[name]))
+        # To Python false is 0, so the value is looked at by itself.
+        is_other = found != before or not same(found.value, before.value)
+        if isinstance(found, Input) and isinstance(before, Input) and is_other:
+            if before.required and not found.required and not self.is_person:
+                wrong.add("provenance_not_allowed")
+            found.updated_by, found.updated_at = WRITER[self.by.kind], self.by.at
+        wrong |= self._cite(found, before, given)
+        # Anybody may name one more source of an input; a constraint has one, so another takes its place.
+        is_backed_otherwise = found.backing != before.backing
+        if isinstance(found, Input) and found.backing > before.backing:
+            is_backed_otherwise = False
+        if before.is_a_persons and not self.is_person and (is_other or is_backed_otherwise):
+            wrong.add("provenance_not_allowed")
+        if wrong:
+            raise Refused(wrong)
+        self.changed |= is_other or found != before
+        self._name(found)
+
+    def _cite(self, found: Valued, before: Valued, given: Given) -> set[str]:
+        """The sources that are given; those of another value back this one no longer."""
+        cited = given.get("sources")
+        if cited is None:
+            is_same = found.kind == before.kind and same(found.value, before.value)
+            if is_same or not before.is_set or found.provenance != "source-backed":
+                return set()
+        if isinstance(found, Input):
+            found.sources = set(cited or ())
+        elif isinstance(found, Constraint):
+            found.source = cited[0] if cited else None
+        is_backed = found.is_set and found.provenance == "source-backed"
+        return {"last_source"} if cited == [] and before.backing and is_backed else set()
+
+    def _name(self, found: Valued) -> None:
+        if isinstance(found, Input):
+            self.answer.inputs.append((found.n, found.pointer))
+        elif isinstance(found, Constraint):
+            self.answer.constraints.append((found.n, found.key))
+
+    def _add(self, found: Valued) -> None:
+        if isinstance(found, Input):
+            self.run.inputs[found.pointer] = found
+        elif isinstance(found, Constraint):
+            self.run.constraints[found.n] = found
+
+    def _wrong_value(self, found: Valued, given: Given) -> set[str]:
+        kind = given.get("kind", found.kind)
+        if "columns" in given:  # of other kinds, or several
+            return {"pciv_v1_runtime_invariant_failed"}
+        if "value" not in given:
+            return {"pciv_v1_runtime_invariant_failed"} if found.is_set and kind != found.kind else set()
+        if given["value"] is None:
+            return set()
+        if not given["shorthand"] and given["of_kind"] != kind:  # it was of another kind when the caller looked
+            return {"pciv_v1_runtime_invariant_failed", "invalid_argument"}
+        return set() if fits(kind, given["value"]) else {"invalid_argument"}
+
+    def _provenance(self, found: Valued, given: Given, value: Any) -> str:
+        """Where a value comes from whose writer does not say."""
+        if "provenance" in given:
+            return str(given["provenance"])
+        if "value" not in given:
+            return found.provenance
+        if found.is_a_persons and self.is_person:
+            return "user-entered"  # also where they name a source: it is still theirs
+        if given.get("sources"):
+            return "source-backed"
+        if value is None and found.n == NOWHERE:
+            return "unknown"
+        if self.is_person:
+            return "user-entered"
+        # That nothing is known is nobody's inference, except where a model takes its own back.
+        return "unknown" if value is None and found.provenance != "model-inferred" else "model-inferred"
+
+    def _suggest(self, found: Valued, kind: str, value: Any, provenance: str, given: Given) -> None:
+        """A writer has one suggestion waiting for each value; another one takes its place, under a name of its own."""
+        for one in self.run.pending:
+            if (one.target, one.created_by) == (found.n, self.by.name):
+                del self.run.suggestions[one.n]
+        n = self.facts.fresh()
+        self.run.suggestions[n] = Suggestion(
+            n,
+            found.n,
+            kind,
+            value,
+            provenance,
+            sorted(set(given.get("sources") or ())),
+            given.get("snippet"),
+            given.get("rationale"),
+            self.by.at,
+            self.by.name,
+            WRITER[self.by.kind],
+        )
+        stands = found.provenance
+        why = f"{stands} stands above {provenance}; a person accepts or rejects it"
+        if value is None:
+            why = f"the value is {stands}; a person clears it or does not"
+        self.answer.suggested.append((n, found, why))
+        self.changed = True
+
+    # --- Where values come from, and what becomes of suggestions ---
+
+    def links(self, given: tuple[str, int]) -> None:
+        found, source = self._ends(given)
+        self.changed |= source not in found.sources
+        found.sources.add(source)
+
+    def unlinks(self, given: tuple[str, int]) -> None:
+        found, source = self._ends(given)
+        if source not in found.sources:
+            raise Refused({"not_found"})
+        if found.is_a_persons and not self.is_person:
+            raise Refused({"provenance_not_allowed"})
+        if found.sources == {source} and found.is_set and found.provenance == "source-backed":
+            raise Refused({"last_source"})
+        found.sources.remove(source)
+        self.changed = True
+
+    def _ends(self, given: tuple[str, int]) -> tuple[Input, int]:
+        pointer, source = given
+        if pointer not in self.run.inputs or source not in self.run.sources:
+            raise Refused({"not_found", "invalid_pointer"})
+        return self.run.inputs[pointer], source
+
+    def accept(self, n: int) -> None:
+        suggestion = self._decided(n, "accepted")
+        found = self.run.target(suggestion.target)
+        if isinstance(found, Input) and not is_option(suggestion.kind, suggestion.value, found.options):
+            raise Refused({"not_an_option"})
+        found.kind, found.value, found.provenance = suggestion.kind, suggestion.value, "user-entered"
+        found.snippet = suggestion.snippet  # it backs this value, and what was there backed the other
+        if isinstance(found, Input):
+            found.sources = set(suggestion.sources)
+            found.updated_by, found.updated_at = "user", self.by.at
+        elif isinstance(found, Constraint):
+            found.source = suggestion.sources[0] if suggestion.sources else None
+
+    def reject(self, n: int) -> None:
+        self._decided(n, "rejected")
+
+    def _decided(self, n: int, status: str) -> Suggestion:
+        wrong = set() if self.is_person else {"provenance_not_allowed"}
+        suggestion = self.run.suggestions.get(n)
+        wrong |= {"not_found"} if suggestion is None else set()
+        if suggestion is not None and suggestion.status != "pending":
+            wrong.add("already_decided")
+        if suggestion is None or wrong:
+            raise Refused(wrong)
+        suggestion.status = status
+        self.changed = True
+        return suggestion
+
+    # --- What is taken out ---
+
+    def remove(self, given: tuple[str, Any]) -> None:
+        part, which = given
+        rows: dict[Any, Any] = getattr(self.run, part)
+        found = rows.get(which)
+        if found is None:
+            raise Refused({"not_found", "invalid_pointer"})
+        if isinstance(found, Valued):
+            is_theirs = found.is_set and RANKS[found.provenance] > RANKS["model-inferred"]
+            is_theirs |= isinstance(found, Input) and found.required
+            if is_theirs and not self.is_person:
+                raise Refused({"provenance_not_allowed"})
+            about = {n for n, one in self.run.suggestions.items() if one.target == found.n}
+            self.run.suggestions = {n: one for n, one in self.run.suggestions.items() if n not in about}
+        elif isinstance(found, Source):
+            self._uncite(found.n)
+        del rows[which]
+        self.changed = True
+
+    def _is_cited_by_a_person(self, source: int) -> bool:
+        everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
+        return any(one.provenance == "user-entered" and source in one.backing for one in everything)
+
+    def _uncite(self, source: int) -> None:
+        """Nothing names a source that goes; what it alone backs keeps it."""
+        everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
+        if any(one.is_set and one.provenance == "source-backed" and one.backing == {source} for one in everything):
+            raise Refused({"last_source"})
+        if not self.is_person and any(one.provenance == "user-entered" and source in one.backing for one in everything):
+            raise Refused({"provenance_not_allowed"})
+        for one in self.run.inputs.values():
+            one.sources.discard(source)
+        for constraint in self.run.constraints.values():
+            constraint.source = None if constraint.source == source else constraint.source
+        for suggestion in self.run.suggestions.values():
+            suggestion.sources = [n for n in suggestion.sources if n != source]
+
+    # --- What is asked of any row ---
+
+    def _put(self, row: Any, given: Given, *names: str) -> None:
+        for name in names:
+            if name in given and not same(getattr(row, name), given[name]):
+                setattr(row, name, copy.deepcopy(given[name]))
+                self.changed = True
+
+    def _foreign(self, n: int, part: str) -> set[str]:
+        """An id that is given is of a row of this run, or of nothing."""
+        # A draft goes with its rows; those of a committed run stay, also where nobody sees them.
+        everywhere = [*self.facts.runs.values(), *(run for run in self.facts.gone.values() if not run.is_draft)]
+        is_taken = any(n in getattr(run, part) for run in everywhere if run is not self.run)
+        return {"id_taken"} if is_taken else set()
+
+    @staticmethod
+    def _lacks(given: Given, *names: str) -> set[str]:
+        return set() if given.keys() >= set(names) else {"missing_argument"}
