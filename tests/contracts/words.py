@@ -18,7 +18,7 @@ ARGUMENTS = {
     **context_words.ARGUMENTS,
     "archived": "Archived projects too.",
     "createDraftRun": "Begin a first run of facts too: `runId` in the answer is its draft.",
-    "cursor": "`nextCursor` of the page before.",
+    "cursor": "`next_cursor` of the page before.",
     "goal": "What the project is for, in a sentence or a page.",
     "kind": "What sort of actor it is. Counts when the name is new here.",
     "limit": "How many at most; all of them without it.",

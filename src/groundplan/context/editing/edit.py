@@ -112,7 +112,13 @@ def edit(tx: Transaction, request: EditRun) -> Edited:
         NotFound: the run, or something that is named, is not there.
         RunFinal: the run is committed.
         StaleRun: it is not as the caller saw it.
-        RuleViolated: a value breaks a rule of the facts.
+        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
+        ValueOfUnknown: something has a value and is said to be unknown.
+        OutsideOptions: a value is none of the options.
+        ProvenanceNotAllowed: this is for a person to say, to decide, to change or to take out.
+        LastSource: something that is source-backed would be left without a source.
+        IdTaken: the id that a row shall have is that of something else.
+        AlreadyDecided: a suggestion was accepted or rejected before.
     """
     if not any(getattr(request, part) for part in PARTS):
         raise refusal((), f"say nothing to write; send some of {', '.join(PARTS)}")
