@@ -91,7 +91,7 @@ ARGUMENTS = {
     "accept": "Suggestions, by their ids, that take the place of what stands. Only people decide.",
     "reject": "Suggestions, by their ids, that do not.",
     "context/remove": "What to take out of the draft again, last of all, with what hangs on it: links, suggestions.",
-    "remove.inputs": "Inputs, by their pointers. What is required, `source-backed` or `user-entered` only people take out.",
+    "remove.inputs": "Inputs, by their pointers. Required, source-backed and user-entered ones only people take out.",
     "remove.constraints": "Constraints, by their ids; the same holds for them.",
     "remove.sources": "Sources, by their ids. One that alone backs a value which stays is refused.",
     "remove.artifacts": "Artifacts, by their ids.",

@@ -234,8 +234,8 @@ def is_of_column(given: Given) -> bool:
 
 def definition(one: Input) -> dict[str, Any]:
     """What an input is, whatever its value."""
-    shown = {"label": one.label, "required": one.required, "fieldType": one.field_type, "options": one.options}
-    return shown | {"evidenceSnippet": one.snippet}
+    shown = {"label": one.label, "valueKind": one.kind, "required": one.required, "fieldType": one.field_type}
+    return shown | {"options": one.options, "evidenceSnippet": one.snippet}
 
 
 def changes(before: Input | None, after: Input | None, old: list[str], new: list[str]) -> list[str]:
@@ -247,7 +247,7 @@ def changes(before: Input | None, after: Input | None, old: list[str], new: list
     is_same = before.kind == after.kind and same(before.value, after.value)
     happened = {
         "set": after.is_set and not before.is_set,
-        "changed": before.is_set == after.is_set and not is_same,
+        "changed": before.is_set and after.is_set and not is_same,
         "cleared": before.is_set and not after.is_set,
         "provenance_moved": before.provenance != after.provenance,
         "sources_added": bool(set(new) - set(old)),
@@ -611,6 +611,8 @@ class Edit:
         )
         stands = found.provenance
         why = f"{stands} stands above {provenance}; a person accepts or rejects it"
+        if RANKS[provenance] >= RANKS[stands]:
+            why = f"it names no source, and the value is {stands}; a person accepts or rejects it"
         if value is None:
             why = f"the value is {stands}; a person clears it or does not"
         self.answer.suggested.append((n, found, why))
@@ -690,14 +692,14 @@ class Edit:
 
     def _is_cited_by_a_person(self, source: int) -> bool:
         everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
-        return any(one.provenance == "user-entered" and source in one.backing for one in everything)
+        return any(one.is_set and one.provenance == "user-entered" and source in one.backing for one in everything)
 
     def _uncite(self, source: int) -> None:
         """Nothing names a source that goes; what it alone backs keeps it."""
         everything: list[Valued] = [*self.run.inputs.values(), *self.run.constraints.values()]
         if any(one.is_set and one.provenance == "source-backed" and one.backing == {source} for one in everything):
             raise Refused({"last_source"})
-        if not self.is_person and any(one.provenance == "user-entered" and source in one.backing for one in everything):
+        if not self.is_person and self._is_cited_by_a_person(source):
             raise Refused({"provenance_not_allowed"})
         for one in self.run.inputs.values():
             one.sources.discard(source)

@@ -338,13 +338,17 @@ SELECT i.id
    AND l.run_id = :run_id
    AND l.source_id = :source_id
    AND i.provenance = 'user-entered'
+   AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+        OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
 UNION ALL
 SELECT id
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND source_id = :source_id
-   AND provenance = 'user-entered';
+   AND provenance = 'user-entered'
+   AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
+        OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
 
 -- name: inputs_citing
 -- The inputs that were taken from a source.

@@ -91,6 +91,8 @@ def suggest(tx: Transaction, about: About, claim: Claim, *, stands: tuple[Value,
 def _reason(claim: Claim, stands: Provenance) -> str:
     if claim.value.is_unset:
         return f"the value is {stands}; a person clears it or does not"
+    if claim.provenance.rank >= stands.rank:
+        return f"it names no source, and the value is {stands}; a person accepts or rejects it"
     return f"{stands} stands above {claim.provenance}; a person accepts or rejects it"
 
 

@@ -253,7 +253,8 @@ def _changes(was: FactState | None, now: FactState | None, *, redefined: bool) -
     if was is None:
         return [FactChange.ADDED] if now.value is None else [FactChange.SET, FactChange.ADDED]
     found = []
-    if not Value(was.value_kind, was.value).same_as(Value(now.value_kind, now.value)):
+    is_unset = was.value is None and now.value is None
+    if not is_unset and not Value(was.value_kind, was.value).same_as(Value(now.value_kind, now.value)):
         if was.value is None and now.value is not None:
             found.append(FactChange.SET)
         elif was.value is not None and now.value is None:
@@ -280,6 +281,7 @@ def _definition(one: PcivInputV1) -> dict[str, Any]:
     return {
         "label": one.label,
         "domain": one.domain,
+        "valueKind": one.value_kind,
         "required": one.required,
         "fieldType": one.field_type,
         "options": one.options,
@@ -288,7 +290,7 @@ def _definition(one: PcivInputV1) -> dict[str, Any]:
 
 
 def _labels(one: PcivConstraintV1) -> dict[str, Any]:
-    return {"label": one.label, "domain": one.domain, "snippet": one.snippet}
+    return {"label": one.label, "domain": one.domain, "valueKind": one.value_kind, "snippet": one.snippet}
 
 
 def _redefined(before: dict[str, Any], after: dict[str, Any]) -> list[FieldDiff]:
