@@ -175,6 +175,28 @@ class TestPlaces:
             hydrate(facts({"/0": 1}), target)
 
 
+def guessed(pointer: str, value: Any) -> PcivInputV1:
+    """An input that a model inferred."""
+    return structs.replace(field(pointer, value), provenance=Provenance.MODEL_INFERRED)
+
+
+class TestProvenance:
+    def test_a_guess_above_or_below_what_a_person_entered_does_not_change_it(self) -> None:
+        theirs = (field("/site/owner", "parish"), field("/plan", {"depth": 30, "l": [1, 2]}))
+        guesses = (guessed("/site", "flat"), guessed("/plan/depth", 5), guessed("/plan/l/0", 9), guessed("/else", 1))
+
+        done = hydrate(view_of(*theirs, *guesses), {})
+
+        del done.target[VERSION_KEY]
+        assert done.target == {"site": {"owner": "parish"}, "plan": {"depth": 30, "l": [1, 2]}, "else": 1}
+        assert [one.pointer for one in done.unplaced] == ["/plan/depth", "/plan/l/0", "/site"]
+
+    def test_what_a_person_entered_stands_over_a_guess_around_it(self) -> None:
+        assert hydrate(view_of(guessed("/plan", {"depth": 1}), field("/plan/depth", 30)), {}).target["plan"] == {
+            "depth": 30
+        }
+
+
 class TestVersion:
     def test_the_version_is_set_at_the_root_and_no_input_is_written_there(self) -> None:
         done = hydrate(facts({f"/{VERSION_KEY}": "mine", f"/{VERSION_KEY}/a": 1, "/a": 1}), {VERSION_KEY: {"a": 2}})

@@ -58,6 +58,52 @@ def test_another_value_does_not_inherit_the_source_of_the_one_before_it(desk: Fa
     assert (error.code, error.details) == ("source_missing", {"pointers": ["/size"], "keys": ["max"]})
 
 
+def test_evidence_goes_with_the_value_that_it_was_of(desk: Facts) -> None:
+    survey = desk.source("survey")
+    desk.agent.write("/x", 104, sourceIds=["survey"], evidenceSnippet="104 households")
+    id_ = desk.constrain("k", 104, sourceId=survey, snippet="104 households")
+
+    desk.edit(inputs=[{"pointer": "/x", "value": 96}], constraints=[{"id": id_, "value": 96}])
+
+    one, (constraint,) = desk.input("/x"), desk.view().constraints
+    assert (one.value_number, one.provenance, one.source_ids, one.evidence_snippet) == (96, "user-entered", [], None)
+    assert (constraint.value_number, constraint.source_id, constraint.snippet) == (96, None, None)
+
+
+def test_the_same_value_with_less_to_say_for_it_lets_the_rest_of_the_row_be_written(desk: Facts) -> None:
+    survey = desk.source("survey")
+    desk.write("/y", 96)
+    row = {"pointer": "/y", "value": 96, "provenance": "model-inferred", "label": "New", "sourceIds": [survey]}
+
+    assert desk.edit(inputs=[row]).suggested == []
+
+    one = desk.input("/y")
+    assert (one.label, one.provenance, one.source_ids) == ("New", "user-entered", [survey])
+    assert refused(partial(desk.agent.edit, inputs=[row | {"label": "Other"}])).code == "provenance_not_allowed"
+
+
+def test_rows_of_two_tables_may_have_one_id_and_can_be_copied(desk: Facts) -> None:
+    id_ = desk.source("survey")
+    desk.write("/x", 1, id=id_, sourceIds=["survey"])
+    desk.constrain("k", 1, id=id_, sourceId=id_)
+    desk.edit(artifacts=[{"id": id_, "type": "t", "title": "t"}])
+    desk.agent.write("/x", 2, sourceIds=["survey"])
+    desk.draft(copyFrom=desk.run)
+
+    view = desk.view()
+    assert view.inputs_by_pointer["/x"].source_ids == list(view.sources_by_id) == [view.constraints[0].source_id]
+
+
+def test_an_input_names_no_more_sources_than_an_answer_can_hold(desk: Facts) -> None:
+    desk.write("/x", 1)
+    made = desk.edit(sources=[{"kind": "url", "title": "t", "uri": "u"} for _ in range(101)]).sources
+    links = [{"pointer": "/x", "sourceId": one.id} for one in made]
+
+    assert refused(partial(desk.edit, links=links)).code == "too_many"
+    desk.edit(links=links[:100])
+    assert len(desk.input("/x").source_ids) == 100
+
+
 def test_a_source_that_waits_for_its_value_is_kept(desk: Facts) -> None:
     survey = desk.source("survey")
     desk.write("/size", valueKind="number", provenance="source-backed")
@@ -79,6 +125,7 @@ def test_only_a_person_changes_what_is_said_of_a_value_that_a_person_entered(des
         {"inputs": [{"pointer": "/size", "sourceIds": []}]},
         {"inputs": [{"pointer": "/size", "options": ["a"]}]},
         {"inputs": [{"pointer": "/needed", "required": False}]},
+        {"links": [{"pointer": "/size", "sourceId": permit}]},
         {"unlinks": [{"pointer": "/size", "sourceId": survey}]},
         {"constraints": [{"id": id_, "key": "other"}]},
         {"constraints": [{"id": id_, "sourceId": None}]},
@@ -93,8 +140,6 @@ def test_only_a_person_changes_what_is_said_of_a_value_that_a_person_entered(des
     rows = msgspec.to_builtins(before)
     desk.agent.edit(inputs=list(rows["inputsByPointer"].values()), constraints=rows["constraints"])
     assert desk.view() == before  # sent back as it was read, it claims nothing
-    desk.agent.edit(links=[{"pointer": "/size", "sourceId": permit}])  # to find another source takes nothing away
-    assert desk.input("/size").source_ids == sorted([survey, permit])
 
 
 def test_what_is_required_is_let_go_by_a_person_alone_whatever_was_written_before(desk: Facts) -> None:
@@ -217,6 +262,25 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock
     desk.agent.write("/guessed", 4)
 
     assert desk.commit().warnings == ["a person had entered these, and here it is otherwise: /gone, /guessed"]
+
+
+def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(desk: Facts, clock: Hands) -> None:
+    first = desk.run
+    desk.write("/owner", "parish")
+    desk.write("/same", 1)
+    desk.constrain("k", 1)
+    desk.commit()
+    clock.move(minutes=1)
+    desk.draft(copyFrom=first)
+    desk.write("/owner", "state")
+    assert desk.commit().warnings == []
+    clock.move(minutes=1)
+    desk.agent.draft(copyFrom=first)
+
+    assert desk.agent.commit().warnings == ["a person had entered these, and here it is otherwise: /owner"]
+    clock.move(minutes=1)
+    desk.draft()
+    assert desk.commit().warnings == ["a person had entered these, and here it is otherwise: /owner, /same, k"]
 
 
 def test_a_row_that_no_page_can_hold_is_named_and_what_comes_behind_it_is_reached(desk: Facts) -> None:

@@ -21,7 +21,8 @@ _VALUE = {
     "valueEnum": "The same for `enum`: one of the options, where there are any.",
     "valueJson": "The same for `json`: an array, an object, or any value in them.",
     "provenance": "Where the value comes from, from the weakest to the strongest. Only people write `user-entered`. "
-    "Without it `source-backed` where a source is named, else `user-entered` from a person and `model-inferred` from "
+    "Without it `user-entered` where a person writes onto what a person entered, else `source-backed` where a source "
+    "is named, else `user-entered` from a person and `model-inferred` from "
     "others.",
     "rationale": "Why one should believe it: shown beside a suggestion, kept in the history.",
 }
@@ -132,8 +133,8 @@ NOTES = {
     "Over MCP a refusal by a tool of this group also has a `name`: `PcivAuthRequiredError` where nobody says who they "
     "are, `PcivRlsDeniedError` where something is not there for them or not for their role, "
     "`PcivSchemaMismatchError` where the request is malformed, `PcivRuntimeInvariantError` where a value stands in the "
-    "column of another kind.",
-    "context.list": "The one that changed last first.",
+    "column of another kind, and `Error` for the rest.",
+    "context.list": "The newest first.",
     "context.diff": "Inputs are the same by their pointer, constraints by their key, sources by kind and address. Of "
     "several changes the most important one is `change`, the others are in `also`. A `value` of null is UNSET.",
     "context.discard": "Its id stays taken, and the history stays readable.",

@@ -232,10 +232,15 @@ def is_of_column(given: Given) -> bool:
     )
 
 
-def definition(one: Input) -> dict[str, Any]:
+def definition(one: Input, *, evidence: bool = True) -> dict[str, Any]:
     """What an input is, whatever its value."""
     shown = {"label": one.label, "valueKind": one.kind, "required": one.required, "fieldType": one.field_type}
-    return shown | {"options": one.options, "evidenceSnippet": one.snippet}
+    return shown | {"options": one.options} | ({"evidenceSnippet": one.snippet} if evidence else {})
+
+
+def keeps_evidence(before: Input, after: Input) -> bool:
+    """Whether what was said for a value is still said for the same one: evidence goes with its value."""
+    return not before.is_set or (before.kind == after.kind and same(before.value, after.value))
 
 
 def changes(before: Input | None, after: Input | None, old: list[str], new: list[str]) -> list[str]:
@@ -245,6 +250,7 @@ def changes(before: Input | None, after: Input | None, old: list[str], new: list
     if before is None:
         return ["set", "added"] if after.is_set else ["added"]
     is_same = before.kind == after.kind and same(before.value, after.value)
+    keeps = keeps_evidence(before, after)
     happened = {
         "set": after.is_set and not before.is_set,
         "changed": before.is_set and after.is_set and not is_same,
@@ -252,7 +258,7 @@ def changes(before: Input | None, after: Input | None, old: list[str], new: list
         "provenance_moved": before.provenance != after.provenance,
         "sources_added": bool(set(new) - set(old)),
         "sources_removed": bool(set(old) - set(new)),
-        "redefined": definition(before) != definition(after),
+        "redefined": definition(before, evidence=keeps) != definition(after, evidence=keeps),
     }
     return [name for name, is_so in happened.items() if is_so]
 
@@ -500,15 +506,16 @@ class Edit:
         waits = found.is_set and rank < RANKS[found.provenance]
         if isinstance(found, Input):
             # What is only suggested changes nothing, so the options stay as they are.
-            options = found.options if waits else given.get("options", found.options)
+            options = found.options if waits and not is_same else given.get("options", found.options)
             wrong |= set() if is_option(kind, value, options) else {"not_an_option"}
         if wrong:
             raise Refused(wrong)
-        if waits:
+        if waits and not is_same:
             self._name(found)
-            if not is_same:
-                self._suggest(found, kind, value, provenance, given)
+            self._suggest(found, kind, value, provenance, given)
             return
+        if waits:
+            provenance = found.provenance  # the same with less: only what else is said counts
         before = copy.deepcopy(found)
         if is_new:
             found.n = given.get("n") or self.facts.fresh()
@@ -517,6 +524,8 @@ class Edit:
         for name in ("label", "key", "required", "options", "snippet"):
             if name in given:
                 setattr(found, name, copy.copy(given[name]))
+        if before.is_set and not is_same and "snippet" not in given:
+            found.snippet = None  # it was of the value that goes
         # To Python false is 0, so the value is looked at by itself.
         is_other = found != before or not same(found.value, before.value)
         if isinstance(found, Input) and isinstance(before, Input) and is_other:
@@ -524,10 +533,7 @@ class Edit:
                 wrong.add("provenance_not_allowed")
             found.updated_by, found.updated_at = WRITER[self.by.kind], self.by.at
         wrong |= self._cite(found, before, given)
-        # Anybody may name one more source of an input; a constraint has one, so another takes its place.
         is_backed_otherwise = found.backing != before.backing
-        if isinstance(found, Input) and found.backing > before.backing:
-            is_backed_otherwise = False
         if before.is_a_persons and not self.is_person and (is_other or is_backed_otherwise):
             wrong.add("provenance_not_allowed")
         if wrong:
@@ -540,7 +546,7 @@ class Edit:
         cited = given.get("sources")
         if cited is None:
             is_same = found.kind == before.kind and same(found.value, before.value)
-            if is_same or not before.is_set or found.provenance != "source-backed":
+            if is_same or not before.is_set:
                 return set()
         if isinstance(found, Input):
             found.sources = set(cited or ())
@@ -622,6 +628,8 @@ class Edit:
 
     def links(self, given: tuple[str, int]) -> None:
         found, source = self._ends(given)
+        if source not in found.sources and found.is_a_persons and not self.is_person:
+            raise Refused({"provenance_not_allowed"})
         self.changed |= source not in found.sources
         found.sources.add(source)
 

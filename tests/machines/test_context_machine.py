@@ -16,7 +16,7 @@ from groundplan.kernel.output_gate import encode
 from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.context_driver import ACTORS, ContextDriver, run_machine
-from tests.machines.context_oracle import Run, definition
+from tests.machines.context_oracle import Run, definition, keeps_evidence
 from tests.machines.context_replay import Replay
 from tests.machines.context_rows import COLUMNS, VALUE_COLUMNS, Row
 
@@ -145,7 +145,8 @@ class ContextMachine(ContextDriver):
         """What is said of an input in both runs, where it is not the same."""
         if pointer not in old.inputs or pointer not in new.inputs:
             return {}
-        before, after = definition(old.inputs[pointer]), definition(new.inputs[pointer])
+        keeps = keeps_evidence(old.inputs[pointer], new.inputs[pointer])
+        before, after = (definition(run.inputs[pointer], evidence=keeps) for run in (old, new))
         fields = [
             {"field": name, "before": before[name], "after": after[name]}
             for name in before

@@ -47,7 +47,8 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
 
     Every value that is SET is written, the empty text, 0 and false among them. What is UNSET is not, whatever stands
     there stays: no default is made up. Objects on the way are made where there is nothing; an array keeps its length,
-    so that only places it has are written to. The same view again changes nothing more.
+    so that only places it has are written to. Where one input lies below another, the one of higher provenance stands.
+    The same view again changes nothing more.
 
     Raises:
         Invalid: the target is no object.
@@ -57,6 +58,7 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
     patched = _copied(target)
     version = _version(view)
     done = Hydrated(patched, version, [], [], [])
+    overruled = _overruled(view)
     # What lies below a pointer sorts behind it, so that a whole object is there before a part of it is changed.
     for pointer, one in sorted(view.inputs_by_pointer.items()):
         value = value_of(one)
@@ -65,6 +67,8 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
                 done.missing.append(pointer)
             continue
         try:
+            if pointer in overruled:
+                raise _NoPlace(f"{quoted(overruled[pointer])} has a value of higher provenance")
             _place(patched, pointer, value)
         except _NoPlace as why:
             done.unplaced.append(Unplaced(pointer, str(why)))
@@ -72,6 +76,21 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
             done.placed.append(pointer)
     patched[VERSION_KEY] = version
     return done
+
+
+def _overruled(view: PcivContextViewV1) -> dict[str, str]:
+    """Inputs that would change what stands, with a higher provenance, above or below them; and where that is.
+
+    Two pointers can lead to the same part of a plan. Then the one of higher provenance has it, as at one pointer.
+    """
+    held = {pointer: one for pointer, one in view.inputs_by_pointer.items() if value_of(one) is not None}
+    found: dict[str, str] = {}
+    for pointer, one in held.items():
+        for above in (pointer[:place] for place, letter in enumerate(pointer) if letter == "/" and place):
+            if above in held and held[above].provenance is not one.provenance:
+                is_weaker = held[above].provenance.rank < one.provenance.rank
+                found.update({above: pointer} if is_weaker else {pointer: above})
+    return found
 
 
 def _version(view: PcivContextViewV1) -> str:

@@ -74,6 +74,8 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         path: Path = ("document", "sourcesById", id_)
         old = checked_id(id_, path)
         _refuse_mismatch(source.id and checked_id(source.id, (*path, "id")), old, (*path, "id"))
+        if old in ids:
+            raise refusal(path, "is there a second time, in another spelling; leave one out")
         ids[old] = write_source(tx, run_id, replace(source, id=None, run_id=None), path)
 
     def followed(id_: str, path: Path) -> str:

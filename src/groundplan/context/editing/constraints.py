@@ -41,7 +41,11 @@ def write_constraint(
     """Add a constraint, or change the one with this id. Gives its id and key, and what was suggested instead.
 
     Raises:
-        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
+        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
+        ProvenanceNotAllowed: this is for a person to say or to change.
+        IdTaken: the id that it shall have is that of something else.
+        NotFound: its source is not in this run.
+        LastSource: it is source-backed and would lose its source.
         ValueOfUnknown: it has a value and is said to be unknown.
     """
     refuse_other_run(write.run_id, run_id, path)
@@ -54,32 +58,20 @@ def write_constraint(
     provenance = claimed_provenance(
         tx.actor, write, value, before, is_given=is_given, has_source=source_id is not None, path=path
     )
-    if (
-        before is not None
-        and stood is not None
-        and must_wait(tx.actor, value, provenance, before, has_source=source_id is not None)
-    ):
-        return (
-            id_,
-            before["key"],
-            suggest(
-                tx,
-                About(run_id, constraint_id=id_, key=before["key"]),
-                Claim(
-                    value,
-                    provenance,
-                    [] if source_id is None else [source_id],
-                    given_or_none(write.snippet),
-                    write.rationale,
-                ),
-                stands=(stood, Provenance(before["provenance"])),
-            ),
-        )
+    if before is not None and must_wait(tx.actor, value, provenance, before, has_source=source_id is not None):
+        stands = Provenance(before["provenance"])
+        if is_another(value, stood):
+            about = About(run_id, constraint_id=id_, key=before["key"])
+            cited = [] if source_id is None else [source_id]
+            claim = Claim(value, provenance, cited, given_or_none(write.snippet), write.rationale)
+            return id_, before["key"], suggest(tx, about, claim, stands=stands)
+        provenance = stands  # the same value with less to say for it: what else is said counts
     after = _row(tx, write, before, id_, run_id, path) | value.columns() | {"provenance": provenance.value}
-    if write.source_id is not UNSET:
+    if is_another(value, stood):
+        # What was said for the value that goes says nothing for this one.
+        after |= {"source_id": source_id, "snippet": given_or_none(write.snippet)}
+    elif write.source_id is not UNSET:
         after["source_id"] = source_id
-    elif provenance is Provenance.SOURCE_BACKED and is_another(value, stood):
-        after["source_id"] = None  # it backs the value that was there, not this one
     _refuse_unbacked(write, before, after, path)
     if changes := changes_between(before, after):
         refuse_redefinition(tx.actor, before, path)

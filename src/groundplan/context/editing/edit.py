@@ -16,7 +16,7 @@ from groundplan.context.editing.removing import Removals, remove
 from groundplan.context.editing.rows import ascending_ids
 from groundplan.context.editing.sources import checked_source, write_source
 from groundplan.context.editing.suggesting import Suggested
-from groundplan.context.limits import ROWS_MAX
+from groundplan.context.limits import ROWS_MAX, SOURCES_MAX
 from groundplan.context.pointers import checked_pointer
 from groundplan.context.run import draft_row, project_of_run
 from groundplan.context.schemas import ArtifactWrite, ConstraintWrite, InputWrite, LinkWrite, RunStatus, SourceWrite
@@ -197,6 +197,11 @@ def _pointers(request: EditRun) -> list[str]:
 
 def _link(inputs: Inputs, link: LinkWrite, path: Path) -> None:
     id_, source_id = _ends(inputs, link, path)
+    if source_id in inputs.sources[id_]:
+        return
+    refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
+    if len(inputs.sources[id_]) >= SOURCES_MAX:
+        raise refusal(path, f"would be one source more than the {SOURCES_MAX} that an input can name", code="too_many")
     inputs.link(id_, {source_id})
 
 

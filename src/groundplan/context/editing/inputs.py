@@ -106,7 +106,10 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
     """Add an input, or change the one at its pointer. Gives its id, and what was suggested instead of written.
 
     Raises:
-        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
+        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
+        ProvenanceNotAllowed: this is for a person to say or to change.
+        IdTaken: the id that it shall have is that of something else.
+        NotFound: a source is not in this run.
         ValueOfUnknown: it has a value and is said to be unknown.
         OutsideOptions: the value is none of the options.
         LastSource: it is source-backed and would lose its last source.
@@ -121,19 +124,20 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
     provenance = claimed_provenance(
         tx.actor, write, value, before, is_given=is_given, has_source=bool(cited), path=path
     )
-    if (
-        before is not None
-        and stood is not None
-        and must_wait(tx.actor, value, provenance, before, has_source=bool(cited))
-    ):
-        refuse_outside_options(value, before["options"], path)
-        return before["id"], suggest(
-            tx,
-            About(run_id, input_id=before["id"], pointer=pointer),
-            Claim(value, provenance, cited or [], given_or_none(write.evidence_snippet), write.rationale),
-            stands=(stood, Provenance(before["provenance"])),
-        )
+    if before is not None and must_wait(tx.actor, value, provenance, before, has_source=bool(cited)):
+        stands = Provenance(before["provenance"])
+        if is_another(value, stood):
+            refuse_outside_options(value, before["options"], path)
+            about = About(run_id, input_id=before["id"], pointer=pointer)
+            snippet = given_or_none(write.evidence_snippet)
+            claim = Claim(value, provenance, cited or [], snippet, write.rationale)
+            return before["id"], suggest(tx, about, claim, stands=stands)
+        provenance = stands  # the same value with less to say for it: what else is said counts
     after = _row(tx, write, before, value.kind, run_id, path) | value.columns() | {"provenance": provenance.value}
+    if is_another(value, stood):
+        # What was said for the value that goes says nothing for this one.
+        after["evidence_snippet"] = given_or_none(write.evidence_snippet)
+        cited = cited or []
     refuse_outside_options(value, after["options"], path)
     id_ = after["id"]
     if changes_between(before, after):
@@ -148,15 +152,12 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
         tx.record(op, id_, *changes_between(before, after), decision=write.rationale)
     inputs.by_pointer[pointer] = after
     inputs.sources.setdefault(id_, set())
-    if cited is None and provenance is Provenance.SOURCE_BACKED and is_another(value, stood):
-        inputs.unlink(id_, inputs.sources[id_])  # they back the value that was there, not this one
-    if cited is not None:
+    if cited is not None and set(cited) != inputs.sources[id_]:
+        refuse_redefinition(tx.actor, before, (*path, "sourceIds"))
         had_sources = bool(inputs.sources[id_])
-        if inputs.sources[id_] - set(cited):
-            refuse_redefinition(tx.actor, before, (*path, "sourceIds"))
         inputs.link(id_, set(cited))
         inputs.unlink(id_, inputs.sources[id_] - set(cited))
-        if had_sources:
+        if had_sources and write.source_ids is not UNSET:
             refuse_unbacked(inputs, pointer, (*path, "sourceIds"))
     return id_, None
 

@@ -46,7 +46,7 @@ def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
 
     Raises:
         NotFound: something is not in this run.
-        ProvenanceNotAllowed: somebody who is no person takes out what a model did not bring in.
+        ProvenanceNotAllowed: it is required, source-backed or user-entered, and it is no person who takes it out.
         LastSource: something that stays is backed by nothing else.
     """
     for place, pointer in enumerate(removals.inputs or ()):
@@ -129,8 +129,8 @@ def _is_strong(row: Row) -> bool:
 
 def _for_a_person(row: Row, path: Path) -> ProvenanceNotAllowed:
     return ProvenanceNotAllowed(
-        f"take this out, which is {'required' if not _is_strong(row) else row['provenance']}",
-        "suggest to clear it: write null for it",
+        f"take this out, which is {row['provenance'] if _is_strong(row) else 'required'}",
+        "suggest to clear it: write null for it" if _is_strong(row) else "ask one",
         path,
     )
 

@@ -105,7 +105,7 @@ def add_row(tx: Transaction, query: Query, row: Row, path: Path) -> None:
     """Add a row under an id that may be a caller's own.
 
     Raises:
-        IdTaken: it is the id of a row of another run, whether the actor may see that or not.
+        IdTaken: it is the id of another row, whether the actor may see that one or not.
     """
     if not tx.run(query, project_id=tx.project.id, **row):
         raise IdTaken(row["id"], (*path, "id"))

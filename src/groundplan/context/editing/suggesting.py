@@ -1,4 +1,4 @@
-"""Suggest a value beside one of higher provenance, and decide on what was suggested."""
+"""What waits for a person: a value beside one of higher provenance, from when it is suggested until it is decided."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.context.editing.rows import SUGGESTION, Row, as_row, changes_bet
 from groundplan.context.events import Op
 from groundplan.context.run import checked_id
 from groundplan.context.schemas import Provenance
-from groundplan.context.values import Value, stored_json
+from groundplan.context.values import stored_json
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import new_uuid
@@ -54,11 +54,8 @@ class AlreadyDecided(Conflict):
         )
 
 
-def suggest(tx: Transaction, about: About, claim: Claim, *, stands: tuple[Value, Provenance]) -> Suggested | None:
-    """Keep a claim beside the value that stands; None where it says the same, which nobody needs to decide."""
-    stood, provenance = stands
-    if claim.value.same_as(stood):
-        return None
+def suggest(tx: Transaction, about: About, claim: Claim, *, stands: Provenance) -> Suggested:
+    """Keep a claim beside the value that stands, in place of what the same writer suggested before."""
     mine = sql.own_suggestion_for_input if about.input_id else sql.own_suggestion_for_constraint
     found = tx.one_or_none(mine, run_id=about.run_id, about=about.input_id or about.constraint_id)
     if found:
@@ -84,7 +81,7 @@ def suggest(tx: Transaction, about: About, claim: Claim, *, stands: tuple[Value,
         id=row["id"],
         pointer=UNSET if about.pointer is None else about.pointer,
         key=UNSET if about.key is None else about.key,
-        reason=_reason(claim, provenance),
+        reason=_reason(claim, stands),
     )
 
 

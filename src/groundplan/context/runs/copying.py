@@ -41,8 +41,9 @@ def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
         # Ids that ascend keep the order of rows that have nothing else to be ordered by.
         for one, id_ in zip(rows, ascending_ids(len(rows)), strict=True):
             row = as_row(columns, one)
-            ids[row["id"]] = id_
-            found.append({**row, "id": id_, "run_id": run_id, "project_id": tx.project.id})
+            # Rows of two tables may have one id, by choice of their writer; so have their copies, then.
+            row["id"] = ids.setdefault(row["id"], id_)
+            found.append({**row, "run_id": run_id, "project_id": tx.project.id})
         return found
 
     tx.many(writing.add_source, copied(SOURCE, tx.all(reading.sources_of_run, run_id=origin_id)))

@@ -35,6 +35,7 @@ from groundplan.kernel.store.transaction import Transaction
 T = TypeVar("T")
 
 NAME = "context.diff"
+EVIDENCE = ("evidenceSnippet", "snippet")
 
 
 class FactChange(StrEnum):
@@ -205,7 +206,7 @@ def _inputs(before: PcivContextViewV1, after: PcivContextViewV1, places: Places 
         old, new = before.inputs_by_pointer.get(pointer), after.inputs_by_pointer.get(pointer)
         was = _state(old, old.source_ids, before) if old else None
         now = _state(new, new.source_ids, after) if new else None
-        fields = _redefined(_definition(old), _definition(new)) if old and new else []
+        fields = _redefined(old, new) if old and new else []
         if found := _changes(was, now, redefined=bool(fields)):
             first, *others = found
             yield InputDiff(pointer, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
@@ -219,12 +220,12 @@ def _constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterato
 
     for key in sorted(olds.keys() | news.keys()):
         pairs = _paired(
-            [(one, stored_json([state(one, before), _labels(one)])) for one in olds.get(key, [])],
-            [(one, stored_json([state(one, after), _labels(one)])) for one in news.get(key, [])],
+            [(one, stored_json([state(one, before), _definition(one)])) for one in olds.get(key, [])],
+            [(one, stored_json([state(one, after), _definition(one)])) for one in news.get(key, [])],
         )
         for old, new in pairs:
             was, now = (state(old, before) if old else None), (state(new, after) if new else None)
-            fields = _redefined(_labels(old), _labels(new)) if old and new else []
+            fields = _redefined(old, new) if old and new else []
             if found := _changes(was, now, redefined=bool(fields)):
                 first, *others = found
                 yield ConstraintDiff(key, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
@@ -277,24 +278,28 @@ def _state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: Pci
     return FactState(one.value_kind, value_of(one), one.provenance, addresses)
 
 
-def _definition(one: PcivInputV1) -> dict[str, Any]:
-    return {
-        "label": one.label,
-        "domain": one.domain,
-        "valueKind": one.value_kind,
-        "required": one.required,
-        "fieldType": one.field_type,
-        "options": one.options,
-        "evidenceSnippet": one.evidence_snippet,
-    }
+def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
+    """Everything that is said of a fact but its value and where that comes from."""
+    common = {"label": one.label, "domain": one.domain, "valueKind": one.value_kind}
+    if isinstance(one, PcivConstraintV1):
+        return {**common, "snippet": one.snippet}
+    own = {"required": one.required, "fieldType": one.field_type, "options": one.options}
+    return {**common, **own, "evidenceSnippet": one.evidence_snippet}
 
 
-def _labels(one: PcivConstraintV1) -> dict[str, Any]:
-    return {"label": one.label, "domain": one.domain, "valueKind": one.value_kind, "snippet": one.snippet}
+def _redefined(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
+    """What else is said of a fact, where that is not the same. Evidence is of a value, and goes with it."""
+    before, after = _definition(old), _definition(new)
+    is_another = value_of(old) is not None and not _value(old).same_as(_value(new))
+    return [
+        FieldDiff(name, before[name], after[name])
+        for name in before
+        if before[name] != after[name] and not (is_another and name in EVIDENCE)
+    ]
 
 
-def _redefined(before: dict[str, Any], after: dict[str, Any]) -> list[FieldDiff]:
-    return [FieldDiff(name, before[name], after[name]) for name in before if before[name] != after[name]]
+def _value(one: PcivInputV1 | PcivConstraintV1) -> Value:
+    return Value(one.value_kind, value_of(one))
 
 
 def _content(one: PcivSourceV1) -> tuple[Any, ...]:

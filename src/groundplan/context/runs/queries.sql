@@ -64,7 +64,7 @@ SELECT count(*)
    AND status = 'pending';
 
 -- name: overruled
--- What a person had entered in another run and what is not theirs, or not there, in this one.
+-- What a person had entered in another run and what in this one is not theirs, not there, or of before that.
 SELECT p.pointer
   FROM pciv_inputs AS p
   LEFT JOIN pciv_inputs AS n
@@ -76,8 +76,33 @@ SELECT p.pointer
    AND p.provenance = 'user-entered'
    AND (coalesce(p.value_string, p.value_enum, p.value_json) IS NOT NULL
         OR p.value_number IS NOT NULL OR p.value_boolean IS NOT NULL)
-   AND (n.provenance IS NULL OR n.provenance <> 'user-entered')
- ORDER BY p.pointer;
+   AND (n.provenance IS NULL
+        OR n.provenance <> 'user-entered'
+        OR (n.updated_at < p.updated_at
+            AND (n.value_kind <> p.value_kind
+                 OR (coalesce(n.value_string, n.value_enum, n.value_json) IS NULL)
+                    <> (coalesce(p.value_string, p.value_enum, p.value_json) IS NULL)
+                 OR coalesce(n.value_string, n.value_enum, n.value_json)
+                    <> coalesce(p.value_string, p.value_enum, p.value_json)
+                 OR (n.value_number IS NULL) <> (p.value_number IS NULL)
+                 OR n.value_number <> p.value_number
+                 OR (n.value_boolean IS NULL) <> (p.value_boolean IS NULL)
+                 OR n.value_boolean <> p.value_boolean)))
+UNION ALL
+SELECT c.key
+  FROM pciv_constraints AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.run_id = :before_id
+   AND c.provenance = 'user-entered'
+   AND (coalesce(c.value_string, c.value_enum, c.value_json) IS NOT NULL
+        OR c.value_number IS NOT NULL OR c.value_boolean IS NOT NULL)
+   AND NOT EXISTS (SELECT 1
+                     FROM pciv_constraints AS o
+                    WHERE o.tenant_id = c.tenant_id
+                      AND o.run_id = :run_id
+                      AND o.key = c.key
+                      AND o.provenance = 'user-entered')
+ ORDER BY 1;
 
 -- name: note_deleted
 -- A run is out of view from now on.

@@ -88,7 +88,7 @@ def set_input(
             "--provenance",
             metavar="FROM",
             help="Where the value comes from: unknown, model-inferred, source-backed or user-entered. "
-            "Default: source-backed with --source, else user-entered.",
+            "Default: source-backed with --source, unless it is user-entered already; else user-entered.",
             show_default=False,
         ),
     ] = None,
