@@ -46,8 +46,9 @@ test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
 test-fast: $(READY) ## Run the tests on SQLite only
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --store sqlite $(ARGS)
 
+# A proof takes longer than the time after which a test is taken to hang.
 proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=... of each)
-	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS) \
+	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) -o faulthandler_timeout=0 $(ARGS) \
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
 		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
 		tests/machines/test_context_machine.py tests/context/test_round_trip.py tests/races/test_context_races.py \
