@@ -40,7 +40,7 @@ def execute(
     try:
         return _run(store, actor, meant, request, preferences, operation.name)
     except NotFound as error:
-        if error.details.get("thing") != "project":
+        if not _is_of_project(error):
             raise
     try:
         return _run(store, actor, meant.otherwise, request, preferences, operation.name)
@@ -48,8 +48,13 @@ def execute(
         # Somebody may have made it since we looked, and then the request can be served after all.
         try:
             return _run(store, actor, meant, request, preferences, operation.name)
-        except NotFound:
-            raise taken from None
+        except NotFound as error:
+            raise (taken if _is_of_project(error) else error) from None
+
+
+def _is_of_project(error: NotFound) -> bool:
+    """Whether it is the project itself that is not there, and not something in it."""
+    return error.details.get("thing") == "project"
 
 
 def _run(
