@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import uuid
 
 # Crockford's base32 without upper case: no i, l, o or u, so an id read aloud or typed from paper is not misread.
@@ -26,7 +26,8 @@ def short_ids(count: int, population: int = 0) -> list[str]:
     chars = SHORT_ID_CHARS_MIN
     while 32**chars < population * 1024:
         chars += 1
-    letters = secrets.token_bytes(count * chars).translate(_LETTERS).decode("ascii")
+    # What `secrets` would ask for too, without the megabytes of OpenSSL that it brings along.
+    letters = os.urandom(count * chars).translate(_LETTERS).decode("ascii")
     return [letters[place : place + chars] for place in range(0, len(letters), chars)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+from random import SystemRandom
 from typing import NamedTuple
 
 from groundplan.kernel.errors import RuleViolated, Unavailable
@@ -58,7 +58,7 @@ def move_on(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -
 def _begin(tx: Transaction, numbers: int, patterns: int) -> Revision:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
-        number = secrets.randbelow(NUMBERS - 1) + 1
+        number = SystemRandom().randrange(1, NUMBERS)
         begun = {"number": number, "last_n": numbers, "patterns": patterns}
         if row := tx.one_or_none(sql.begin_knowledge, project_id=tx.project.id, **begun):
             return Revision(*row)

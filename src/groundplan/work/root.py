@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+from random import SystemRandom
 
 import msgspec
 
@@ -53,7 +53,7 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
 def _begin_to_count(tx: Transaction, project_id: str) -> None:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
-        number = secrets.randbelow(NUMBERS - 1) + 1
+        number = SystemRandom().randrange(1, NUMBERS)
         if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=tx.preferences.pipelines):
             return
     raise Unavailable("no free number was found for this project; try again")

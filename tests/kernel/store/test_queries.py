@@ -49,3 +49,9 @@ def test_an_override_of_nothing_is_a_mistake(tmp_path: Path) -> None:
 def test_a_name_given_twice_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="twice"):
         load_queries(written(tmp_path, "-- name: one\nSELECT 1;\n-- name: one\nSELECT 2;"))
+
+
+def test_the_modules_of_a_folder_share_its_statements(tmp_path: Path) -> None:
+    written(tmp_path, "-- name: one\nSELECT 1;")
+
+    assert load_queries(str(tmp_path / "a.py")).one is load_queries(str(tmp_path / "b.py")).one

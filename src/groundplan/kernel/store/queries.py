@@ -73,10 +73,13 @@ def listed(values: Iterable[int | str]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
-@cache
 def load_queries(module_file: str) -> Queries:
     """The queries that lie beside a module: `sql = load_queries(__file__)`."""
-    folder = Path(module_file).parent
+    return _of_folder(Path(module_file).parent)
+
+
+@cache  # by folder: the modules of one share its statements
+def _of_folder(folder: Path) -> Queries:
     shared, parts = _parse(folder / "queries.sql")
     special = folder / "queries.postgres.sql"
     overrides, other_parts = _parse(special) if special.exists() else ({}, {})
