@@ -52,6 +52,7 @@ proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=..
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
 		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
 		tests/machines/test_context_machine.py tests/context/test_round_trip.py tests/races/test_context_races.py \
+		tests/machines/test_purpose_machine.py tests/purpose/test_cloning.py tests/races/test_purpose_races.py \
 		tests/knowledge/paths/test_against_reference.py
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests

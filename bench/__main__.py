@@ -34,6 +34,7 @@ PARTS = {
     "patterns": "patterns:part",
     "knowledge": "knowledge:part",
     "context": "context:part",
+    "purpose": "purpose:part",
     "freshness": "freshness:part",
     "postgres": "postgres:part",
 }

@@ -25,6 +25,17 @@ from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
 from groundplan.knowledge.reading.files import knowledge_of_files
+from groundplan.purpose import check as check_purpose
+from groundplan.purpose import open as open_purpose
+from groundplan.purpose import record as record_purpose
+from groundplan.purpose import tables as purpose_tables
+from groundplan.purpose.editing import edit as edit_purpose
+from groundplan.purpose.version import versions_on_run
+from groundplan.purpose.versions import diff as diff_versions
+from groundplan.purpose.versions import discard as discard_version
+from groundplan.purpose.versions import draft as draft_version
+from groundplan.purpose.versions import list as list_versions
+from groundplan.purpose.versions import publish as publish_version
 from groundplan.work import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
 from groundplan.work import tables as work_tables
 from groundplan.work.containers import (
@@ -95,6 +106,19 @@ OPERATIONS = Registry(
         list_atoms.OPERATION,
         record_check.OPERATION,
         delete.OPERATION,
+        open_purpose.OPERATION,
+        open_purpose.OBSERVATIONS,
+        edit_purpose.OPERATION,
+        draft_version.OPERATION,
+        publish_version.OPERATION,
+        discard_version.OPERATION,
+        list_versions.OPERATION,
+        diff_versions.OPERATION,
+        check_purpose.OPERATION,
+        check_purpose.HEALTH,
+        check_purpose.ANALYSIS,
+        check_purpose.COMPLIANCE,
+        record_purpose.OPERATION,
         view_context.OPERATION,
         create_draft.OPERATION,
         commit.OPERATION,
@@ -153,12 +177,19 @@ ports.task_meant.connect(task_meant)
 ports.knowledge_of_files.connect(knowledge_of_files)
 ports.draft_begun.connect(create_draft.draft_of_new_scope)
 ports.context_in_force.connect(resolve.context_in_force)
+ports.versions_on_run.connect(versions_on_run)
 
 
 def schema() -> Schema:
     """What the database enforces, for every table there is."""
     return Schema(
-        (*tables.TABLES, *work_tables.TABLES, *knowledge_tables.TABLES, *context_tables.TABLES),
-        context_tables.FROZEN,
+        (
+            *tables.TABLES,
+            *work_tables.TABLES,
+            *knowledge_tables.TABLES,
+            *context_tables.TABLES,
+            *purpose_tables.TABLES,
+        ),
+        (*context_tables.FROZEN, *purpose_tables.FROZEN),
         context_tables.VIEWS,
     )

@@ -38,7 +38,9 @@ ROWS = {
 # first, {feature} for a feature that is active, {section} for the only section of the first, {atom} for an atom, and
 # {template} for a template of the asker's own organization; something in every project has the tag coast. {run} is its
 # committed run of facts and {draft} one that can change, with {source} in it and a {suggestion} that waits for a
-# person. Dora is a member of it whom an owner can do without.
+# person. {goal} is the row of the goal G1 in the draft of its purpose, {kept} the one in the version that is published;
+# {undrafted} is a project with the same people that has no purpose yet. Dora is a member of it whom an owner can do
+# without.
 EXAMPLES: dict[str, dict[str, Any]] = {
     "project.list": {},
     "project.create": {"name": "a new one"},
@@ -89,6 +91,39 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "atoms": [{"id": "{atom}", "version": 1, "freshness": "unanchored"}],
     },
     "knowledge.delete": {"entityType": "atom", "id": "{atom}", "version": 1},
+    "purpose.open": {"project": "{project}"},
+    "purpose.open as purpose.observations": {"project": "{project}", "detail": "observations"},
+    "purpose.observations": {"project": "{project}", "detail": "observations"},
+    "purpose.edit": {
+        "project": "{project}",
+        "operations": [{"op": "update_node", "node": "{goal}", "title": "A map that everybody trusts"}],
+    },
+    "purpose.draft": {"project": "{undrafted}"},
+    "purpose.publish": {"project": "{project}"},
+    "purpose.discard": {"project": "{project}"},
+    "purpose.versions": {"project": "{project}"},
+    "purpose.diff": {"project": "{project}", "from": 1, "to": "draft"},
+    "purpose.check": {"project": "{project}", "gate": "A"},
+    "purpose.check as purpose.health": {"project": "{project}", "gate": "health"},
+    "purpose.check as purpose.analysis": {"project": "{project}", "gate": "analysis", "node": "OP1"},
+    "purpose.check as purpose.compliance": {
+        "project": "{project}",
+        "gate": "compliance",
+        "operation": {"kind": "update_node", "node": "{goal}"},
+    },
+    "purpose.health": {"project": "{project}", "gate": "health"},
+    "purpose.analysis": {"project": "{project}", "gate": "analysis", "assumption": "AS1"},
+    "purpose.compliance": {"project": "{project}", "gate": "compliance", "operation": {"kind": "publish"}},
+    "purpose.record": {
+        "project": "{project}",
+        "measurements": [{"indicator": "IN1", "value": 31, "as_of": "2026-05-01"}],
+        "reviews": [{"assumption": "AS1", "status": "refuted", "reason": "Nobody takes one along"}],
+        "decisions": [{"text": "Go on", "rationale": "It rains less", "about": ["AS1"]}],
+    },
+    "purpose.record as purpose.waive": {
+        "project": "{project}",
+        "waivers": [{"code": "GA_ORPHANS", "refs": [], "reason": "Later", "owner": "ada", "due": "2099-12-31"}],
+    },
     "context.view": {"scopeId": "{project}", "runId": "{draft}"},
     "context.create_draft": {"scopeId": "{project}"},
     "context.create_draft as context.begin": {"scopeId": "a new one"},

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from typer.main import get_command
 
 from groundplan import configuration
 from groundplan.catalog import OPERATIONS, schema
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission, Role
+from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENED_BY, Permission, Role
+from groundplan.kernel.policies import Policies
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import alternatives
 from groundplan.surfaces.cli.failures import LOG_VARIABLE
@@ -56,8 +57,8 @@ def _index() -> str:
 
 def _access() -> str:
     of_role = [
-        (f"`{permission}`", *("yes" if role in roles else "" for role in Role), _needed_by(permission))
-        for permission, roles in GRANTS.items()
+        (f"`{permission}`", *(_carries(role, permission) for role in Role), _needed_by(permission))
+        for permission in GRANTS
     ]
     of_organization = [
         (f"`{permission}`", _needed_by(permission)) for permission in Permission if permission in ORGANIZATION_GRANTS
@@ -79,6 +80,13 @@ def _access() -> str:
         "projects in which the actor has it.",
         table(("Table", "Read", "Add", "Change", "Remove", "Besides"), of_tables),
     )
+
+
+def _carries(role: Role, permission: Permission) -> str:
+    policy = WIDENED_BY.get(permission)
+    if role in GRANTS[permission]:
+        return "yes"
+    return f"by policy `{policy}`" if policy and role in get_args(get_type_hints(Policies)[policy]) else ""
 
 
 def _needed_by(permission: Permission) -> str:
@@ -218,7 +226,7 @@ def _commands() -> str:
         "## Operations",
         table(("Command", "What it does", "Operation"), rows),
         "## More than an operation",
-        "These look at a file or at a working copy too; `--help` says how.",
+        "These look at a file or at a working copy too, or take one thing as it is typed; `--help` says how.",
         table(("Command", "What it does"), written),
         "## Options that every command has",
         "They may stand before the words, between them or after them. `groundplan mcp` alone has no `--json`: what it "

@@ -8,7 +8,7 @@ import keyword
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -26,6 +26,11 @@ from groundplan.kernel.access import GRANTS, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
+from groundplan.purpose.analysing import Touched
+from groundplan.purpose.comparing.compare import Changed
+from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.open import AssumptionShown
+from groundplan.purpose.version import Version
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template
@@ -65,7 +70,22 @@ ORDER = {
         "delete",
         "export",
         "import",
-    )
+    ),
+    "purpose": (
+        "edit",
+        "open",
+        "check",
+        "health",
+        "analysis",
+        "compliance",
+        "record",
+        "observations",
+        "diff",
+        "publish",
+        "versions",
+        "draft",
+        "discard",
+    ),
 }
 
 EFFECTS = {
@@ -94,6 +114,11 @@ SHAPES: dict[str, type] = {
     "PcivArtifactV1": PcivArtifactV1,
     "Suggestion": Suggestion,
     "FactState": FactState,
+    "Version": Version,
+    "AssumptionShown": AssumptionShown,
+    "GateResult": GateResult,
+    "Touched": Touched,
+    "Changed": Changed,
 }
 
 
@@ -233,7 +258,17 @@ def _fields(title: str, schema: Mapping[str, Any]) -> str:
 def _told(shape: Any) -> dict[str, Any]:
     """The schema of an answer, in which of the shapes that stand on the page elsewhere only the name stands."""
     name = next((name for name, other in SHAPES.items() if other is shape), None)
-    return {"type": "object", "title": name} if name else output_schema(shape, named=SHAPES)
+    return {"type": "object", "title": name} if name else _with_names(shape)
+
+
+def _with_names(shape: Any) -> dict[str, Any]:
+    """The schema of a shape. Two slices may have a word for two things, so only shapes of its own slice are named."""
+    slices = {_slice(one) for one in (shape, *get_args(shape))}
+    return output_schema(shape, named=[name for name, other in SHAPES.items() if _slice(other) in slices])
+
+
+def _slice(shape: Any) -> str:
+    return ".".join(shape.__module__.split(".")[:2])
 
 
 def _shapes(operations: Iterable[AnyOperation]) -> Iterator[str]:
@@ -242,7 +277,7 @@ def _shapes(operations: Iterable[AnyOperation]) -> Iterator[str]:
     text = json.dumps([_told(shape) for shape in answers])
     for name, shape in SHAPES.items():
         if f'"title": "{name}"' in text:
-            fields = _fields("Field", output_schema(shape, named=SHAPES))
+            fields = _fields("Field", _with_names(shape))
             yield f"## {name}\n\n{inspect.getdoc(shape)}\n\n{fields}"
 
 

@@ -84,8 +84,9 @@ def _codes_in_calls() -> Iterator[Refusal]:
 
 def _codes_of_name(call: ast.Call) -> Iterator[Refusal]:
     """A name has codes for what may be wrong with it, of its own where a contract says so."""
-    named = NormalizedName(*map(ast.literal_eval, call.args))
-    if call.args:
+    codes = [ast.literal_eval(code) for code in call.args[1:]]  # behind how long it may be
+    named = NormalizedName(0, *codes)
+    if codes:
         yield Refusal(named.empty_code, Invalid, '"must not be empty"')
     yield Refusal(named.long_code, Invalid, '"has … characters, the limit is …; shorten it"')
 

@@ -27,6 +27,7 @@ TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "work": ({Group.WORK}, 1_200),
     "knowledge": ({Group.KNOWLEDGE}, 700),
     "context": ({Group.CONTEXT}, 1_200),
+    "purpose": ({Group.PURPOSE}, 1_200),
     "containers": ({Group.CONTAINERS}, 3_000),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 2_500),
     "all": (frozenset(Group), 8_000),

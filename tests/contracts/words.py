@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contracts import container_words, context_words
+from tests.contracts import container_words, context_words, purpose_words
 
 # By the path on the wire; `operation/path` or `thing/path` where that means something else by it.
 ARGUMENTS = {
     **container_words.ARGUMENTS,
     **context_words.ARGUMENTS,
+    **purpose_words.ARGUMENTS,
     "archived": "Archived projects too.",
     "createDraftRun": "Begin a first run of facts too: `runId` in the answer is its draft.",
     "cursor": "`next_cursor` of the page before.",
@@ -160,6 +161,7 @@ ARGUMENTS = {
 NOTES = {
     **container_words.NOTES,
     **context_words.NOTES,
+    **purpose_words.NOTES,
     "work.open": "What it becomes is decided by what it is given: no `project`, one that is not there, or `policies`.",
     "work.next": "First by `properties.priority`, then the deeper node, then the one that changed longest ago. A node "
     "that somebody else has claimed is passed over until the claim is over. Where there is none, `reason` says why.",
@@ -183,6 +185,7 @@ NOTES = {
 FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
     **container_words.FIRST,
     **context_words.FIRST,
+    **purpose_words.FIRST,
     "members": [("project.create", {"name": "atlas"})],
     "knowledge": [
         ("work.open", {"project": "atlas"}),
@@ -193,6 +196,7 @@ FIRST: dict[str, list[tuple[str, dict[str, Any]]]] = {
 EXAMPLES: dict[str, dict[str, Any]] = {
     **container_words.EXAMPLES,
     **context_words.EXAMPLES,
+    **purpose_words.EXAMPLES,
     "project.list": {"archived": True},
     "project.create": {"name": "atlas", "goal": "A map that every walker trusts"},
     "project.archive": {"project": "atlas"},
@@ -276,7 +280,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 # More of what an operation does, each behind a sentence about it.
-FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = context_words.FURTHER
+FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {**context_words.FURTHER, **purpose_words.FURTHER}
 
 # The command of an operation that does more than the operation, and is written by hand.
 WRITTEN = context_words.WRITTEN

@@ -14,6 +14,7 @@ from groundplan.context import schemas
 from groundplan.context import tables as context_tables
 from groundplan.kernel.store.tables import Table
 from groundplan.knowledge import tables as knowledge_tables
+from groundplan.purpose import tables as purpose_tables
 from groundplan.work import tables as work_tables
 
 PACKAGE = Path(groundplan.__file__).parent
@@ -30,6 +31,7 @@ TABLES = {
     "work": names(work_tables.TABLES, work_tables.INDEXES),
     "knowledge": names(knowledge_tables.TABLES, knowledge_tables.INDEXES),
     "context": names(context_tables.TABLES, context_tables.VIEWS),
+    "purpose": names(purpose_tables.TABLES, ()),
 }
 # The enums of the contract by what they are called and by what they say, so that a copy is known by either.
 ENUMS = {
@@ -93,6 +95,7 @@ def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
         "surfaces/cli/page.py": 'TEXT = "DELETE FROM pciv_runs"\n',
         "work/queries.sql": "SELECT 1\n  FROM pciv_scope_members;\n",
         "context/queries.sql": "SELECT 1 FROM pciv_inputs JOIN work_nodes ON true;\n",
+        "purpose/queries.sql": "SELECT 1 FROM toc_nodes JOIN pciv_runs ON true;\n",
         "kernel/errors.py": 'CODE = "pciv_scope_members_last_owner_forbidden"  # and pciv_scope_already_initialized\n',
         "migrations/0001_all.sqlite.sql": "CREATE TABLE pciv_runs (id);\n",
     }
@@ -100,6 +103,7 @@ def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
 
     assert sorted(strays(tmp_path)) == [
         "context/queries.sql:1: work_nodes",
+        "purpose/queries.sql:1: pciv_runs",
         "surfaces/cli/page.py:1: pciv_runs",
         "work/queries.sql:2: pciv_scope_members",
     ]

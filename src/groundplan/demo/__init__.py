@@ -1,6 +1,6 @@
 """A small example: projects of an organization that brings clean water to a valley.
 
-One has work and the facts that it stands on, another has knowledge, and a third one is over.
+One has a theory of change, the work for it and the facts that both stand on, another has knowledge, a third is over.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from groundplan.demo.context import fill_context
 from groundplan.demo.knowledge import fill_knowledge
+from groundplan.demo.purpose import fill_purpose
 from groundplan.demo.work import fill_work
 from groundplan.kernel.access import Role
 from groundplan.session import Session
@@ -26,6 +27,7 @@ class ExampleProject:
     members: Mapping[str, Role]
     has_work: bool = False
     has_facts: bool = False
+    has_theory: bool = False
     has_knowledge: bool = False
     is_over: bool = False
 
@@ -37,6 +39,7 @@ PROJECTS = (
         {"ben": Role.EDITOR, "cleo": Role.VIEWER},
         has_work=True,
         has_facts=True,
+        has_theory=True,
     ),
     ExampleProject(
         "pump-monitor",
@@ -78,7 +81,9 @@ def _complete(session: Session, project: ExampleProject) -> bool:
         session.call("member.add", scopeId=project.name, userId=name, role=role)
     has_worked = project.has_work and fill_work(session, project.name)
     has_facts = project.has_facts and fill_context(session, project.name)
+    # Behind the facts, so that its versions stand on them.
+    has_thought = project.has_theory and fill_purpose(session, project.name)
     has_written = project.has_knowledge and fill_knowledge(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
-    return bool(missing) or has_worked or has_facts or has_written
+    return bool(missing) or has_worked or has_facts or has_thought or has_written

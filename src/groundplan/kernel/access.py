@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from groundplan.kernel.policies import Policies
+
 
 class Role(StrEnum):
     """What a member of a project is there for."""
@@ -42,6 +44,12 @@ class Permission(StrEnum):
     CONTEXT_READ = "context:read"
     CONTEXT_WRITE = "context:write"
     CONTEXT_DELETE = "context:run:delete"
+    PURPOSE_READ = "purpose:read"
+    PURPOSE_WRITE = "purpose:write"
+    PURPOSE_PUBLISH = "purpose:version:publish"
+    PURPOSE_DISCARD = "purpose:version:discard"
+    PURPOSE_RECORD = "purpose:record"
+    PURPOSE_WAIVE = "purpose:waive"
 
 
 _VIEWERS = frozenset(Role)
@@ -69,7 +77,17 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     # Whoever may write facts may also begin and commit runs; to take a run away is the owner's.
     Permission.CONTEXT_WRITE: _EDITORS,
     Permission.CONTEXT_DELETE: _OWNERS,
+    Permission.PURPOSE_READ: _VIEWERS,
+    Permission.PURPOSE_WRITE: _EDITORS,
+    # What is published is final, what is discarded is gone, and a waiver is the only way past a gate.
+    Permission.PURPOSE_PUBLISH: _OWNERS,
+    Permission.PURPOSE_DISCARD: _OWNERS,
+    Permission.PURPOSE_RECORD: _EDITORS,
+    Permission.PURPOSE_WAIVE: _OWNERS,
 }
+
+# Permissions that a project may give to more than their roles: the policy that says so, by naming a role.
+WIDENED_BY: Mapping[Permission, str] = {Permission.PURPOSE_PUBLISH: "publish_role"}
 
 # Permissions that every member of the organization has; no project is involved.
 ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
@@ -77,6 +95,9 @@ ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
 )
 
 
-def allows(role: Role, permission: Permission) -> bool:
-    """Whether a project role carries a permission."""
-    return role in GRANTS[permission]
+def allows(role: Role, permission: Permission, policies: Policies | None = None) -> bool:
+    """Whether a project role carries a permission, by itself or by the policies of the project."""
+    if role in GRANTS[permission]:
+        return True
+    policy = WIDENED_BY.get(permission)
+    return policy is not None and policies is not None and getattr(policies, policy) == role

@@ -26,6 +26,8 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     inherit_dependencies: bool = False  # whether what a node waits for holds back everything below it
     auto_resolve_parents: bool = False  # whether the last child resolves its parent
     claim_ttl_minutes: ClaimTtl | None = None  # None: what the server was configured with
+    publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
+    publish_gates: Literal["A", "AB"] = "A"  # which gates a version passes to be published
 
 
 class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +38,8 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     inherit_dependencies: bool | UnsetType = UNSET
     auto_resolve_parents: bool | UnsetType = UNSET
     claim_ttl_minutes: ClaimTtl | UnsetType | None = UNSET
+    publish_role: Literal["owner", "editor"] | UnsetType = UNSET
+    publish_gates: Literal["A", "AB"] | UnsetType = UNSET
 
     def applied(self, policies: Policies) -> Policies:
         """The policies with these changes."""

@@ -41,6 +41,11 @@ class Question(Generic[Asked, Answer]):
         """Let a slice answer."""
         self._answer = answer
 
+    @property
+    def can_be_answered(self) -> bool:
+        """Whether there is a slice that knows."""
+        return self._answer is not None
+
     def __call__(self, tx: Transaction, asked: Asked) -> Answer:
         if self._answer is None:
             raise LookupError("no slice is connected that could answer this")
@@ -80,3 +85,21 @@ class ContextInForce(NamedTuple):
 
 # What the gates ask about facts: None where none were ever committed.
 context_in_force: Question[None, ContextInForce | None] = Question()
+
+
+# The numbers of the published versions of the purpose that stand on a run of facts.
+versions_on_run: Question[str, list[int]] = Question()
+
+# The work nodes that serve purpose nodes of the project entered: of each key that was asked for, their ids.
+work_serving: Question[list[str], dict[str, list[str]]] = Question()
+
+
+class WorkAligned(NamedTuple):
+    """How many open work nodes there are, and how many of them trace to one of some goals."""
+
+    open: int
+    aligned: int
+
+
+# How much of the work serves the purpose, by the keys of the goals of its published version.
+work_aligned: Question[list[str], WorkAligned] = Question()

@@ -130,6 +130,11 @@ def guard_attacks(engine: Engine, tables: Sequence[str]) -> Iterator[Attack]:
 def family_attacks(frozen: FrozenWhen, target: Family, other: Family, dialect: Dialect) -> Iterator[Attack]:
     """The ways to change a family as a whole or in part. `other` is one that may still change, to move rows about."""
     yield from _parent_attacks(frozen, target, dialect)
+    if dialect is Dialect.SQLITE:
+        # What lies below the other one would be left without a parent.
+        taken = assigned({**other.parent.change, **dict(zip(frozen.key, target.key(frozen), strict=True))})
+        over = f"UPDATE OR REPLACE {frozen.parent} SET {taken} WHERE {other.parent.where}"
+        yield Attack("trample the parent", Way.DETACH, (over,))
     for child, stranger in zip(target.children, other.children, strict=True):
         columns = frozen.children[child.table]
         yield from row_attacks(child, dialect)

@@ -19,6 +19,7 @@ from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_att
 ADA = person("ada")
 HISTORIES = tuple(table.name for table in schema().tables if table.append_only)
 RECORD = ("v", "at", "actor_id", "op", "subject", "changes", "decision")
+OBSERVED = ("tenant_id", "project_id", "rev", "n")
 ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at", "created_by", "summary")
 
 
@@ -45,6 +46,39 @@ RECORDS = {
         {"run_id": "another"},
     ),
     "work_deleted": Record(("tenant_id", "id"), ("project_id", "thing"), {"thing": "section"}, {"id": "another"}),
+    "toc_measurements": Record(
+        OBSERVED,
+        ("indicator_key", "value", "as_of", "as_of_until", "recorded_at", "recorded_by"),
+        {"value": 99.0},
+        {"n": 99},
+    ),
+    "toc_assumption_reviews": Record(
+        OBSERVED,
+        ("assumption_key", "status", "reason", "recorded_at", "recorded_by"),
+        {"status": "holding"},
+        {"n": 99},
+    ),
+    "toc_waivers": Record(
+        OBSERVED,
+        ("code", "refs", "reason", "owner", "due", "recorded_at", "recorded_by"),
+        {"due": "2999-01-01"},
+        {"n": 99},
+    ),
+    "toc_decisions": Record(
+        OBSERVED, ("text", "rationale", "about", "recorded_at", "recorded_by"), {"text": "forged"}, {"n": 99}
+    ),
+}
+
+OBSERVATIONS: Mapping[str, Mapping[str, Any]] = {
+    "toc_measurements": {
+        "indicator_key": "IN1",
+        "value": 1.5,
+        "as_of": "2026-01-01",
+        "as_of_until": "2026-01-01T23:59:59.999Z",
+    },
+    "toc_assumption_reviews": {"assumption_key": "AS1", "status": "refuted", "reason": "The coast is rock"},
+    "toc_waivers": {"code": "GA_LEAP", "refs": "[]", "reason": "For now", "owner": "ada", "due": "2026-06-01"},
+    "toc_decisions": {"text": "Walk on", "rationale": "It holds elsewhere", "about": '["AS1"]'},
 }
 
 
@@ -83,7 +117,8 @@ class History:
 
 
 def _make_history(engine: Engine) -> None:
-    """A project, an entry in the changelog of an atom, and an atom, a task and a run that were deleted."""
+    """A project, an entry in the changelog of an atom, an atom, a task and a run that were deleted, and whatever is
+    observed of a purpose."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     task = ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "Walk"}]).created[0].id
@@ -95,7 +130,12 @@ def _make_history(engine: Engine) -> None:
     ada.call("container.delete", containerType="task", id=done, version=1)
     engine.as_owner(
         "INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by) "
-        "SELECT tenant_id, 'gone', id, created_at, 'ada' FROM projects"
+        "SELECT tenant_id, 'gone', id, created_at, 'ada' FROM projects",
+        *(
+            f"INSERT INTO {table} (tenant_id, project_id, rev, n, recorded_at, recorded_by, {', '.join(observed)}) "
+            f"SELECT tenant_id, id, rev, 0, created_at, 'ada', {', '.join(map(repr, observed.values()))} FROM projects"
+            for table, observed in OBSERVATIONS.items()
+        ),
     )
 
 

@@ -40,6 +40,7 @@ ONLY_ONE_SAYS = {
     # On PostgreSQL nobody has the right to delete these rows.
     "organizations: trigger organizations_are_never_deleted",
     "projects: trigger projects_are_never_deleted",
+    "toc_keys: trigger toc_keys_are_never_deleted",
     # They keep that text index; under row level security PostgreSQL would not use one.
     "work_nodes: trigger work_text_relearns",
     "work_nodes: trigger work_text_forgets",

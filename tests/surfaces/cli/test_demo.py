@@ -132,7 +132,24 @@ def test_a_second_demo_leaves_the_facts_as_somebody_went_on_with_them(run: Run) 
     assert run(*listed).out == before
 
 
-def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_taken_away(run: Run) -> None:
+def test_the_facts_of_the_demo_are_those_that_its_versions_stand_on(run: Run) -> None:
+    run("demo", "--db", "demo.db")
+    runs = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
+    draft, committed = (one["id"] for one in runs)
+
+    versions = run("purpose", "versions", "--project", "clean-water", "--db", "demo.db", "--json").answer["versions"]
+
+    assert [one.get("context_run") for one in versions] == [committed, committed, None]
+    assert run("context", "delete", committed, "--db", "demo.db", "--json").refusal == (6, "run_bound")
+    run("context", "delete", draft, "--db", "demo.db")
+    assert run("demo", "--db", "demo.db", "--json").answer["made"] == ["clean-water"]
+    assert run("demo", "--db", "demo.db", "--json").answer["made"] == []
+
+
+def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_taken_away(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groundplan.demo.fill_purpose", lambda *_: False)  # nothing stands on the facts
     run("demo", "--db", "demo.db")
     runs = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
     draft, committed = (one["id"] for one in runs)
@@ -144,6 +161,14 @@ def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_take
     run("context", "delete", draft, "--db", "demo.db")
     assert run("demo", "--db", "demo.db", "--json").answer["made"] == ["clean-water"]
     assert "Facts that clean-water stands on:" in run("demo", "--db", "demo.db").out
+
+
+def test_the_demo_has_a_theory_of_change_in_two_versions_and_a_draft(run: Run) -> None:
+    shown = run("demo", "--db", "demo.db", "--json").answer["purpose"]
+
+    assert [one["status"] for one in shown["versions"]] == ["PUBLISHED", "PUBLISHED", "DRAFT"]
+    assert sum(shown["counts"][sort] for sort in ("goal", "outcome", "output", "activity")) in range(28, 34)
+    assert "2 versions published and a draft in progress" in run("demo", "--db", "demo.db").out
 
 
 def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> None:
@@ -215,7 +240,7 @@ def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(*shlex.split(export)[1].split("="))
     codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 
-    assert codes == [0, 0, 0, 0, 0, 0, 4]
+    assert codes == [0, 0, 0, 0, 0, 0, 0, 0, 4]
     assert "work onboard" in tried[0]
 
 

@@ -139,7 +139,12 @@ def test_an_empty_list_says_how_to_begin(run: Run) -> None:
 
 @each(READS)
 def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[Any, Any], command: Command) -> None:
-    meant = {"PROJECT": "atlas", "TYPE": "TASK" if command.words[0] == "section" else "atom"}
+    meant = {
+        "PROJECT": "atlas",
+        "TYPE": "TASK" if command.words[0] == "section" else "atom",
+        "GATE": "A",
+        "OPERATION": '{"kind": "read"}',
+    }
     required = [meant.get(word, word) for word in usage(operation, command).split()[1:]]
 
     refused = run(*required, "--db", "nope.db", "--json")

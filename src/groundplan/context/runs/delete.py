@@ -6,14 +6,30 @@ from msgspec import Struct, field
 
 from groundplan.context.events import Op
 from groundplan.context.run import RunFinal, RunRow, project_of_run, run_row
+from groundplan.kernel import ports
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
+
+
+class RunBound(RuleViolated):
+    """A run on which a published version stands stays in view."""
+
+    code = "run_bound"
+
+    def __init__(self, run_id: str, versions: list[int]) -> None:
+        numbers = ", ".join(map(str, versions))
+        super().__init__(
+            f"run {run_id} stays: version {numbers} of the purpose was published on it, and stands on it for ever",
+            run=run_id,
+            versions=versions,
+        )
 
 
 class TakeAway(Struct, rename="camel", forbid_unknown_fields=True):
@@ -55,11 +71,15 @@ def delete(tx: Transaction, request: TakeAway) -> Deleted:
 
     Raises:
         NotFound: there is no such run.
+        RunBound: a published version of the purpose stands on it.
     """
     row = run_row(tx, request.run_id)
     if row.is_draft:
         _remove(tx, row)
     else:
+        versions = ports.versions_on_run(tx, row.id)
+        if versions:
+            raise RunBound(row.id, versions)
         tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
     tx.record(Op.DELETED, row.id, changed("status", row.status, None))
     return Deleted(row.id)

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.plan import KINDS, Choice, Number, Plan, Text, kind_of, last_of
-from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
+from groundplan.kernel.input_gate.text_limits import Marker
 from groundplan.kernel.wording import Path, alternatives, nearest, quoted, refusal, rendered
 
 
@@ -214,7 +214,7 @@ def compiled(hint: Any, extras: tuple[Any, ...] = ()) -> Plan:
     if issubclass(origin, Struct):
         return record_of(origin)
     if origin is str:
-        return Text(metas, [extra for extra in extras if isinstance(extra, MaxBytes | NormalizedName)])
+        return Text(metas, [extra for extra in extras if isinstance(extra, Marker)])
     if origin is int or origin is float:
         return Number(metas, whole=origin is int)
     if origin is bool:

@@ -28,15 +28,24 @@ class NormalizedName:
     long_code: str = "too_long"
 
 
+@dataclass(frozen=True, slots=True)
+class NotBlank:
+    """A text in which something is said."""
+
+
 Name = Annotated[str, NormalizedName()]
 
-Marker = MaxBytes | NormalizedName
+Marker = MaxBytes | NormalizedName | NotBlank
 
 
 def applied(marker: Marker, text: str, path: Path) -> str:
     """The text as the marker wants it, or the refusal."""
     if isinstance(marker, MaxBytes):
         _check_bytes(text, marker.limit_bytes, path)
+        return text
+    if isinstance(marker, NotBlank):
+        if not text.strip():
+            raise refusal(path, "must not be blank")
         return text
     return _normalized(text, marker, path)
 

@@ -45,7 +45,7 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     found = _visible(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
         raise NotFound("project", ref, near=_near_names(tx, ref))
-    if not allows(found.role, permission):
+    if not allows(found.role, permission, found.policies):
         raise Forbidden(
             f"you are {found.role} of this project and this needs {permission}; ask an owner for a larger role",
             role=found.role,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from groundplan.kernel.access import WIDENED_BY, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
 from groundplan.kernel.store.tables import SCHEMA, FrozenWhen, Schema, Table, roles_sql
 
@@ -111,6 +112,42 @@ class NotAnOption(RuleViolated):
         super().__init__("the value is none of the options", table=table)
 
 
+class VersionGap(Conflict):
+    """Version numbers run 1, 2, 3, and a version keeps its own."""
+
+    code = "version_gap"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("a version has the next number of its project, and keeps it", table=table)
+
+
+class KeyReused(Conflict):
+    """A stable key means one thing for ever."""
+
+    code = "key_reused"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("a key is given once", table=table)
+
+
+class RunBound(RuleViolated):
+    """A run of facts on which a published version stands stays in view."""
+
+    code = "run_bound"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("a published version stands on this run", table=table)
+
+
+class RunNotFinal(RuleViolated):
+    """A version stands on facts that are committed and in view."""
+
+    code = "run_not_final"
+
+    def __init__(self, table: str) -> None:
+        super().__init__("this run is a draft, or was deleted; bind one that is in force", table=table)
+
+
 REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "frozen": Frozen,
     "append_only": Frozen,
@@ -124,6 +161,10 @@ REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
     "source_missing": SourceMissing,
     "lower_provenance": LowerProvenance,
     "not_an_option": NotAnOption,
+    "version_gap": VersionGap,
+    "key_reused": KeyReused,
+    "run_bound": RunBound,
+    "run_not_final": RunNotFinal,
 }
 
 
@@ -226,11 +267,12 @@ def _postgres_child_function(frozen: FrozenWhen, child: str, columns: tuple[str,
 
 def _postgres_reserved(table: Table) -> Iterator[str]:
     for permission, columns in (table.reserved_columns or {}).items():
-        name = f"guard_{table.name}_{'_'.join(columns)}"
+        name = f"guard_{table.name}_{permission.value.replace(':', '_')}"
         yield (
             f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
             f"SET search_path = {SCHEMA}, pg_temp AS $$ BEGIN "
-            f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({roles_sql(permission)})) THEN "
+            f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({roles_sql(permission)}))"
+            f"{_postgres_widened(table, permission)} THEN "
             f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "
             f"RETURN NEW; END $$"
         )
@@ -238,3 +280,15 @@ def _postgres_reserved(table: Table) -> Iterator[str]:
             f"CREATE TRIGGER {name} BEFORE UPDATE OF {', '.join(columns)} ON {table.name} "
             f"FOR EACH ROW EXECUTE FUNCTION {name}()"
         )
+
+
+def _postgres_widened(table: Table, permission: Permission) -> str:
+    """What else lets an actor do this, where the policies of a project may give the permission to more roles."""
+    policy = WIDENED_BY.get(permission)
+    if policy is None:
+        return ""
+    given = f"SELECT policies::json ->> '{policy}' FROM projects WHERE tenant_id = OLD.tenant_id"
+    return (
+        f" AND NOT OLD.{table.key_column} = ANY (gp_projects_as(ARRAY[("
+        f"{given} AND id = OLD.{table.key_column})]::text[]))"
+    )

@@ -27,3 +27,101 @@ INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject,
 SELECT :tenant_id, r.project_id, r.rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
   FROM json_to_recordset(:rows::json)
     AS r (project_id text, rev bigint, n bigint, v bigint, op text, subject text, changes text, decision text);
+
+-- name: tables_called
+-- Differs from SQLite, which has another catalog.
+SELECT relname::text
+  FROM pg_class
+ WHERE relnamespace = current_schema()::regnamespace
+   AND relkind IN ('r', 'p')
+   AND left(relname, length(:prefix::text)) = :prefix::text
+ ORDER BY relname::text COLLATE "C";
+
+-- name: live_structures
+-- Differs from SQLite, which keeps the text of statements: here the catalog has the facts themselves.
+SELECT t.relname::text,
+       NULL,
+       json_build_object(
+           'columns',
+           coalesce(
+               (SELECT json_object_agg(a.attname, format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum)
+                  FROM pg_attribute AS a
+                 WHERE a.attrelid = t.oid
+                   AND a.attnum > 0
+                   AND NOT a.attisdropped),
+               '{}'
+           ),
+           'keys',
+           coalesce(
+               (SELECT json_agg(ARRAY(SELECT a.attname
+                                        FROM unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
+                                        JOIN pg_attribute AS a
+                                          ON a.attrelid = t.oid
+                                         AND a.attnum = k.attnum
+                                       ORDER BY k.place)
+                                ORDER BY i.indexrelid)
+                  FROM pg_index AS i
+                 WHERE i.indrelid = t.oid
+                   AND i.indisunique
+                   AND i.indpred IS NULL),
+               '[]'
+           ),
+           'references',
+           coalesce(
+               (SELECT json_agg(json_build_object(
+                                    'columns', ARRAY(SELECT a.attname
+                                                       FROM unnest(r.conkey) WITH ORDINALITY AS k (attnum, place)
+                                                       JOIN pg_attribute AS a
+                                                         ON a.attrelid = t.oid
+                                                        AND a.attnum = k.attnum
+                                                      ORDER BY k.place),
+                                    'table', (SELECT f.relname FROM pg_class AS f WHERE f.oid = r.confrelid)
+                                )
+                                ORDER BY r.conname)
+                  FROM pg_constraint AS r
+                 WHERE r.conrelid = t.oid
+                   AND r.contype = 'f'),
+               '[]'
+           )
+       )::text
+  FROM pg_class AS t
+ WHERE t.relnamespace = current_schema()::regnamespace
+   AND t.relkind IN ('r', 'p')
+   AND t.relname::text IN (SELECT value FROM each(:names));
+
+-- name: live_row_security
+-- Differs from SQLite, which has no row level security. What is not there is guarded by nothing; of the policies, those
+-- count that add something to what the current role may do.
+SELECT asked.value,
+       json_build_object(
+           'enabled', coalesce(t.relrowsecurity, false),
+           'forced', coalesce(t.relforcerowsecurity, false),
+           'policies',
+           coalesce(
+               (SELECT json_agg(json_build_object(
+                                    'name', p.polname,
+                                    'command', CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT'
+                                                             WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE'
+                                                             ELSE 'ALL' END,
+                                    'reads', pg_get_expr(p.polqual, p.polrelid),
+                                    'writes', pg_get_expr(p.polwithcheck, p.polrelid)
+                                )
+                                ORDER BY p.polname)
+                  FROM pg_policy AS p
+                 WHERE p.polrelid = t.oid
+                   AND p.polpermissive
+                   AND EXISTS (SELECT 1 FROM unnest(p.polroles) AS role WHERE role = 0 OR pg_has_role(role, 'USAGE'))),
+               '[]'
+           ),
+           'owned', coalesce(pg_has_role(t.relowner, 'MEMBER'), false),
+           'is_superuser', EXISTS (SELECT 1 FROM pg_roles AS r WHERE r.rolsuper AND pg_has_role(r.oid, 'MEMBER')),
+           'bypasses_policies', EXISTS (SELECT 1
+                                          FROM pg_roles AS r
+                                         WHERE r.rolbypassrls
+                                           AND pg_has_role(r.oid, 'MEMBER'))
+       )::text
+  FROM each(:names) AS asked
+  LEFT JOIN pg_class AS t
+    ON t.relname::text = asked.value
+   AND t.relnamespace = current_schema()::regnamespace
+   AND t.relkind IN ('r', 'p');

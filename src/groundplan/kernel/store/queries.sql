@@ -122,3 +122,25 @@ DELETE FROM answers
                                          ORDER BY at
                                          LIMIT :at_most)
 RETURNING 1;
+
+-- name: tables_called
+-- The tables whose names begin so.
+SELECT name
+  FROM sqlite_schema
+ WHERE type = 'table'
+   AND substr(name, 1, length(:prefix)) = :prefix
+ ORDER BY name;
+
+-- name: live_structures
+-- What some tables consist of: the statements that made each of them, the table itself first, then its indexes.
+SELECT tbl_name, sql, NULL
+  FROM sqlite_schema
+ WHERE type IN ('table', 'index')
+   AND tbl_name IN (SELECT value FROM each(:names))
+   AND sql IS NOT NULL
+ ORDER BY type DESC, name;
+
+-- name: live_row_security
+-- How some tables are guarded row by row: here by nothing of the engine's own.
+SELECT value, NULL
+  FROM each(:names);

@@ -32,6 +32,7 @@ def demo(invocation: Invocation) -> Outcome:
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
         work = session.call("work.open", project=example.PROJECTS[0].name)
         facts = _facts(session, example.PROJECTS[0].name)
+        theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
     data = {
         "db": _without_password(db),
         "made": made,
@@ -39,10 +40,12 @@ def demo(invocation: Invocation) -> Outcome:
         "members": members.members,
         "work": work.summary,
         "context": facts,
+        "purpose": {"versions": theory.versions, "counts": theory.counts, "health": theory.health.overall},
     }
 
     def draw() -> None:
         from groundplan.surfaces.cli.drawing import draw_answer, draw_table, say
+        from groundplan.surfaces.cli.purpose_drawing import summed_up
         from groundplan.surfaces.cli.work_drawing import counted
 
         say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
@@ -52,6 +55,7 @@ def demo(invocation: Invocation) -> Outcome:
         say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
         if facts:
             say("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _counted_facts(facts))
+        say("", f"Why {example.PROJECTS[0].name} is done, as a theory of change:", "", *summed_up(theory))
         say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
 
     return Outcome(data, draw)
@@ -94,6 +98,8 @@ def _suggestions(db: str) -> list[str]:
         f"{program} work onboard --project {name}",
         f"{program} work next --project {name}",
         f"{program} context view --project {name}",
+        f"{program} purpose open --project {name}",
+        f"{program} purpose diff 1 2 --project {name}",
         f"{program} knowledge context {PATH} --project {example.PROJECTS[1].name}",
         f"{program} member add dana --project {name} --role viewer",
         f"{program} doctor",

@@ -28,6 +28,7 @@ from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_com
 from groundplan.surfaces.cli.knowledge_check import check, confirm
 from groundplan.surfaces.cli.knowledge_rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import operation_apps
+from groundplan.surfaces.cli.purpose_record import decide, measure, review, waive
 from groundplan.surfaces.cli.usage import refused
 
 PROGRAM = "groundplan"
@@ -43,7 +44,8 @@ PLAN = "Your plan"
 AGENTS = "For agents"
 
 
-# Commands that are more than one operation: they look at a working copy or at a file too.
+# Commands that are more than one operation, or a part of one: they look at a working copy or at a file too, or take one
+# thing as it is typed.
 WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
     "context": {
         "set": set_input,
@@ -56,6 +58,12 @@ WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
         "confirm": confirm,
         "export-rules": export_rules,
         "import-rules": import_rules,
+    },
+    "purpose": {
+        "measure": measure,
+        "review": review,
+        "waive": waive,
+        "decide": decide,
     },
 }
 

@@ -1,0 +1,389 @@
+"""What a theory of change costs: to open, edit, publish and compare one of 300 nodes, beside raw SQL on the same rows.
+
+In-process, on SQLite. The floors lie in plain tables that hold the same rows, in WAL mode with `synchronous = FULL` and
+without checks, references, triggers or permissions. The gates are measured alone, as the functions they are, also on a
+theory of 100,000 edges; and what an agent pays is measured over stdio.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import groundplan
+from bench.options import Options
+from bench.peers import groundplan as server_at
+from bench.report import Result
+from bench.rounds import Step, interleaved, medians_ms
+from groundplan import demo
+from groundplan.demo.large_purpose import Ops, fill_large, large_theory
+from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.store.queries import Query
+from groundplan.purpose.content import sql
+from groundplan.purpose.gates.profiles import TABLES as TABLES_OF_CHECKS
+from groundplan.purpose.gates.profiles import Gate
+from groundplan.purpose.gates.result import ContextFacts, Outside
+from groundplan.purpose.gates.run import run_gate
+from groundplan.purpose.model import (
+    Assumption,
+    Confidence,
+    Content,
+    Direction,
+    Edge,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    Node,
+    NodeType,
+    Profile,
+    RiskLevel,
+    content_of,
+)
+from groundplan.purpose.observed import NOTHING_OBSERVED
+from groundplan.session import Session
+
+PROJECT = "atlas"
+NODES, EDGES, INDICATORS = 300, 450, 180
+SMALL = (30, 45, 18)
+LARGE = (40_000, 100_000, 1_000)
+SEED = 7
+BATCH = 10
+ROUNDS, PUBLISHINGS = 100, 30
+WARM_UP = 3
+LARGE_ROUNDS = 3
+TODAY = "2026-11-15"
+
+OPEN_MS_MAX, EDIT_MS_MAX, PUBLISH_MS_MAX, COMPARE_MS_MAX = 30.0, 15.0, 150.0, 50.0
+OPEN_TOKENS_MAX = 2_500
+LISTING_TOKENS_MAX = 1_200
+
+# What a version is read from, and what is known beside it.
+CONTENT = (
+    sql.nodes_of_version,
+    sql.edges_of_version,
+    sql.assumptions_of_version,
+    sql.edge_assumptions_of_version,
+    sql.indicators_of_version,
+)
+BESIDE = (sql.versions, sql.measurements, sql.reviews, sql.waivers, sql.decisions)  # of which there are none here
+TABLES = (
+    "toc_versions",
+    "toc_nodes",
+    "toc_edges",
+    "toc_assumptions",
+    "toc_edge_assumptions",
+    "toc_indicators",
+    "events",
+)
+
+
+def part(options: Options) -> list[Result]:
+    """The benchmark."""
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        return [*_operations(options, Path(folder)), *_gates(options), *_tokens_of(Path(folder))]
+
+
+# --- Operations -------------------------------------------------------------------------------------------------------
+
+
+def _operations(options: Options, folder: Path) -> Iterator[Result]:
+    db = folder / "plan.db"
+    with groundplan.open(str(db), actor="ada") as session:
+        session.call("project.create", name=PROJECT)
+        fill_large(session, PROJECT, large_theory(NODES, EDGES, INDICATORS, SEED))
+        session.call("purpose.publish", project=PROJECT)
+        session.call("purpose.draft", project=PROJECT)
+        with _Raw(db, folder / "raw.db") as raw:
+            took: dict[str, float] = {}
+            # One after the other: publishing leaves versions behind, which an answer would list.
+            for steps, rounds in (
+                ((*_writing(session, raw), *_reading(session, raw)), ROUNDS),
+                (_publishing(session, raw), PUBLISHINGS),
+            ):
+                interleaved(WARM_UP, steps)
+                took |= medians_ms([interleaved(options.rounds(rounds), steps)])
+    size = f"{NODES} nodes, {EDGES} edges, {INDICATORS} indicators"
+    for name, what, bar in (
+        ("open", f"open {size}", OPEN_MS_MAX),
+        ("edit", f"edit, a batch of {BATCH}", EDIT_MS_MAX),
+        ("publish", "publish", PUBLISH_MS_MAX),
+        ("compare", "compare two versions", COMPARE_MS_MAX),
+        ("draft", "draft, a clone of the version", None),
+    ):
+        yield Result("purpose", what, took[name], "ms", bar=bar)
+        yield Result("purpose", f"… beside raw SQL: {name}", took[name], "ms", took[f"raw {name}"], "same rows")
+
+
+def _reading(session: Session, raw: _Raw) -> Sequence[Step]:
+    def check_opened(answer: Any) -> None:
+        assert len(answer.nodes) >= NODES, "a part of the theory is missing"
+
+    def check_compared(answer: Any) -> None:
+        assert answer.nodes.changed, "there is nothing to compare"
+
+    published, draft = raw.version_ids()
+    return (
+        Step("open", lambda: session.call("purpose.open", project=PROJECT), check=check_opened),
+        Step("raw open", lambda: raw.read(BESIDE) + raw.read(CONTENT, draft)),
+        Step(
+            "compare",
+            lambda: session.call("purpose.diff", project=PROJECT, **{"from": 1, "to": "draft"}),
+            check=check_compared,
+        ),
+        Step("raw compare", lambda: raw.read(CONTENT, published) + raw.read(CONTENT, draft)),
+    )
+
+
+def _writing(session: Session, raw: _Raw) -> Sequence[Step]:
+    batch = _Batch()
+
+    def edit() -> Any:
+        return session.call("purpose.edit", project=PROJECT, operations=batch.operations)
+
+    return (
+        Step("edit", edit, before=batch.prepare, check=batch.keep),
+        Step("raw edit", raw.edit),
+    )
+
+
+class _Batch:
+    """Ten operations of all sorts, after which there is as much as before: each round takes away what the last made."""
+
+    def __init__(self) -> None:
+        self._round = 0
+        self._node: str | None = None
+        self.operations: Ops = []
+
+    def prepare(self) -> None:
+        self._round += 1
+        last = [{"op": "remove_node", "node": self._node}] if self._node else []
+        number = self._round % 50 + 1
+        self.operations = [
+            *last,
+            {"op": "add_node", "ref": "new", "node_type": "OUTPUT", "title": f"A new output, {self._round}"},
+            {"op": "add_edge", "source": f"AC{number}", "target": "new", "mechanism": "By doing it"},
+            {"op": "add_edge", "source": "new", "target": f"OC{number}", "confidence": "low"},
+            {"op": "add_assumption", "node": "new", "assumption_text": "It is wanted", "risk_level": "LOW"},
+            {"op": "add_indicator", "node": "new", "name": "How many there are", "unit": "pieces"},
+            *(
+                {"op": "update_node", "node": f"OP{number + place}", "title": f"Renamed in round {self._round}.{place}"}
+                for place in range(2)
+            ),
+            {"op": "update_indicator", "indicator": f"IN{number}", "target": self._round},
+            {"op": "update_node", "node": f"AC{number}", "description": f"Described in round {self._round}"},
+        ]
+
+    def keep(self, answer: Any) -> None:
+        self._node = answer.created[0].key
+        assert answer.applied in (BATCH, BATCH - 1)
+
+
+def _publishing(session: Session, raw: _Raw) -> Sequence[Step]:
+    def check(answer: Any) -> None:
+        assert answer.gate.passed
+
+    publish = Step("publish", lambda: session.call("purpose.publish", project=PROJECT), check=check)
+    draft = Step("draft", lambda: session.call("purpose.draft", project=PROJECT))
+    return publish, Step("raw publish", raw.publish), draft, Step("raw draft", raw.clone)
+
+
+class _Raw:
+    """The rows of a plan in plain tables, and what has to be done to them at least."""
+
+    def __init__(self, db: Path, raw: Path) -> None:
+        self._connection = sqlite3.connect(raw, isolation_level=None)
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("ATTACH ? AS plan", (str(db),))
+        for table in TABLES:
+            self._connection.execute(f"CREATE TABLE main.{table} AS SELECT * FROM plan.{table}")
+            by_id = "project_id, rev, n" if table == "events" else "id"
+            self._connection.execute(f"CREATE UNIQUE INDEX main.{table}_by_id ON {table} (tenant_id, {by_id})")
+            if table not in ("events", "toc_versions"):
+                self._connection.execute(f"CREATE INDEX main.{table}_by_version ON {table} (tenant_id, toc_version_id)")
+        for table in ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions"):
+            self._connection.execute(f"CREATE TABLE main.{table} AS SELECT * FROM plan.{table}")
+        self._connection.execute("DETACH plan")
+        self._events = self._connection.execute("SELECT * FROM events ORDER BY rev DESC, n DESC LIMIT 10").fetchall()
+        self._project, self._draft = self._connection.execute(
+            "SELECT project_id, id FROM toc_versions WHERE status = 'DRAFT'"
+        ).fetchone()
+        self._rows = {
+            table: self._connection.execute(
+                f"SELECT * FROM {table} WHERE toc_version_id = ?",
+                (self._draft,),
+            ).fetchall()
+            for table in TABLES[1:-1]
+        }
+        self._made = 0
+
+    def __enter__(self) -> _Raw:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def version_ids(self) -> list[str]:
+        """The published version and the draft."""
+        return [id_ for (id_,) in self._connection.execute("SELECT id FROM toc_versions ORDER BY version_number")]
+
+    def read(self, queries: Sequence[Query], version_id: str = "") -> int:
+        """How many rows there are."""
+        values = {
+            "tenant_id": "local",
+            "project_id": self._project,
+            "version_id": version_id,
+            "before_rev": 2**53,
+            "at_latest": "9999",
+            "after_rev": 0,
+            "after_n": 0,
+            "at_most": 2**53,
+        }
+        return sum(
+            len(self._connection.execute(query.sqlite, {name: values[name] for name in query.parameters}).fetchall())
+            for query in queries
+        )
+
+    def edit(self) -> None:
+        """One node with two edges, an assumption and an indicator instead of another, four rows changed, ten events."""
+        with self._transaction():
+            for table, count in (("toc_nodes", 1), ("toc_edges", 2), ("toc_assumptions", 1), ("toc_indicators", 1)):
+                rows = self._rows[table][:count]
+                for row in rows:
+                    self._connection.execute(f"DELETE FROM {table} WHERE tenant_id = ? AND id = ?", (row[0], row[3]))
+                self._insert(table, rows)
+            for place in range(1, 4):
+                self._connection.execute(
+                    "UPDATE toc_nodes SET title = ? WHERE tenant_id = ? AND id = ?",
+                    (f"Renamed {self._made}", "local", self._rows["toc_nodes"][place][3]),
+                )
+            self._connection.execute(
+                "UPDATE toc_indicators SET target = ? WHERE tenant_id = ? AND id = ?",
+                (self._made, "local", self._rows["toc_indicators"][1][3]),
+            )
+            self._record(BATCH)
+
+    def publish(self) -> None:
+        """Read it, write the results of a gate into its row, and record it."""
+        self.read(CONTENT, self._draft)
+        with self._transaction():
+            self._connection.execute(
+                "UPDATE toc_versions SET status = 'PUBLISHED', gates = ?, rev = rev + 1 WHERE tenant_id = ? AND id = ?",
+                ("g" * 4_000, "local", self._draft),
+            )
+            self._record(1)
+
+    def clone(self) -> None:
+        """Every row of a version once more."""
+        with self._transaction():
+            version_id = f"version-{self._made}"
+            for table, rows in self._rows.items():
+                self._insert(table, [(*row[:2], version_id, f"{row[3]}-{self._made}", *row[4:]) for row in rows])
+            self._record(1)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._made += 1
+        self._connection.execute("BEGIN IMMEDIATE")
+        yield
+        self._connection.execute("COMMIT")
+
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        marks = ", ".join("?" * len(rows[0]))
+        self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+    def _record(self, count: int) -> None:
+        names = [column[0] for column in self._connection.execute("SELECT * FROM events LIMIT 0").description]
+        rev = names.index("rev")
+        number = names.index("n")
+        rows = []
+        for place, row in enumerate(self._events[:count]):
+            written = list(row)
+            written[rev], written[number] = 10**6 + self._made, place
+            rows.append(tuple(written))
+        self._insert("events", rows)
+
+
+# --- Gates ------------------------------------------------------------------------------------------------------------
+
+
+def _gates(options: Options) -> Iterator[Result]:
+    for size, rounds, unit in (
+        ((NODES, EDGES, INDICATORS), options.rounds(ROUNDS), "ms"),
+        (LARGE, 1 if options.quick else LARGE_ROUNDS, "s"),
+    ):
+        content = _content(large_theory(*size, SEED))
+        for gate in TABLES_OF_CHECKS:
+            took = min(_timed(partial(_ran, gate, content)) for _ in range(rounds))
+            what = f"gate {gate}, {size[0]:,} nodes, {size[1]:,} edges"
+            yield Result("purpose", what, took * (1000 if unit == "ms" else 1), unit)
+
+
+def _ran(gate: Gate, content: Content) -> None:
+    served = {node.key: 1 for node in content.of_type(NodeType.ACTIVITY)}
+    outside = Outside(ContextFacts("run"), served, [])
+    result = run_gate(gate, content, NOTHING_OBSERVED, profile=Profile.STANDARD, outside=outside, today=TODAY)
+    assert result.passed, "the theory that was made does not hold"
+
+
+def _timed(act: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    act()
+    return time.perf_counter() - begin
+
+
+def _content(batches: Sequence[Ops]) -> Content:
+    """The theory that some batches make, under the keys that they foresee."""
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    assumptions: list[Assumption] = []
+    indicators: list[Indicator] = []
+    for op in (op for batch in batches for op in batch):
+        fields = {name: value for name, value in op.items() if name not in ("op", "ref")}
+        match op["op"]:
+            case "add_node":
+                fields["node_type"] = NodeType(fields["node_type"])
+                nodes.append(Node(id=op["ref"], key=op["ref"], **fields))
+            case "add_edge":
+                fields["confidence"] = Confidence(fields["confidence"])
+                edges.append(Edge(id=str(len(edges)), **fields))
+            case "add_assumption":
+                risk = fields.pop("risk_level", None)
+                ends = fields.pop("source", None), fields.pop("target", None)
+                place = EdgeName(*ends, EdgeType.CONTRIBUTES_TO) if ends[0] else None
+                key = f"AS{len(assumptions) + 1}"
+                fields = {"node": None, **fields, "risk_level": RiskLevel(risk) if risk else None}
+                assumptions.append(Assumption(id=key, key=key, edge=place, **fields))
+            case "add_indicator":
+                key = f"IN{len(indicators) + 1}"
+                fields["direction"] = Direction(fields["direction"])
+                indicators.append(Indicator(id=key, key=key, **fields))
+    return content_of(nodes, edges, assumptions, indicators)
+
+
+# --- Tokens -----------------------------------------------------------------------------------------------------------
+
+
+def _tokens_of(folder: Path) -> Iterator[Result]:
+    db = folder / "small.db"
+    example = demo.PROJECTS[0].name
+    with groundplan.open(str(db), actor="ada") as session:
+        demo.fill(session)
+        session.call("project.create", name=PROJECT)
+        fill_large(session, PROJECT, large_theory(*SMALL, SEED))
+    with server_at(db, "--tools", "purpose") as server:
+        listing = server.begin().ask("tools/list")["tools"]
+        answers = {name: server.call("toc_open", {"project": name}) for name in (example, PROJECT)}
+    sizes = {example: "the example, about 30 nodes", PROJECT: "{} nodes, {} edges, {} indicators".format(*SMALL)}
+    for name, answer in answers.items():
+        yield Result("purpose", f"toc_open of {sizes[name]}", tokens(answer), "tokens", bar=OPEN_TOKENS_MAX)
+    compact = json.dumps({"tools": listing}, separators=(",", ":"), ensure_ascii=False)
+    what = f"tools/list, purpose; tools: {len(listing)}"
+    yield Result("purpose", what, tokens(compact), "tokens", bar=LISTING_TOKENS_MAX)

@@ -1,0 +1,56 @@
+"""Content as canonical JSON, and its hash: equal content gives equal bytes, whenever and wherever it was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from groundplan.purpose.model import Content
+
+CONTENT_FORMAT = 1
+WHOLE_MAX = 2**53  # beyond it a float is whole by lack of digits
+
+
+def canonical_json(content: Content) -> bytes:
+    """Content without row ids: sorted by key, names sorted, no space, whole numbers without a fraction."""
+    return msgspec.json.encode(_plain(content), order="sorted")
+
+
+def content_hash(content: Content) -> str:
+    """The SHA-256 of the canonical JSON."""
+    from hashlib import sha256  # megabytes of OpenSSL, which only who publishes or checks needs
+
+    return sha256(canonical_json(content)).hexdigest()
+
+
+def _plain(content: Content) -> dict[str, Any]:
+    return {
+        "format": CONTENT_FORMAT,
+        "nodes": [_whole(_named(node)) for node in content.nodes.values()],
+        "edges": [_whole(_named(edge)) for edge in content.edges],
+        "assumptions": [_whole(_named(one)) for one in content.assumptions.values()],
+        "indicators": [_whole(_named(one)) for one in content.indicators.values()],
+    }
+
+
+def _named(row: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = row._asdict()
+    del fields["id"]
+    return fields
+
+
+def plain_number(value: float) -> float:
+    """A number as people write it: 5000, not 5000.0."""
+    return int(value) if value.is_integer() and abs(value) < WHOLE_MAX else value
+
+
+def _whole(value: Any) -> Any:
+    """Values in which a number that is whole has one spelling."""
+    if isinstance(value, float):
+        return plain_number(value)
+    if isinstance(value, dict):
+        return {name: _whole(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_whole(one) for one in value]
+    return value

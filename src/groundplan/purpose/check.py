@@ -1,0 +1,225 @@
+"""Check a version: its gates, its health, its structure, or what would become of a proposed operation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.purpose.analysing import Analysis
+from groundplan.purpose.compliance.proposal import ProposedOperation
+from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.content import checked_content
+from groundplan.purpose.cutting import cut_lists
+from groundplan.purpose.dates import checked_moment
+from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.health import health_at
+from groundplan.purpose.health_metrics import Health
+from groundplan.purpose.limits import Ref
+from groundplan.purpose.model import Profile
+from groundplan.purpose.outside import gate_inputs
+from groundplan.purpose.read_observations import Known, observations_of
+from groundplan.purpose.version import VersionRef, version_there
+
+PATHWAYS = 50
+PATHWAYS_MAX = 500
+
+# What is for some sorts of check only.
+_GATES = ("A", "B")
+_FOR = {
+    "operation": ("compliance",),
+    "node": ("analysis",),
+    "assumption": ("analysis",),
+    "limit": ("analysis",),
+    "profile": _GATES,
+    "version": (*_GATES, "health", "analysis"),
+    "as_of": (*_GATES, "health", "analysis"),
+}
+
+
+class CheckPurpose(Struct, forbid_unknown_fields=True):
+    """What to check, gate A where nothing is said, of which version: the draft, else the one published last."""
+
+    project: Name
+    gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
+    version: VersionRef | None = None
+    profile: Profile | None = None
+    operation: Annotated[ProposedOperation, Brief()] | None = None
+    node: Ref | None = None
+    assumption: Ref | None = None
+    limit: Annotated[int, Meta(ge=1, le=PATHWAYS_MAX)] | None = None
+    as_of: str | None = None
+
+
+def check(tx: Transaction, request: CheckPurpose) -> GateResult:
+    """What a gate says. Of a published version it says for ever what it said at its publishing.
+
+    Raises:
+        NotFound: there is no such version.
+        Invalid: the request says something that is of another sort of check.
+        ContentAltered: a published version is not what was published.
+    """
+    from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
+    from groundplan.purpose.gates.shortening import shortened
+
+    gate: Literal["A", "B"] = "B" if request.gate == "B" else "A"
+    _refuse_strange(request, gate)
+    row = version_there(tx, request.version)
+    content = checked_content(tx, row)
+    observations, outside, today = gate_inputs(tx, row, content, as_of=_as_of(request))
+    profile = request.profile or row.profile
+    result = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    limit = tx.preferences.answer_tokens_max
+    found: GateResult = shortened([result], tokens_max=limit, answer=lambda results: results[0])
+    return found
+
+
+def health(tx: Transaction, request: CheckPurpose) -> Health:
+    """How healthy a version is, now or as of a day.
+
+    Raises:
+        NotFound: there is no such version.
+        Invalid: the request says something that is of another sort of check.
+        ContentAltered: a published version is not what was published.
+    """
+    _refuse_strange(request, "health")
+    row = version_there(tx, request.version)
+    as_of = _as_of(request)
+    content = checked_content(tx, row)
+    found = health_at(tx, content, observations_of(tx, content, Known(as_of=as_of)), as_of=as_of)
+    return cut_lists(found, tx.preferences.answer_tokens_max)
+
+
+def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
+    """How a version hangs together: pathways from a node, what an assumption touches, where it is weak.
+
+    Raises:
+        NotFound: there is no such version, or what is named is not in it.
+        Invalid: the request says something that is of another sort of check.
+        ContentAltered: a published version is not what was published.
+    """
+    from groundplan.purpose.analysing import analyse
+
+    _refuse_strange(request, "analysis")
+    row = version_there(tx, request.version)
+    content = checked_content(tx, row)
+    for name, ref, there in (
+        ("node", request.node, content.nodes),
+        ("assumption", request.assumption, content.assumptions),
+    ):
+        if ref is not None and ref not in there:
+            raise NotFound(name, ref, hint="toc_open shows the keys", field=name)
+    observed = observations_of(tx, content, Known(as_of=_as_of(request)))
+    limit = request.limit or PATHWAYS
+    found = analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
+    return cut_lists(found, tx.preferences.answer_tokens_max)
+
+
+def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
+    """The checklist for a proposed operation, computed.
+
+    Raises:
+        Invalid: no operation is proposed, or the request says something that is of another sort of check.
+    """
+    from groundplan.purpose.compliance.checklist import checklist  # only who proposes something reads it
+
+    _refuse_strange(request, "compliance")
+    if request.operation is None:
+        raise missing("operation", (), wanted='the operation that is proposed, such as {"kind": "publish"}')
+    return checklist(tx, request.operation)
+
+
+def _as_of(request: CheckPurpose) -> str | None:
+    return None if request.as_of is None else checked_moment(request.as_of, ("as_of",))
+
+
+def _refuse_strange(request: CheckPurpose, sort: str) -> None:
+    """Nothing that is said goes unheard.
+
+    Raises:
+        Invalid: it is for another sort of check.
+    """
+    if request.gate not in (None, sort):
+        raise refusal(("gate",), f"must be {sort} here, not {request.gate}; or leave it out")
+    for name, sorts in _FOR.items():
+        if getattr(request, name) is not None and sort not in sorts:
+            raise refusal((name,), f"is for gate {' or '.join(sorts)}, not for {sort}; leave it out")
+
+
+def _operation(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
+    return _ROUTES.get(request.gate or "A")
+
+
+HEALTH = Operation(
+    name="purpose.health",
+    summary="How healthy a version is: metrics, bands, and how each goal is reached.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=CheckPurpose,
+    output=Health,
+    handler=health,
+    project=lambda _tx, request: request.project,
+    command=Command(
+        ("purpose", "health"),
+        fixed={"gate": "health"},
+        without=("profile", "operation", "node", "assumption", "limit"),
+    ),
+)
+
+ANALYSIS = Operation(
+    name="purpose.analysis",
+    summary="How a version hangs together: pathways to goals, orphans, weak links, what assumptions touch.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=CheckPurpose,
+    output=Analysis,
+    handler=analysis,
+    project=lambda _tx, request: request.project,
+    command=Command(("purpose", "analysis"), fixed={"gate": "analysis"}, without=("profile", "operation")),
+)
+
+COMPLIANCE = Operation(
+    name="purpose.compliance",
+    summary="The compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=CheckPurpose,
+    output=Compliance,
+    handler=compliance,
+    project=lambda _tx, request: request.project,
+    command=Command(
+        ("purpose", "compliance"),
+        arguments=("operation",),
+        fixed={"gate": "compliance"},
+        without=("profile", "node", "assumption", "limit", "version", "as_of"),
+    ),
+)
+
+_ROUTES: dict[str, Operation[CheckPurpose, Any]] = {
+    "health": HEALTH,
+    "analysis": ANALYSIS,
+    "compliance": COMPLIANCE,
+}
+
+OPERATION = Operation(
+    name="purpose.check",
+    summary="Check a version: gate A or B, health, analysis, or compliance of a proposed operation.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=CheckPurpose,
+    output=GateResult,
+    handler=check,
+    project=lambda _tx, request: request.project,
+    becomes=(HEALTH, ANALYSIS, COMPLIANCE),
+    route=_operation,
+    tool=Tool("toc_check", Group.PURPOSE),
+    command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
+)

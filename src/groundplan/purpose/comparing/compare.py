@@ -1,0 +1,294 @@
+"""Compare two versions by their stable keys: what came, what went, what is said otherwise, what is connected otherwise.
+
+An edge has no key. It is known by its ends and its type; where between two ends just one edge went and one came, it is
+the same edge of another type, and what was assumed of it stays with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.purpose.model import (
+    Assumption,
+    Content,
+    Edge,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    Node,
+    NodeType,
+    RiskLevel,
+    edge_order,
+    sorted_keys,
+)
+
+T = TypeVar("T")
+
+# Everything but what a thing is known by.
+NODE_FIELDS = Node._fields[2:]
+EDGE_FIELDS = Edge._fields[3:]
+ASSUMPTION_FIELDS = Assumption._fields[4:]
+INDICATOR_FIELDS = Indicator._fields[2:]
+
+
+class FieldChange(Struct, frozen=True):
+    """Something that is said otherwise."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class Changed(Struct, frozen=True):
+    """What is in both versions, and not the same."""
+
+    key: str
+    fields: list[FieldChange]
+
+
+class NodeListed(Struct, frozen=True):
+    """A node that only one version has."""
+
+    key: str
+    node_type: NodeType
+    title: str
+
+
+class EdgeListed(Struct, frozen=True):
+    """An edge that only one version has; its key is its name."""
+
+    key: str
+    source: str
+    target: str
+    edge_type: EdgeType
+
+
+class AssumptionListed(Struct, frozen=True):
+    """An assumption that only one version has, and the node or edge it is about."""
+
+    key: str
+    on: str
+    assumption_text: str
+    risk_level: RiskLevel | UnsetType = UNSET
+
+
+class IndicatorListed(Struct, frozen=True):
+    """An indicator that only one version has."""
+
+    key: str
+    node: str
+    name: str
+
+
+class NodesCompared(Struct, frozen=True):
+    """What happened to the nodes."""
+
+    added: list[NodeListed]
+    removed: list[NodeListed]
+    changed: list[Changed]
+
+
+class EdgesCompared(Struct, frozen=True):
+    """What happened to the edges."""
+
+    added: list[EdgeListed]
+    removed: list[EdgeListed]
+    changed: list[Changed]
+
+
+class AssumptionsCompared(Struct, frozen=True):
+    """What happened to the assumptions."""
+
+    added: list[AssumptionListed]
+    removed: list[AssumptionListed]
+    changed: list[Changed]
+
+
+class IndicatorsCompared(Struct, frozen=True):
+    """What happened to the indicators."""
+
+    added: list[IndicatorListed]
+    removed: list[IndicatorListed]
+    changed: list[Changed]
+
+
+class Neighbours(Struct, frozen=True):
+    """The nodes that a node is connected with in one of the versions only."""
+
+    added: list[str]
+    removed: list[str]
+
+
+class Rewired(Struct, frozen=True):
+    """A node of both versions that has other causes or other effects."""
+
+    key: str
+    causes: Neighbours
+    effects: Neighbours
+
+
+class Comparison(Struct, frozen=True):
+    """Everything that is not the same in both versions."""
+
+    nodes: NodesCompared
+    edges: EdgesCompared
+    assumptions: AssumptionsCompared
+    indicators: IndicatorsCompared
+    rewired: list[Rewired]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the two say the same."""
+        return not any(one.added or one.removed or one.changed for _, one in self.sorts)
+
+    @property
+    def sorts(self) -> Iterator[tuple[str, NodesCompared | EdgesCompared | AssumptionsCompared | IndicatorsCompared]]:
+        """What happened to each sort of thing, with its name."""
+        yield "Nodes", self.nodes
+        yield "Edges", self.edges
+        yield "Assumptions", self.assumptions
+        yield "Indicators", self.indicators
+
+
+def compare(before: Content, after: Content) -> Comparison:
+    """What one would have to do to get from one content to the other. Row ids do not count."""
+    edges, renamed = _edges(before.edges, after.edges)
+    return Comparison(
+        NodesCompared(
+            [_node(one) for one in _only_in(after.nodes, before.nodes)],
+            [_node(one) for one in _only_in(before.nodes, after.nodes)],
+            _changed(before.nodes, after.nodes, NODE_FIELDS),
+        ),
+        edges,
+        AssumptionsCompared(
+            [_assumption(one) for one in _only_in(after.assumptions, before.assumptions)],
+            [_assumption(one) for one in _only_in(before.assumptions, after.assumptions)],
+            _changed_assumptions(before.assumptions, after.assumptions, renamed),
+        ),
+        IndicatorsCompared(
+            [_indicator(one) for one in _only_in(after.indicators, before.indicators)],
+            [_indicator(one) for one in _only_in(before.indicators, after.indicators)],
+            _changed(before.indicators, after.indicators, INDICATOR_FIELDS),
+        ),
+        _rewired(before, after),
+    )
+
+
+def _only_in(these: Mapping[str, T], those: Mapping[str, T]) -> list[T]:
+    return [these[key] for key in sorted_keys(these.keys() - those.keys())]
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
+    both = sorted_keys(before.keys() & after.keys())
+    found = ((key, _fields(before[key], after[key], names)) for key in both)
+    return [Changed(key, fields) for key, fields in found if fields]
+
+
+def _fields(before: Any, after: Any, names: Iterable[str]) -> list[FieldChange]:
+    found = []
+    for name in names:
+        old, new = getattr(before, name), getattr(after, name)
+        if old is not new and (old != new or not _same_truths(old, new)):
+            found.append(FieldChange(name, old, new))
+    return found
+
+
+def _same_truths(before: Any, after: Any) -> bool:
+    """Whether two equal values are equal to the content hash as well, to which 1 is 1.0 and true is not 1."""
+    if isinstance(before, dict):
+        return all(_same_truths(before[name], after[name]) for name in before)
+    if isinstance(before, list):
+        return all(map(_same_truths, before, after))
+    return isinstance(before, bool) is isinstance(after, bool)
+
+
+def _edges(before: list[Edge], after: list[Edge]) -> tuple[EdgesCompared, dict[EdgeName, EdgeName]]:
+    """What happened to the edges, and what those are called now that got another type."""
+    olds, news = {edge.name: edge for edge in before}, {edge.name: edge for edge in after}
+    gone, come = _by_ends(olds.keys() - news.keys()), _by_ends(news.keys() - olds.keys())
+    renamed = {
+        gone[ends][0]: come[ends][0]
+        for ends in gone.keys() & come.keys()
+        if len(gone[ends]) == 1 and len(come[ends]) == 1
+    }
+    kept = {name: name for name in olds.keys() & news.keys()} | renamed
+    changed = [
+        Changed(str(new), fields)
+        for old, new in sorted(kept.items(), key=lambda one: edge_order(one[1]))
+        if (fields := _fields(olds[old], news[new], EDGE_FIELDS))
+    ]
+    added = sorted(news.keys() - set(kept.values()), key=edge_order)
+    removed = sorted(olds.keys() - kept.keys(), key=edge_order)
+    return EdgesCompared([_edge(name) for name in added], [_edge(name) for name in removed], changed), renamed
+
+
+def _by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
+    found: dict[tuple[str, str], list[EdgeName]] = defaultdict(list)
+    for name in names:
+        found[name.source, name.target].append(name)
+    return found
+
+
+def _changed_assumptions(
+    before: Mapping[str, Assumption], after: Mapping[str, Assumption], renamed: Mapping[EdgeName, EdgeName]
+) -> list[Changed]:
+    found = []
+    for key in sorted_keys(before.keys() & after.keys()):
+        old, new = before[key], after[key]
+        fields = _fields(old, new, ASSUMPTION_FIELDS)
+        # An assumption goes along with an edge that only got another type.
+        followed = old.edge if old.edge is None else renamed.get(old.edge, old.edge)
+        if (old.node, followed) != (new.node, new.edge):
+            fields.insert(0, FieldChange("on", _on(old), _on(new)))
+        if fields:
+            found.append(Changed(key, fields))
+    return found
+
+
+def _rewired(before: Content, after: Content) -> list[Rewired]:
+    old_causes, old_effects = _neighbours(before)
+    new_causes, new_effects = _neighbours(after)
+    found = []
+    for key in sorted_keys(before.nodes.keys() & after.nodes.keys()):
+        causes = _difference(old_causes.get(key, set()), new_causes.get(key, set()))
+        effects = _difference(old_effects.get(key, set()), new_effects.get(key, set()))
+        if causes.added or causes.removed or effects.added or effects.removed:
+            found.append(Rewired(key, causes, effects))
+    return found
+
+
+def _neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    causes: dict[str, set[str]] = defaultdict(set)
+    effects: dict[str, set[str]] = defaultdict(set)
+    for edge in content.causal_edges:
+        causes[edge.target].add(edge.source)
+        effects[edge.source].add(edge.target)
+    return causes, effects
+
+
+def _difference(old: set[str], new: set[str]) -> Neighbours:
+    return Neighbours(sorted_keys(new - old), sorted_keys(old - new))
+
+
+def _node(node: Node) -> NodeListed:
+    return NodeListed(node.key, node.node_type, node.title)
+
+
+def _edge(name: EdgeName) -> EdgeListed:
+    return EdgeListed(str(name), name.source, name.target, name.edge_type)
+
+
+def _assumption(one: Assumption) -> AssumptionListed:
+    return AssumptionListed(one.key, _on(one), one.assumption_text, one.risk_level or UNSET)
+
+
+def _indicator(one: Indicator) -> IndicatorListed:
+    return IndicatorListed(one.key, one.node, one.name)
+
+
+def _on(one: Assumption) -> str:
+    return str(one.edge) if one.node is None else one.node

@@ -1,0 +1,138 @@
+"""A comparison of two versions as Markdown, for people: what matters most first, and the same always reads alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from groundplan.purpose.comparing.compare import (
+    AssumptionListed,
+    Changed,
+    Comparison,
+    FieldChange,
+    IndicatorListed,
+    Neighbours,
+)
+from groundplan.purpose.markdown_text import in_code, in_line
+
+NOTHING = "—"
+# How fields are called where their section does not say it.
+_NAMED = {"assumption_text": "text", "risk_level": "risk", "review_by": "review by", "baseline_verified": "verified"}
+
+
+def comparison_markdown(
+    comparison: Comparison, *, from_label: str, to_label: str, titles: Mapping[str, str] | None = None
+) -> str:
+    """The comparison under a heading; `titles` are those of the nodes, to be shown beside keys."""
+    named = _namer(titles or {})
+    heading = f"## Changes from {in_line(from_label)} to {in_line(to_label)}"
+    if comparison.is_empty:
+        return f"{heading}\n\nNo differences.\n"
+    blocks = [heading, _summary(comparison)]
+    for title, lines in _sections(comparison, named):
+        if lines:
+            blocks.append(f"### {title}\n\n" + "\n".join(f"- {line}" for line in lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _summary(comparison: Comparison) -> str:
+    counts = [
+        f"{name}: {len(one.added)} added, {len(one.removed)} removed, {len(one.changed)} changed."
+        for name, one in comparison.sorts
+    ]
+    return " ".join([*counts, f"Rewired nodes: {len(comparison.rewired)}."])
+
+
+def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
+    nodes, edges = comparison.nodes, comparison.edges
+    for title, listed, between in (("Added", nodes.added, edges.added), ("Removed", nodes.removed, edges.removed)):
+        yield (
+            title,
+            [
+                *(f"**{one.key}** ({one.node_type}) {in_line(one.title)}" for one in listed),
+                *(f"{in_code(one.key)} ({one.edge_type})" for one in between),
+            ],
+        )
+    yield "Retitled", [f"**{key}**: {_moved(one)}" for key, one in _of(nodes.changed, "title")]
+    yield (
+        "Retyped",
+        [
+            *(f"{named(key)}: {_moved(one)}" for key, one in _of(nodes.changed, "node_type")),
+            *(f"{in_code(key)}: {_moved(one)}" for key, one in _of(edges.changed, "edge_type")),
+        ],
+    )
+    others = _of(nodes.changed, "description", "narrative", "owner", "metadata")
+    yield "Changed", [f"{named(key)}, {one.field}: {_moved(one)}" for key, one in others]
+    yield (
+        "Rewired",
+        [
+            f"{named(one.key)}: {'; '.join([*_turned('causes', one.causes), *_turned('effects', one.effects)])}"
+            for one in comparison.rewired
+        ],
+    )
+    said = _of(edges.changed, "mechanism", "confidence")
+    yield "Mechanism and confidence", [f"{in_code(key)}, {one.field}: {_moved(one)}" for key, one in said]
+    yield "Assumptions", [*_assumptions(comparison)]
+    yield "Indicators", [*_indicators(comparison)]
+
+
+def _assumptions(comparison: Comparison) -> Iterator[str]:
+    found = comparison.assumptions
+    yield from (f"added {_assumption(one)}" for one in found.added)
+    yield from (f"removed {_assumption(one)}" for one in found.removed)
+    yield from _changes(found.changed)
+
+
+def _assumption(one: AssumptionListed) -> str:
+    risk = "" if one.risk_level is UNSET else f", risk {one.risk_level}"
+    return f"**{one.key}** on {in_code(one.on)}{risk}: {in_line(one.assumption_text)}"
+
+
+def _indicators(comparison: Comparison) -> Iterator[str]:
+    found = comparison.indicators
+    yield from (f"added {_indicator(one)}" for one in found.added)
+    yield from (f"removed {_indicator(one)}" for one in found.removed)
+    yield from _changes(found.changed)
+
+
+def _indicator(one: IndicatorListed) -> str:
+    return f"**{one.key}** of {in_code(one.node)}: {in_line(one.name)}"
+
+
+def _changes(changed: Iterable[Changed]) -> Iterator[str]:
+    for one in changed:
+        for change in one.fields:
+            yield f"**{one.key}**, {_NAMED.get(change.field, change.field)}: {_moved(change)}"
+
+
+def _of(changed: Iterable[Changed], *names: str) -> Iterator[tuple[str, FieldChange]]:
+    for one in changed:
+        yield from ((one.key, change) for change in one.fields if change.field in names)
+
+
+def _turned(side: str, one: Neighbours) -> Iterator[str]:
+    if one.added:
+        yield f"{side} gained {', '.join(one.added)}"
+    if one.removed:
+        yield f"{side} lost {', '.join(one.removed)}"
+
+
+def _moved(change: FieldChange) -> str:
+    return f"{_value(change.before)} → {_value(change.after)}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return in_line(value) or '""'
+    if isinstance(value, dict):
+        return in_code(msgspec.json.encode(value, order="sorted").decode())
+    return msgspec.json.encode(value).decode()
+
+
+def _namer(titles: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda key: f"**{key}** {in_line(titles[key])}" if titles.get(key) else f"**{key}**"

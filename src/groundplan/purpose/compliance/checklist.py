@@ -1,0 +1,54 @@
+"""The compliance checklist of a proposed operation: seven sections of what holds, and the decision that follows.
+
+Nothing in it is a constant: tables and policies are read from the database in use, versions and nodes from the plan,
+rights from the table of permissions. It says of an operation what the operation itself would say, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from groundplan.kernel.store.live_catalog import live_tables, tables_called
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.compliance.checklist_markdown import checklist_markdown
+from groundplan.purpose.compliance.content_checks import assumption_operation, edge_operation, node_operation
+from groundplan.purpose.compliance.graph_model import graph_model
+from groundplan.purpose.compliance.isolation import fences, tenant_isolation
+from groundplan.purpose.compliance.proposal import ProposedOperation
+from groundplan.purpose.compliance.section import Checked, Compliance, Item, Section
+from groundplan.purpose.compliance.seen import seen
+from groundplan.purpose.compliance.version_checks import version_constraints, version_state
+
+PREFIX = "toc_"
+EVERYTHING_HOLDS = "everything that applies to this operation holds"
+
+
+def checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
+    """Whether an operation may go ahead in the project entered; if not, why, and what to do first."""
+    it = seen(tx, proposal)
+    tables = live_tables(tx, tables_called(tx, PREFIX))
+    parts = [
+        graph_model(tables),
+        version_state(it),
+        version_constraints(tx, it, tables.get("toc_versions")),
+        node_operation(it, is_fenced=not fences().open_on_nodes),
+        edge_operation(it),
+        assumption_operation(it),
+        tenant_isolation(tx, it.kind, tables),
+    ]
+    failed = [check for part in parts for check in part.checks if check.ok is False]
+    # One cause can show in several sections; it is said once.
+    reasons = list(dict.fromkeys(check.reason for check in failed))
+    actions = list(dict.fromkeys(check.action for check in failed))
+    facts = {"reasons": reasons or [EVERYTHING_HOLDS], "required_actions": actions}
+    status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
+    sections = [
+        *(Section(number, title, [*_items(checks)], found, said) for number, title, checks, found, said in parts),
+        Section(8, "Decision", [], facts, status),
+    ]
+    return Compliance(status, sections, reasons, actions, checklist_markdown(sections, proposal, tx.now))
+
+
+def _items(checks: list[Checked]) -> Iterator[Item]:
+    yield from (Item(check.text, check.ok) for check in checks)

@@ -1,0 +1,184 @@
+"""The checklist as the Markdown that it is known by: the same headings in the same order, filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.purpose.compliance.proposal import ProposedOperation
+from groundplan.purpose.compliance.section import NOT_APPLICABLE, Section
+from groundplan.purpose.compliance.statements import PUBLISHING, VERSION_STATE, statement, template
+from groundplan.purpose.markdown_text import in_code, in_line
+
+SKILL = "toc-graph-engine"
+BOXES = {True: "[x]", False: "[ ]", None: "[n/a]"}
+NO_WORD = "n/a"
+SENTENCE_CHARS_MAX = 4_000  # a gate may name many nodes
+
+
+def checklist_markdown(sections: list[Section], proposal: ProposedOperation, now: str) -> str:
+    """The whole checklist."""
+    title = proposal.kind.called
+    head = [
+        f"## ToC Graph Engine Compliance — {title}",
+        "",
+        f"**Date:** {now}  ",
+        f"**Skill:** {SKILL}  ",
+        f"**Operation:** {title}",
+    ]
+    blocks = ["\n".join(head)]
+    for section, written in zip(sections, _WRITERS, strict=True):
+        blocks.append("\n".join([f"### {section.number}. {section.title}", "", *written(section)]))
+    return "\n\n---\n\n".join([*blocks, "**Checklist Complete.**"]) + "\n"
+
+
+def _graph_model(section: Section) -> Iterator[str]:
+    yield from _items(section)
+    yield ""
+    yield f"**Tables:** {', '.join(in_code(name) for name in section.facts['tables']) or NO_WORD}"
+    yield ""
+    yield f"**Schema Pattern:** {_verdict(section)}"
+
+
+def _version_state(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield "**Current ToC Version:**"
+    yield f"- Version ID: {_code(facts['version_id'])}"
+    yield f"- Project ID: {_code(facts['project_id'])}"
+    yield f"- Status: {_code(facts['status'])}"
+    yield ""
+    yield "**Operation Requirements:**"
+    yield from _items(section)
+    yield ""
+    can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'no version'})"
+    yield f"**Can Modify Current Version?** {can}"
+    yield ""
+    yield from template("Version State Check", VERSION_STATE)
+    yield f"**Status:** {_verdict(section)}"
+
+
+def _version_constraints(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield "**For DRAFT versions:**"
+    yield from _items(section, 0, 2)
+    yield f"  - Drafts of this project: {facts['draft_count']} (must be 0 or 1)"
+    yield ""
+    yield "**For PUBLISH operations:**"
+    yield from _items(section, 2, 6)
+    for gate in facts["gates"]:
+        failed = ", ".join(gate["failed"])
+        yield f"  - Gate {gate['gate']} ({gate['profile']}): {'passed' if gate['passed'] else 'failed'}" + (
+            f", shut by {failed}" if failed else ""
+        )
+    yield ""
+    yield from template("Publishing SQL", PUBLISHING if facts["gates"] else None)
+    yield "**For CREATE DRAFT operations:**"
+    yield from _items(section, 6)
+    yield ""
+    yield f"**Version Constraints Valid?** {_verdict(section)}"
+
+
+def _node_operations(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield f"**Operation Type:** {facts.get('operation') or NO_WORD}"
+    yield ""
+    if facts:
+        yield "**Node Details:**"
+        yield f"- Node: {_code(facts['node'])}"
+        yield f"- Node Type: {_text(facts['node_type'])}"
+        yield f"- Title: {_code(facts['title'])}"
+        yield f"- ToC Version: {_code(facts['version_id'])} (Status: {_text(facts['status'])})"
+        yield ""
+    yield "**Pre-Operation Checks:**"
+    yield from _items(section)
+    yield ""
+    yield from template("Node SQL Template", statement("node", facts.get("operation")))
+    yield f"**Node Operation Valid?** {_verdict(section)}"
+
+
+def _edge_operations(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield f"**Operation Type:** {facts.get('operation') or NO_WORD}"
+    yield ""
+    if facts:
+        yield "**Edge Details:**"
+        yield f"- Source Node: {_code(facts['source'])} (Type: {_text(facts['source_type'])})"
+        yield f"- Target Node: {_code(facts['target'])} (Type: {_text(facts['target_type'])})"
+        yield f"- Edge Type: {_text(facts['edge_type'])}"
+        yield ""
+    yield "**Graph Validity Checks:**"
+    yield from _items(section)
+    yield ""
+    yield from template("Edge SQL Template", statement("edge", facts.get("operation")))
+    yield f"**Edge Operation Valid?** {_verdict(section)}"
+
+
+def _assumptions(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield f"**Operation:** {facts['operation']} assumption" if facts else f"**Operation:** {NO_WORD}"
+    yield ""
+    if facts:
+        yield f"**Assumption Type:** {facts['type']}"
+        yield ""
+        yield "**Assumptions Attached To:**"
+        yield f"- {facts['type']}: {_code(facts['on'])}"
+        yield ""
+    yield "**Pre-Operation Checks:**"
+    yield from _items(section)
+    yield ""
+    yield from template("Assumption SQL Template", statement(facts.get("type", ""), facts.get("operation")))
+    yield f"**Assumptions Valid?** {_verdict(section)}"
+
+
+def _tenant_isolation(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield from _items(section)
+    yield ""
+    yield f"- Queries looked at: {facts['queries']}"
+    if facts["findings"] is None:
+        yield f"- Row level security: {facts['row_security']}"
+    yield f"- Role of {_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
+    yield ""
+    yield f"**Tenant Filter Applied?** {_verdict(section)}"
+
+
+def _decision(section: Section) -> Iterator[str]:
+    facts = section.facts
+    yield f"**Status:** {_verdict(section)}"
+    yield ""
+    yield f"**Reason:** {'; '.join(in_line(reason, chars_max=SENTENCE_CHARS_MAX) for reason in facts['reasons'])}"
+    yield ""
+    yield "**Required Actions Before Proceeding:**"
+    actions = facts["required_actions"] or ["None."]
+    yield from (
+        f"{number}. {in_line(action, chars_max=SENTENCE_CHARS_MAX)}" for number, action in enumerate(actions, 1)
+    )
+
+
+_WRITERS = (
+    _graph_model,
+    _version_state,
+    _version_constraints,
+    _node_operations,
+    _edge_operations,
+    _assumptions,
+    _tenant_isolation,
+    _decision,
+)
+
+
+def _items(section: Section, first: int = 0, behind: int | None = None) -> Iterator[str]:
+    yield from (f"- {BOXES[item.ok]} {item.text}" for item in section.items[first:behind])
+
+
+def _verdict(section: Section) -> str:
+    if section.verdict == NOT_APPLICABLE:
+        return NOT_APPLICABLE
+    return f"{'❌' if 'BLOCKED' in section.verdict else '✅'} {section.verdict}"
+
+
+def _code(value: object) -> str:
+    return NO_WORD if value is None else in_code(str(value))
+
+
+def _text(value: object) -> str:
+    return NO_WORD if value is None else in_line(str(value))

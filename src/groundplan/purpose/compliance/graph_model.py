@@ -1,0 +1,99 @@
+"""Section 1: nodes and edges lie in tables of their own, which is read from the database that is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from groundplan.kernel.store.live_catalog import LiveTable, Reference
+from groundplan.purpose.compliance.section import Checked, Part, fails
+
+NODES, EDGES = "toc_nodes", "toc_edges"
+ENDS = ("source_node_id", "target_node_id")
+NEEDED = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")}
+
+# What a tree would be kept in: columns of these types, or of these names.
+TREE_TYPES = {"json", "jsonb", "ltree"}
+TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
+
+MEND = "Let the database be restored to the schema of its migrations; groundplan doctor says what differs."
+
+
+def graph_model(tables: Mapping[str, LiveTable]) -> Part:
+    """The shape of the tables that are there."""
+    missing = [
+        f"{table}.{column}"
+        for table, columns in NEEDED.items()
+        for column in columns
+        if table not in tables or column not in tables[table].columns
+    ]
+    unlinked = [] if missing else [end for end in ENDS if not _leads_to_nodes(tables[EDGES].references, end)]
+    parents = [
+        *_columns(tables, lambda name, _type: name == "parent" or name.startswith("parent_")),
+        *(f"{NODES}.{', '.join(one.columns)}" for one in _references(tables, NODES) if one.table == NODES),
+    ]
+    trees = _columns(tables, lambda name, kind: kind.lower() in TREE_TYPES or name in TREE_NAMES)
+    narrow = [
+        key
+        for key in (tables[EDGES].keys if EDGES in tables else [])
+        if any(end in key for end in ENDS) and not all(end in key for end in ENDS) and "id" not in key
+    ]
+    checks = [
+        Checked(
+            "Operation uses `toc_nodes` + `toc_edges` tables (hybrid model)",
+            not missing and not unlinked,
+            f"the graph has no home: {_listed(missing) or _listed(unlinked) + ' leads to no node'}",
+            MEND,
+        ),
+        Checked(
+            "NOT using adjacency list (`parent_id` column)",
+            not parents,
+            f"an adjacency list stands beside the edges: {_listed(parents)}",
+            f"Drop {_listed(parents)} and connect the nodes by {EDGES}.",
+        ),
+        Checked(
+            "NOT using JSONB tree structure",
+            not trees,
+            f"a tree can be kept beside the edges: {_listed(trees)}",
+            f"Drop {_listed(trees)} and connect the nodes by {EDGES}.",
+        ),
+        Checked(
+            "Edges allow multiple parents (graph, not tree)",
+            EDGES in tables and not narrow,
+            f"a node can have one edge only: {EDGES} is unique by {' and by '.join(_listed(key) for key in narrow)}"
+            if narrow
+            else f"there is no table {EDGES}",
+            MEND,
+        ),
+    ]
+    facts = {
+        "tables": list(tables),
+        "columns": {name: list(tables[name].columns) for name in NEEDED if name in tables},
+        "unique_keys": tables[EDGES].keys if EDGES in tables else [],
+        "references": [f"{', '.join(one.columns)} -> {one.table}" for one in _references(tables, EDGES)],
+        "parent_columns": parents,
+        "tree_columns": trees,
+    }
+    return Part(
+        1, "Graph Model Verification", checks, facts, "OTHER (BLOCKED)" if fails(checks) else "HYBRID GRAPH-RELATIONAL"
+    )
+
+
+def _leads_to_nodes(references: list[Reference], column: str) -> bool:
+    return any(one.table == NODES and column in one.columns for one in references)
+
+
+def _references(tables: Mapping[str, LiveTable], table: str) -> list[Reference]:
+    return tables[table].references if table in tables else []
+
+
+def _columns(tables: Mapping[str, LiveTable], is_meant: Callable[[str, str], bool]) -> list[str]:
+    return [
+        f"{table.name}.{name}"
+        for table in tables.values()
+        for name, kind in table.columns.items()
+        if is_meant(name, kind)
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names)

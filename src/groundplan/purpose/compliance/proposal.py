@@ -1,0 +1,94 @@
+"""An operation that somebody thinks of. Words in it may be wrong: the checklist says so instead of refusing to look."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.purpose.limits import Ref, Sentence, Text, Word
+from groundplan.purpose.model import Profile
+from groundplan.purpose.version import VersionRef
+
+WORD_CHARS_MAX = 255
+
+# What may be none of the words there are.
+AnyWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
+
+
+class Kind(StrEnum):
+    """What is to be done, and to what."""
+
+    CREATE_NODE = "create_node"
+    UPDATE_NODE = "update_node"
+    DELETE_NODE = "delete_node"
+    CREATE_EDGE = "create_edge"
+    UPDATE_EDGE = "update_edge"
+    DELETE_EDGE = "delete_edge"
+    ADD_ASSUMPTION = "add_assumption"
+    UPDATE_ASSUMPTION = "update_assumption"
+    DELETE_ASSUMPTION = "delete_assumption"
+    CREATE_DRAFT = "create_draft"
+    PUBLISH = "publish"
+    READ = "read"
+
+    @property
+    def verb(self) -> str:
+        """In one word of the checklist: CREATE, ADD, UPDATE, DELETE, PUBLISH or READ."""
+        return self.value.partition("_")[0].upper()
+
+    @property
+    def subject(self) -> str:
+        """What it is about: node, edge, assumption or draft; nothing where it is about a version as a whole."""
+        return self.value.partition("_")[2]
+
+    @property
+    def called(self) -> str:
+        """As people say it."""
+        return "Publish Version" if self is Kind.PUBLISH else self.value.replace("_", " ").title()
+
+    @property
+    def edits(self) -> bool:
+        """Whether it changes what is in a version."""
+        return self.subject in ("node", "edge", "assumption")
+
+    @property
+    def permission(self) -> Permission:
+        """What one needs for it."""
+        if self is Kind.READ:
+            return Permission.PURPOSE_READ
+        return Permission.PURPOSE_PUBLISH if self is Kind.PUBLISH else Permission.PURPOSE_WRITE
+
+
+class ProposedOperation(Struct, forbid_unknown_fields=True):
+    """What is to be done, in which version, and to what, as one would say it to toc_edit or toc_version."""
+
+    kind: Kind
+    version: VersionRef | None = None
+    node: Ref | None = None
+    node_type: AnyWord | None = None
+    title: Text | None = None
+    metadata: Any | UnsetType = UNSET
+    source: Ref | None = None
+    target: Ref | None = None
+    edge_type: AnyWord | None = None
+    new_edge_type: AnyWord | None = None
+    assumption: Ref | None = None
+    assumption_text: Text | None = None
+    risk_level: AnyWord | None = None
+    description: Text | None = None
+    narrative: Text | None = None
+    owner: Word | None = None
+    mechanism: Sentence | None = None
+    confidence: AnyWord | None = None
+    review_by: AnyWord | None = None
+    profile: Profile | None = None
+    label: AnyWord | None = None
+    origin: VersionRef | None = field(name="from", default=None)
+
+    @property
+    def meant(self) -> VersionRef | None:
+        """The version that is named: for a new draft the one it begins from."""
+        return self.origin if self.kind is Kind.CREATE_DRAFT and self.origin is not None else self.version

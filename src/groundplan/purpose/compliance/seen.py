@@ -1,0 +1,103 @@
+"""What a proposed operation meets: the versions of the project, and in the one that is meant the things it names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.transaction import Project, Transaction
+from groundplan.purpose.compliance.proposal import Kind, ProposedOperation
+from groundplan.purpose.content import checked_content
+from groundplan.purpose.model import Assumption, Content, Edge, Node, Profile, content_of
+from groundplan.purpose.version import VersionRow, latest_published, version_meant, versions_of
+
+
+class Seen(NamedTuple):
+    """The plan, as far as the operation is about it."""
+
+    proposal: ProposedOperation
+    project: Project
+    versions: list[VersionRow]
+    row: VersionRow | None  # the version meant; None where there is none
+    content: Content  # of that version
+
+    @property
+    def kind(self) -> Kind:
+        return self.proposal.kind
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the version meant can be edited."""
+        return self.row is not None and self.row.is_draft
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether edges must go up, and close no cycle."""
+        return self.row is not None and self.row.profile is not Profile.LIGHT
+
+    @property
+    def version_name(self) -> str:
+        """The version meant, for a sentence."""
+        if self.row is not None:
+            return f"version {self.row.number}"
+        return "the project" if self.proposal.meant is None else f"version {self.proposal.meant}"
+
+    @property
+    def why_not_editable(self) -> str:
+        """What to say where the version meant is no draft."""
+        if self.row is not None:
+            return f"version {self.row.number} is {self.row.status}, and only a draft can change"
+        if self.proposal.meant is None:
+            return "the project has no version yet"
+        return f"there is no {'draft' if self.proposal.meant == 'draft' else self.version_name}"
+
+    @property
+    def how_to_edit(self) -> str:
+        """What to do where the version meant is no draft."""
+        draft = next((row.number for row in self.versions if row.is_draft), None)
+        if draft is None:
+            return "Begin a draft with toc_version draft."
+        return f"Work on the draft: version {draft}."
+
+    def node(self, ref: str | None) -> Node | None:
+        """A node by key or row id."""
+        if ref is None:
+            return None
+        id_ = parse_uuid(ref)
+        return self.content.nodes.get(ref) or next((one for one in self.content.nodes.values() if one.id == id_), None)
+
+    def assumption(self, ref: str | None) -> Assumption | None:
+        """An assumption by key or row id."""
+        if ref is None:
+            return None
+        id_, found = parse_uuid(ref), self.content.assumptions
+        return found.get(ref) or next((one for one in found.values() if one.id == id_), None)
+
+    def edges(self) -> list[Edge]:
+        """The edges that the operation may mean: between its ends, and of its type where that is said."""
+        source, target = self.node(self.proposal.source), self.node(self.proposal.target)
+        if source is None or target is None:
+            return []
+        wanted = self.proposal.edge_type
+        return [
+            edge
+            for edge in self.content.edges
+            if (edge.source, edge.target) == (source.key, target.key) and wanted in (None, edge.edge_type)
+        ]
+
+
+def seen(tx: Transaction, proposal: ProposedOperation) -> Seen:
+    """Look at the version that is meant: the draft, else the one published last, where none is named."""
+    row = _meant(tx, proposal)
+    content = content_of([], [], [], []) if row is None else checked_content(tx, row)
+    return Seen(proposal, tx.project, versions_of(tx), row, content)
+
+
+def _meant(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
+    if proposal.kind is Kind.CREATE_DRAFT and proposal.meant is None:
+        return latest_published(tx)
+    try:
+        return version_meant(tx, proposal.meant)
+    except NotFound:
+        return None  # which is an answer, and no reason not to look at the rest

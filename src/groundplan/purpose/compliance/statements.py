@@ -1,0 +1,44 @@
+"""The statements that an operation would run: those of the slice, so what the checklist shows is what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from groundplan.kernel.store.queries import Query
+from groundplan.purpose import version
+from groundplan.purpose.editing import drafting
+from groundplan.purpose.versions import publish
+
+VERSION_STATE = version.sql.versions
+PUBLISHING = publish.sql.publish_version
+
+# By what the operation is about, and its verb.
+_STATEMENTS: dict[tuple[str, str], Query] = {
+    ("node", "CREATE"): drafting.sql.add_node,
+    ("node", "UPDATE"): drafting.sql.change_node,
+    ("node", "DELETE"): drafting.sql.remove_node,
+    ("edge", "CREATE"): drafting.sql.add_edge,
+    ("edge", "UPDATE"): drafting.sql.change_edge,
+    ("edge", "DELETE"): drafting.sql.remove_edge,
+    ("NODE", "ADD"): drafting.sql.add_assumption,
+    ("NODE", "UPDATE"): drafting.sql.change_assumption,
+    ("NODE", "DELETE"): drafting.sql.remove_assumption,
+    ("EDGE", "ADD"): drafting.sql.add_edge_assumption,
+    ("EDGE", "UPDATE"): drafting.sql.change_edge_assumption,
+    ("EDGE", "DELETE"): drafting.sql.remove_edge_assumption,
+}
+
+
+def template(title: str, query: Query | None) -> Iterator[str]:
+    """A statement under its title; nothing where the operation runs none."""
+    if query is not None:
+        yield f"**{title}:**"
+        yield "```sql"
+        yield f"{query.sqlite};"
+        yield "```"
+        yield ""
+
+
+def statement(about: str, verb: str | None) -> Query | None:
+    """The statement for a node, for an edge, or for an assumption on a NODE or an EDGE."""
+    return _STATEMENTS.get((about, verb or ""))

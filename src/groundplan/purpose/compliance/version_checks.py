@@ -1,0 +1,157 @@
+"""Sections 2 and 3: whether the version meant may change, and whether the versions of the project are in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from groundplan.kernel.store.live_catalog import LiveTable
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.compliance.proposal import Kind
+from groundplan.purpose.compliance.section import Checked, Part, fails, verdict
+from groundplan.purpose.compliance.seen import Seen
+from groundplan.purpose.gates.profiles import Gate
+from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.version import VersionRow
+
+
+def version_state(it: Seen) -> Part:
+    """Whether the version meant may change."""
+    row, kind = it.row, it.kind
+
+    def must_be_draft(text: str, applies: bool) -> Checked:
+        return Checked(text, it.is_draft if applies else None, it.why_not_editable, it.how_to_edit)
+
+    changes = kind is not Kind.READ
+    checks = [
+        must_be_draft("If operation is CREATE/UPDATE/DELETE node → Version MUST be DRAFT", kind.subject == "node"),
+        must_be_draft("If operation is CREATE/UPDATE/DELETE edge → Version MUST be DRAFT", kind.subject == "edge"),
+        must_be_draft("If operation is PUBLISH → Version MUST be DRAFT", kind is Kind.PUBLISH),
+        Checked(
+            "If operation is READ → Version can be DRAFT or PUBLISHED",
+            None if changes else row is not None or it.proposal.meant is None,
+            it.why_not_editable,
+            "Name a version that toc_version list shows.",
+        ),
+        Checked(
+            "Project is not archived (if anything changes)",
+            it.project.archived_at is None if changes else None,
+            "the project is archived, and nothing in it can change",
+            "Restore the project with groundplan project restore.",
+        ),
+    ]
+    facts = {
+        "version_id": row and row.id,
+        "version": row and row.number,
+        "project_id": it.project.id,
+        "status": row and row.status,
+        "label": row and row.label,
+        "profile": row and row.profile,
+        "rev": row and row.rev,
+        "can_modify": it.is_draft,
+    }
+    is_blocked = fails(checks) or (kind.edits and not it.is_draft)
+    return Part(2, "Version State Validation", checks, facts, "BLOCKED" if is_blocked else "VALID")
+
+
+def version_constraints(tx: Transaction, it: Seen, versions: LiveTable | None) -> Part:
+    """Whether the versions of the project are in order, and would be so afterwards."""
+    kind, row = it.kind, it.row
+    drafts = [one.number for one in it.versions if one.is_draft]
+    numbers = [one.number for one in it.versions]
+    published = [one.number for one in it.versions if not one.is_draft]
+    is_publish = kind is Kind.PUBLISH
+    one_draft = Checked(
+        "Only ONE DRAFT exists per project",
+        not drafts if kind is Kind.CREATE_DRAFT else len(drafts) <= 1,
+        f"version {', '.join(map(str, drafts))} is a draft already",
+        "Publish or discard the draft that is there, or work on it.",
+    )
+    results = _gates(tx, row, it) if is_publish and row is not None and row.is_draft else []
+    checks = [
+        one_draft,
+        Checked("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
+        Checked(
+            "Current version is DRAFT",
+            it.is_draft if is_publish else None,
+            it.why_not_editable,
+            it.how_to_edit,
+        ),
+        Checked(
+            "All validation gates pass (Gate A/B if required)",
+            all(result.passed for result in results) if results else None,
+            "; ".join(f"gate {one.gate}: {_said(one)}" for one in results if not one.passed),
+            " ".join(_to_mend(one) for one in results if not one.passed),
+        ),
+        Checked(
+            "Version number is next in sequence",
+            row.number == len(published) + 1 and numbers == list(range(1, len(numbers) + 1))
+            if is_publish and row is not None and row.is_draft
+            else None,
+            f"the versions are {numbers}, so this is not the next one",
+            "Let the database be restored from a backup: numbers never have gaps.",
+        ),
+        Checked(
+            "`published_at` timestamp will be set to NOW()",
+            versions is not None and "published_at" in versions.columns and row is not None and row.published_at is None
+            if is_publish
+            else None,
+            it.why_not_editable,
+            it.how_to_edit,
+        ),
+        _origin(it),
+    ]
+    facts: dict[str, Any] = {
+        "draft_count": len(drafts),
+        "versions": numbers,
+        "next_number": len(numbers) + 1,
+        "publish_gates": it.project.policies.publish_gates,
+        "published_at": tx.now if is_publish and it.is_draft else None,
+        "gates": [
+            {
+                "gate": one.gate,
+                "profile": one.profile,
+                "passed": one.passed,
+                "score": one.score,
+                "failed": [check.code for check in _shut(one)],
+            }
+            for one in results
+        ],
+    }
+    return Part(3, "Version Constraint Verification", checks, facts, verdict(checks))
+
+
+def _origin(it: Seen) -> Checked:
+    """A draft begins empty where nothing is published, and else from something that is."""
+    applies = it.kind is Kind.CREATE_DRAFT and (it.proposal.meant is not None or it.row is not None)
+    return Checked(
+        "Draft begins from a published version (if CREATE DRAFT)",
+        it.row is not None and not it.row.is_draft if applies else None,
+        f"{it.version_name} is not a published version",
+        "Name a published version, or none to begin from the one published last.",
+    )
+
+
+def _gates(tx: Transaction, row: VersionRow, it: Seen) -> list[GateResult]:
+    """What the gates say that stand before publishing."""
+    from groundplan.purpose.gates.run import run_gate  # only who publishes stands before the gates
+    from groundplan.purpose.outside import gate_inputs
+
+    observations, outside, today = gate_inputs(tx, row, it.content)
+    gates: list[Gate] = ["A", "B"] if it.project.policies.publish_gates == "AB" else ["A"]
+    return [
+        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today) for gate in gates
+    ]
+
+
+def _said(result: GateResult) -> str:
+    return ", ".join(f"{check.code} ({check.message})" for check in _shut(result))
+
+
+def _to_mend(result: GateResult) -> str:
+    fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _shut(result))
+    return f"Mend what gate {result.gate} found with toc_edit, or let an owner waive it with toc_record. {fixes}."
+
+
+def _shut(result: GateResult) -> list[Check]:
+    """The checks that keep a gate shut."""
+    return [check for check in result.checks if (check.severity, check.result) == ("block", "failed")]

@@ -1,0 +1,1 @@
+"""Changing a draft: a batch of operations, all of them or none."""

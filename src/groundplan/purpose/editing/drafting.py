@@ -1,0 +1,226 @@
+"""A draft while a batch is applied to it: what the batch names, as it stands at this point of the batch.
+
+Everything that a batch names is looked up once, before it begins; each operation then writes its row and keeps what is
+known here in step with it. Only the walk for cycles looks at more than what is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from msgspec import Struct
+
+from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, refusal, rendered
+from groundplan.purpose.model import Assumption, Edge, EdgeName, EdgeType, Indicator, Node, NodeType, Profile
+from groundplan.purpose.version import VersionRow
+
+sql = load_queries(__file__)
+
+Row = dict[str, Any]
+
+# The columns of rows, in the order of the queries: the fields of the model, with ids for keys of what they belong to.
+NODE = Node._fields
+EDGE = ("id", "source_node_id", "target_node_id", *Edge._fields[3:])
+ASSUMPTION = ("id", "key", "on_id", *Assumption._fields[4:])
+INDICATOR = ("id", "key", "node_id", *Indicator._fields[3:])
+
+
+class PublishedImmutable(Conflict):
+    """What is published never changes again."""
+
+    code = "published_immutable"
+
+    def __init__(self, ref: str, number: int, key: str, path: Path) -> None:
+        super().__init__(
+            f"{rendered(path)}: row {ref} is of version {number}, which is published and never changes again; "
+            f"in the draft it is {key}",
+            field=rendered(path),
+            version=number,
+            key=key,
+        )
+
+
+class Created(Struct, omit_defaults=True):
+    """Something that a batch made. The key of an edge is its name, `AC1->OP2`."""
+
+    key: str
+    id: str
+    kind: str
+    ref: str | None = None
+
+
+class Named(Struct):
+    """What a batch calls by key, row id or ref."""
+
+    nodes: list[str]
+    assumptions: list[str]
+    indicators: list[str]
+    refs: list[str]  # what it gives to things of its own
+
+
+class Drafting:
+    """The rows that a batch is about."""
+
+    def __init__(self, tx: Transaction, version: VersionRow, named: Named) -> None:
+        self.later = set(named.refs)  # refs of the batch of which nothing was made yet
+        self.tx = tx
+        self.version = version
+        self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must go up, and close no cycle
+        self.refs: dict[str, str] = {}
+        self.created: list[tuple[int, Created]] = []  # with the place of its operation
+        self.new_causes: list[
+            tuple[str, str]
+        ] = []  # causal edges that were not there before, by the keys of their ends
+        self.nodes = self._rows(NODE, sql.nodes_named, refs=_spellings(named.nodes))
+        ids = listed(self.nodes)
+        edges = self._rows(EDGE, sql.edges_among, node_ids=ids) if self.nodes else {}
+        self.edges: dict[tuple[str, str], dict[str, Row]] = {}  # by their ends, then by type
+        for row in edges.values():
+            self.keep_edge(row)
+        self.assumptions: dict[str, Row] = {}
+        if named.assumptions:
+            self.assumptions = self._rows(
+                (*ASSUMPTION, "is_on_node"), sql.assumptions_named, refs=_spellings(named.assumptions)
+            )
+        self.indicators: dict[str, Row] = {}
+        if named.indicators:
+            self.indicators = self._rows(INDICATOR, sql.indicators_named, refs=_spellings(named.indicators))
+            for row in self.indicators.values():
+                row["baseline_verified"] = as_boolean(row["baseline_verified"])
+        self._by_key = {
+            row["key"]: id_ for rows in (self.nodes, self.assumptions, self.indicators) for id_, row in rows.items()
+        }
+
+    @property
+    def place(self) -> Row:
+        """Where rows of this draft lie."""
+        return {"project_id": self.tx.project.id, "version_id": self.version.id}
+
+    def node(self, ref: str, path: Path) -> Row:
+        """A node by key, row id or ref.
+
+        Raises:
+            NotFound: there is none in the draft.
+            PublishedImmutable: it is the row of a published version.
+        """
+        return self._found(self.nodes, "node", ref, path)
+
+    def assumption(self, ref: str, path: Path) -> Row:
+        """An assumption by key, row id or ref."""
+        return self._found(self.assumptions, "assumption", ref, path)
+
+    def indicator(self, ref: str, path: Path) -> Row:
+        """An indicator by key, row id or ref."""
+        return self._found(self.indicators, "indicator", ref, path)
+
+    def edge(self, source: str, target: str, edge_type: EdgeType | None, path: Path) -> Row:
+        """The edge between two nodes; the type need not be said where there is only one.
+
+        Raises:
+            NotFound: there is none.
+            Invalid: there are several, and none is said.
+        """
+        ends = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
+        several = self.edges.get((ends[0]["id"], ends[1]["id"]), {})
+        if edge_type is None and len(several) > 1:
+            raise refusal(
+                (*path, "edge_type"),
+                f"must be said: from {ends[0]['key']} to {ends[1]['key']} there are {', '.join(sorted(several))}",
+                allowed=sorted(several),
+            )
+        found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
+        if found is None:
+            name = EdgeName(ends[0]["key"], ends[1]["key"], edge_type or EdgeType.CONTRIBUTES_TO)
+            raise NotFound("edge", str(name), hint="toc_open shows the edges", field=rendered(path))
+        return found
+
+    def edge_name(self, row: Row) -> EdgeName:
+        """What an edge is called. Its ends are among the nodes that the batch names."""
+        ends = self.nodes[row["source_node_id"]]["key"], self.nodes[row["target_node_id"]]["key"]
+        return EdgeName(*ends, EdgeType(row["edge_type"]))
+
+    def keep_node(self, row: Row, ref: str | None, place: int) -> None:
+        """A node that was made."""
+        self.nodes[row["id"]] = row
+        self._made(row["key"], row["id"], "node", ref, place)
+
+    def keep_edge(self, row: Row) -> None:
+        """An edge that is there."""
+        self.edges.setdefault((row["source_node_id"], row["target_node_id"]), {})[row["edge_type"]] = row
+
+    def drop_edge(self, row: Row) -> None:
+        """An edge that is there no more."""
+        self.edges.get((row["source_node_id"], row["target_node_id"]), {}).pop(row["edge_type"], None)
+
+    def made_edge(self, row: Row, ref: str | None, place: int) -> None:
+        """An edge that was made."""
+        self.keep_edge(row)
+        self._made(str(self.edge_name(row)), row["id"], "edge", ref, place)
+
+    def made_assumption(self, row: Row, ref: str | None, place: int) -> None:
+        """An assumption that was made."""
+        self.assumptions[row["id"]] = row
+        self._made(row["key"], row["id"], "assumption", ref, place)
+
+    def made_indicator(self, row: Row, ref: str | None, place: int) -> None:
+        """An indicator that was made."""
+        self.indicators[row["id"]] = row
+        self._made(row["key"], row["id"], "indicator", ref, place)
+
+    def still_there(self) -> list[Created]:
+        """What the batch made and did not remove again, in the order of its operations."""
+        edges = {row["id"] for several in self.edges.values() for row in several.values()}
+        there = {*self.nodes, *edges, *self.assumptions, *self.indicators}
+        return [one for _, one in sorted(self.created, key=lambda made: made[0]) if one.id in there]
+
+    def _made(self, key: str, id_: str, kind: str, ref: str | None, place: int) -> None:
+        self._by_key[key] = id_
+        self.created.append((place, Created(key, id_, kind, ref)))
+        if ref is not None:
+            self.refs[ref] = id_
+            self.later.discard(ref)
+
+    def _rows(self, columns: tuple[str, ...], query: Any, **parameters: Any) -> dict[str, Row]:
+        found = self.tx.all(query, version_id=self.version.id, **parameters)
+        return {row[0]: dict(zip(columns, row, strict=True)) for row in found}
+
+    def _found(self, rows: dict[str, Row], thing: str, ref: str, path: Path) -> Row:
+        if ref in self.later:
+            raise NotFound(thing, ref, hint="the batch adds it only later; name it behind that", field=rendered(path))
+        id_ = self.refs.get(ref) or self._by_key.get(ref) or parse_uuid(ref)
+        if id_ is None or id_ not in rows:
+            self._refuse(thing, ref, id_, path)
+        return rows[id_]
+
+    def _refuse(self, thing: str, ref: str, id_: str | None, path: Path) -> NoReturn:
+        if id_ is not None and ref not in self.refs:
+            row = self.tx.one_or_none(sql.version_of_row, row_id=id_, project_id=self.tx.project.id)
+            if row is not None:
+                number, key = row
+                raise PublishedImmutable(ref, number, key, path)
+        raise NotFound(thing, ref, hint="toc_open shows what is in the draft, by key", field=rendered(path))
+
+
+def _spellings(refs: Iterable[str]) -> str:
+    """Everything that a row may be found by."""
+    return listed({spelling for ref in refs for spelling in (ref, parse_uuid(ref)) if spelling})
+
+
+def as_boolean(kept: Any) -> bool | None:
+    """Yes or no, which SQLite keeps as a number."""
+    return None if kept is None else bool(kept)
+
+
+def changed_fields(before: Row, after: Row) -> list[str]:
+    """The fields in which two states of a row differ."""
+    return [field for field, value in after.items() if before.get(field) != value]
+
+
+def node_type_of(row: Row) -> NodeType:
+    """What a node is."""
+    return NodeType(row["node_type"])

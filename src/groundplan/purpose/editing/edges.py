@@ -1,0 +1,151 @@
+"""Edges of a draft: added, changed, removed. They go up the chain, once for each type, and close no cycle."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.wording import Path, rendered
+from groundplan.purpose.editing.directions import refuse_downward
+from groundplan.purpose.editing.drafting import EDGE, Drafting, Row, changed_fields, node_type_of
+from groundplan.purpose.editing.nodes import remove_edge_row
+from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
+from groundplan.purpose.events import Op
+from groundplan.purpose.model import EdgeName, EdgeType
+
+sql = load_queries(__file__)
+
+PATH_SHOWN = 12  # keys of a cycle in a sentence
+PATH_KEYS_MAX = 1_000  # and in the details
+
+
+class SelfEdge(RuleViolated):
+    """Nothing causes itself."""
+
+    code = "self_edge"
+
+    def __init__(self, key: str, path: Path) -> None:
+        super().__init__(
+            f"{rendered(path)}: an edge from {key} to itself says nothing; name another target",
+            field=rendered(path),
+            nodes=[key],
+        )
+
+
+class DuplicateEdge(Conflict):
+    """An edge is there once for each type."""
+
+    code = "duplicate_edge"
+
+    def __init__(self, name: EdgeName, path: Path) -> None:
+        super().__init__(
+            f"{rendered(path)}: there is an edge {name} already; update_edge changes it",
+            field=rendered(path),
+            edge=str(name),
+            nodes=[name.source, name.target],
+        )
+
+
+class DependencyCycle(RuleViolated):
+    """An edge would make something its own cause."""
+
+    code = "dependency_cycle"
+
+    def __init__(self, path: list[str]) -> None:
+        drawn = " -> ".join(path if len(path) <= PATH_SHOWN else [*path[: PATH_SHOWN - 2], "…", path[-1]])
+        super().__init__(
+            f"this would close a cycle: {drawn}; leave one of these edges out, or say edge_type FEEDBACK",
+            path=path[:PATH_KEYS_MAX],
+            length=len(path) - 1,
+        )
+
+
+def add_edge(draft: Drafting, op: AddEdge, place: int) -> None:
+    """A new edge.
+
+    Raises:
+        NotFound: one of its ends is not in the draft.
+        SelfEdge: it would lead from a node to itself.
+        DuplicateEdge: it is there already.
+        InvalidDirection: it would point down the chain.
+    """
+    path: Path = ("operations", place)
+    source, target = draft.node(op.source, (*path, "source")), draft.node(op.target, (*path, "target"))
+    edge_type = op.edge_type or EdgeType.CONTRIBUTES_TO
+    row: Row = {
+        "id": new_uuid(),
+        "source_node_id": source["id"],
+        "target_node_id": target["id"],
+        "edge_type": edge_type.value,
+        "mechanism": op.mechanism,
+        "confidence": op.confidence and op.confidence.value,
+    }
+    if source["id"] == target["id"]:
+        raise SelfEdge(source["key"], path)
+    _check(draft, EdgeName(source["key"], target["key"], edge_type), source, target, path)
+    draft.tx.run(sql.add_edge, **draft.place, **row)
+    draft.made_edge(row, op.ref, place)
+    name = str(draft.edge_name(row))
+    draft.tx.record(Op.EDGE_ADDED, name, *(changed(field, None, row[field]) for field in EDGE if row[field]))
+
+
+def update_edge(draft: Drafting, op: UpdateEdge, path: Path) -> None:
+    """Another type, mechanism or confidence."""
+    before = draft.edge(op.source, op.target, op.edge_type, path)
+    name = draft.edge_name(before)
+    after = dict(before)
+    if op.mechanism is not UNSET:
+        after["mechanism"] = op.mechanism
+    if op.confidence is not UNSET:
+        after["confidence"] = op.confidence and op.confidence.value
+    if op.new_edge_type is not None:
+        after["edge_type"] = op.new_edge_type.value
+    fields = changed_fields(before, after)
+    if not fields:
+        return
+    if "edge_type" in fields:
+        source, target = draft.nodes[before["source_node_id"]], draft.nodes[before["target_node_id"]]
+        is_new_cause = name.edge_type is EdgeType.FEEDBACK
+        renamed = EdgeName(name.source, name.target, EdgeType(after["edge_type"]))
+        _check(draft, renamed, source, target, (*path, "new_edge_type"), is_new_cause=is_new_cause)
+    values = {field: after[field] for field in ("id", "edge_type", "mechanism", "confidence")}
+    draft.tx.run(sql.change_edge, version_id=draft.version.id, **values)
+    draft.tx.record(Op.EDGE_CHANGED, str(name), *(changed(field, before[field], after[field]) for field in fields))
+    draft.drop_edge(before)
+    draft.keep_edge(after)
+
+
+def remove_edge(draft: Drafting, op: RemoveEdge, path: Path) -> None:
+    """An edge goes, with its assumptions."""
+    row = draft.edge(op.source, op.target, op.edge_type, path)
+    remove_edge_row(draft, row, draft.edge_name(row))
+
+
+def refuse_cycles(draft: Drafting) -> None:
+    """No edge of the batch closes a cycle. Cycles that an import brought are left to the gate, which names them.
+
+    Raises:
+        DependencyCycle: one does.
+    """
+    if not draft.new_causes or not draft.is_ordered:
+        return
+    from groundplan.purpose.graph.cycles import closed_cycle  # only who draws edges walks them
+
+    pairs = draft.tx.all(sql.causal_pairs, version_id=draft.version.id)
+    there = set(pairs)
+    cycle = closed_cycle(pairs, [pair for pair in draft.new_causes if pair in there])
+    if cycle is not None:
+        raise DependencyCycle(cycle)
+
+
+def _check(draft: Drafting, name: EdgeName, source: Row, target: Row, path: Path, *, is_new_cause: bool = True) -> None:
+    """Whether an edge of this name may be there."""
+    if name.edge_type in draft.edges.get((source["id"], target["id"]), {}):
+        raise DuplicateEdge(name, path)
+    if draft.is_ordered:
+        refuse_downward(name, node_type_of(source), node_type_of(target), path=path)
+    if name.edge_type is not EdgeType.FEEDBACK and is_new_cause:
+        draft.new_causes.append((name.source, name.target))

@@ -1,0 +1,158 @@
+"""What can be done to a draft, one operation each. What an update does not name stays; null takes a text away."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.purpose.limits import Ref, Sentence, Text, Title, Word
+from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, RiskLevel
+
+# An edge has a target, and so has an indicator: one name on the wire for a node and for a number.
+_TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
+TargetRef = Annotated[Ref, _TARGET]
+TargetValue = Annotated[float, _TARGET]
+
+
+class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
+    """A new node. `ref` is what the rest of the batch may call it."""
+
+    node_type: NodeType
+    title: Title
+    ref: Ref | None = None
+    description: Text | None = None
+    narrative: Text | None = None
+    owner: Word | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_fields=True):
+    """Another title, type or text. Metadata is merged; null takes a key away."""
+
+    node: Ref
+    title: Title | UnsetType = UNSET
+    description: Text | UnsetType | None = UNSET
+    narrative: Text | UnsetType | None = UNSET
+    owner: Word | UnsetType | None = UNSET
+    node_type: NodeType | UnsetType = UNSET
+    metadata: dict[str, Any] | UnsetType = UNSET
+
+
+class RemoveNode(Struct, tag_field="op", tag="remove_node", forbid_unknown_fields=True):
+    """A node goes, with its edges, assumptions and indicators."""
+
+    node: Ref
+
+
+class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True):
+    """From a cause to an effect."""
+
+    source: Ref
+    target: TargetRef
+    edge_type: EdgeType | None = None
+    ref: Ref | None = None
+    mechanism: Sentence | None = None
+    confidence: Confidence | None = None
+
+
+class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_fields=True):
+    """`edge_type` says which edge is meant, `new_edge_type` what it becomes."""
+
+    source: Ref
+    target: TargetRef
+    edge_type: EdgeType | None = None
+    new_edge_type: EdgeType | None = None
+    mechanism: Sentence | UnsetType | None = UNSET
+    confidence: Confidence | UnsetType | None = UNSET
+
+
+class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_fields=True):
+    """An edge goes, with its assumptions."""
+
+    source: Ref
+    target: TargetRef
+    edge_type: EdgeType | None = None
+
+
+class AddAssumption(Struct, tag_field="op", tag="add_assumption", forbid_unknown_fields=True):
+    """On a node, or on the edge from a source to a target."""
+
+    assumption_text: Sentence
+    node: Ref | None = None
+    source: Ref | None = None
+    target: TargetRef | None = None
+    edge_type: EdgeType | None = None
+    ref: Ref | None = None
+    risk_level: RiskLevel | None = None
+    owner: Word | None = None
+    review_by: str | None = None
+
+
+class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_unknown_fields=True):
+    """Another text, risk, owner or day of review."""
+
+    assumption: Ref
+    assumption_text: Sentence | UnsetType = UNSET
+    risk_level: RiskLevel | UnsetType | None = UNSET
+    owner: Word | UnsetType | None = UNSET
+    review_by: str | UnsetType | None = UNSET
+
+
+class RemoveAssumption(Struct, tag_field="op", tag="remove_assumption", forbid_unknown_fields=True):
+    """An assumption goes."""
+
+    assumption: Ref
+
+
+class AddIndicator(Struct, tag_field="op", tag="add_indicator", forbid_unknown_fields=True):
+    """On a node."""
+
+    node: Ref
+    name: Title
+    ref: Ref | None = None
+    unit: Word | None = None
+    direction: Direction | None = None
+    baseline: float | None = None
+    baseline_verified: bool | None = None
+    target: TargetValue | None = None
+    method: Sentence | None = None
+    frequency: Word | None = None
+    owner: Word | None = None
+
+
+class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unknown_fields=True):
+    """Another name, number or text."""
+
+    indicator: Ref
+    name: Title | UnsetType = UNSET
+    unit: Word | UnsetType | None = UNSET
+    direction: Direction | UnsetType | None = UNSET
+    baseline: float | UnsetType | None = UNSET
+    baseline_verified: bool | UnsetType | None = UNSET
+    target: TargetValue | UnsetType | None = UNSET
+    method: Sentence | UnsetType | None = UNSET
+    frequency: Word | UnsetType | None = UNSET
+    owner: Word | UnsetType | None = UNSET
+
+
+class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unknown_fields=True):
+    """An indicator goes."""
+
+    indicator: Ref
+
+
+PurposeOp = (
+    AddNode
+    | UpdateNode
+    | RemoveNode
+    | AddEdge
+    | UpdateEdge
+    | RemoveEdge
+    | AddAssumption
+    | UpdateAssumption
+    | RemoveAssumption
+    | AddIndicator
+    | UpdateIndicator
+    | RemoveIndicator
+)

@@ -1,0 +1,259 @@
+-- Changing a draft.
+
+-- name: touch_version
+-- A draft was written to.
+UPDATE toc_versions
+   SET rev = rev + 1,
+       updated_at = :now
+ WHERE tenant_id = :tenant_id
+   AND id = :version_id
+RETURNING rev;
+
+-- name: nodes_named
+-- The nodes of a version that are meant, by key or by row id.
+SELECT id, key, node_type, title, description, narrative, owner, metadata
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND key IN (SELECT value FROM each(:refs))
+ UNION
+SELECT id, key, node_type, title, description, narrative, owner, metadata
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id IN (SELECT value FROM each(:refs));
+
+-- name: edges_among
+-- The edges between some nodes.
+SELECT id, source_node_id, target_node_id, edge_type, mechanism, confidence
+  FROM toc_edges
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND source_node_id IN (SELECT value FROM each(:node_ids))
+   AND target_node_id IN (SELECT value FROM each(:node_ids));
+
+-- name: edges_at_node
+-- The edges that begin or end at a node, with both their ends.
+SELECT e.id, e.source_node_id, e.target_node_id, e.edge_type, e.mechanism, e.confidence,
+       s.key, s.node_type, t.key, t.node_type
+  FROM toc_edges AS e
+  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
+  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
+ WHERE e.tenant_id = :tenant_id
+   AND e.toc_version_id = :version_id
+   AND e.source_node_id = :node_id
+ UNION ALL
+SELECT e.id, e.source_node_id, e.target_node_id, e.edge_type, e.mechanism, e.confidence,
+       s.key, s.node_type, t.key, t.node_type
+  FROM toc_edges AS e
+  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
+  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
+ WHERE e.tenant_id = :tenant_id
+   AND e.toc_version_id = :version_id
+   AND e.target_node_id = :node_id;
+
+-- name: causal_pairs
+-- Which nodes lead to which, by key.
+SELECT s.key, t.key
+  FROM toc_edges AS e
+  JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
+  JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
+ WHERE e.tenant_id = :tenant_id
+   AND e.toc_version_id = :version_id
+   AND e.edge_type <> 'FEEDBACK';
+
+-- name: version_of_row
+-- Which published version a row id is of.
+SELECT v.version_number, r.key
+  FROM (SELECT tenant_id, toc_version_id, id, key FROM toc_nodes
+         WHERE tenant_id = :tenant_id AND id = :row_id
+         UNION ALL
+        SELECT tenant_id, toc_version_id, id, key FROM toc_assumptions
+         WHERE tenant_id = :tenant_id AND id = :row_id
+         UNION ALL
+        SELECT tenant_id, toc_version_id, id, key FROM toc_edge_assumptions
+         WHERE tenant_id = :tenant_id AND id = :row_id
+         UNION ALL
+        SELECT tenant_id, toc_version_id, id, key FROM toc_indicators
+         WHERE tenant_id = :tenant_id AND id = :row_id) AS r
+  JOIN toc_versions AS v ON v.tenant_id = r.tenant_id AND v.id = r.toc_version_id
+ WHERE v.tenant_id = :tenant_id
+   AND v.project_id = :project_id
+   AND v.status = 'PUBLISHED';
+
+-- name: add_node
+-- A new node.
+INSERT INTO toc_nodes (tenant_id, project_id, toc_version_id, id, key, node_type, title, description, narrative, owner,
+                       metadata)
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_type, :title, :description, :narrative, :owner,
+        :metadata);
+
+-- name: change_node
+-- Everything of a node that can change.
+UPDATE toc_nodes
+   SET node_type = :node_type,
+       title = :title,
+       description = :description,
+       narrative = :narrative,
+       owner = :owner,
+       metadata = :metadata
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: remove_node
+-- A node goes.
+DELETE FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: add_edge
+-- A new edge.
+INSERT INTO toc_edges (tenant_id, project_id, toc_version_id, id, source_node_id, target_node_id, edge_type, mechanism,
+                       confidence)
+VALUES (:tenant_id, :project_id, :version_id, :id, :source_node_id, :target_node_id, :edge_type, :mechanism,
+        :confidence);
+
+-- name: change_edge
+-- Everything of an edge that can change.
+UPDATE toc_edges
+   SET edge_type = :edge_type,
+       mechanism = :mechanism,
+       confidence = :confidence
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: remove_edge
+-- An edge goes.
+DELETE FROM toc_edges
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: assumptions_on_node
+-- The assumptions on a node.
+SELECT id, key, node_id, assumption_text, risk_level, owner, review_by
+  FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND node_id = :node_id;
+
+-- name: assumptions_on_edge
+-- The assumptions on an edge.
+SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by
+  FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND edge_id = :edge_id;
+
+-- name: assumptions_named
+-- The assumptions that are meant, by key or by row id: what they are on, and whether that is a node.
+SELECT id, key, node_id, assumption_text, risk_level, owner, review_by, 1
+  FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)))
+ UNION ALL
+SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by, 0
+  FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)));
+
+-- name: add_assumption
+-- A new assumption on a node.
+INSERT INTO toc_assumptions (tenant_id, project_id, toc_version_id, id, key, node_id, assumption_text, risk_level,
+                             owner, review_by)
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, :assumption_text, :risk_level,
+        :owner, :review_by);
+
+-- name: add_edge_assumption
+-- A new assumption on an edge.
+INSERT INTO toc_edge_assumptions (tenant_id, project_id, toc_version_id, id, key, edge_id, assumption_text, risk_level,
+                                  owner, review_by)
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, :assumption_text, :risk_level,
+        :owner, :review_by);
+
+-- name: change_assumption
+-- Everything of an assumption on a node that can change.
+UPDATE toc_assumptions
+   SET assumption_text = :assumption_text,
+       risk_level = :risk_level,
+       owner = :owner,
+       review_by = :review_by
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: change_edge_assumption
+-- Everything of an assumption on an edge that can change.
+UPDATE toc_edge_assumptions
+   SET assumption_text = :assumption_text,
+       risk_level = :risk_level,
+       owner = :owner,
+       review_by = :review_by
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: remove_assumption
+-- An assumption on a node goes.
+DELETE FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: remove_edge_assumption
+-- An assumption on an edge goes.
+DELETE FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: indicators_on_node
+-- The indicators of a node.
+SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+  FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND node_id = :node_id;
+
+-- name: indicators_named
+-- The indicators that are meant, by key or by row id.
+SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+  FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)));
+
+-- name: add_indicator
+-- A new indicator.
+INSERT INTO toc_indicators (tenant_id, project_id, toc_version_id, id, key, node_id, name, unit, direction, baseline,
+                            baseline_verified, target, method, frequency, owner)
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_id, :name, :unit, :direction, :baseline,
+        :baseline_verified, :target, :method, :frequency, :owner);
+
+-- name: change_indicator
+-- Everything of an indicator that can change.
+UPDATE toc_indicators
+   SET name = :name,
+       unit = :unit,
+       direction = :direction,
+       baseline = :baseline,
+       baseline_verified = :baseline_verified,
+       target = :target,
+       method = :method,
+       frequency = :frequency,
+       owner = :owner
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;
+
+-- name: remove_indicator
+-- An indicator goes.
+DELETE FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id
+   AND id = :id;

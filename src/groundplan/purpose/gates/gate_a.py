@@ -1,0 +1,318 @@
+"""Gate A: the theory holds together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edge_names, is_said
+from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
+from groundplan.purpose.graph.reaching import leading_to
+from groundplan.purpose.model import (
+    LEVELS,
+    Assumption,
+    AssumptionStatus,
+    Confidence,
+    Edge,
+    EdgeType,
+    NodeType,
+    RiskLevel,
+    sorted_keys,
+)
+
+CYCLE_NAMED_MAX = 20  # nodes of a cycle in a sentence
+
+
+def goal_count(theory: Theory) -> Found:
+    goals = [node.key for node in theory.content.of_type(NodeType.GOAL)]
+    rule = f"There is {'exactly' if theory.is_strict else 'at least'} one GOAL"
+    if not goals:
+        fix = "toc_edit add_node with node_type GOAL"
+        return Found(rule, 1, fix=fix, wrong="there is none", actual=0, expected=1)
+    if theory.is_strict and len(goals) > 1:
+        fix = "toc_edit update_node or remove_node on all but one of {refs}"
+        return Found(rule, 1, sorted_keys(goals), fix, wrong=f"there are {len(goals)}", actual=len(goals), expected=1)
+    return Found(rule, 1)
+
+
+def min_types(theory: Theory) -> Found:
+    wanted = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT)
+    there = {node_type: len(theory.content.of_type(node_type)) for node_type in wanted}
+    missing = [str(node_type) for node_type, count in there.items() if not count]
+    rule = "GOAL, OUTCOME and OUTPUT are each present"
+    if not missing:
+        return Found(rule, 1)
+    listed = " and no ".join(missing)
+    return Found(
+        rule,
+        1,
+        fix=f"toc_edit add_node with node_type {' and '.join(missing)}",
+        wrong=f"there is no {listed}",
+        actual=len(wanted) - len(missing),
+        expected=len(wanted),
+    )
+
+
+def orphans(theory: Theory) -> Found:
+    goals = theory.causal.numbers_of(NodeType.GOAL)
+    reaching = leading_to(theory.causal.graph, goals)
+    failing = [key for number, key in enumerate(theory.causal.graph.keys) if number not in reaching]
+    return Found(
+        "Every node that is no goal reaches a goal along causal edges",
+        len(theory.content.nodes) - len(goals),
+        failing,
+        "toc_edit add_edge from {refs} towards a goal",
+    )
+
+
+def type_chain(theory: Theory) -> Found:
+    if theory.is_strict:
+        rule = "Every causal edge leads exactly one level up: ACTIVITY, OUTPUT, OUTCOME, GOAL"
+        failing = [edge.name for edge in theory.edges if _rise(theory, edge) != 1]
+    else:
+        rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
+        failing = [edge.name for edge in theory.edges if _rise(theory, edge) < 0]
+    fix = "toc_edit remove_edge, update_edge with new_edge_type FEEDBACK, or update_node with node_type, on {refs}"
+    return Found(rule, theory.causes, edge_names(failing), fix)
+
+
+def leap(theory: Theory) -> Found:
+    return Found(
+        "No causal edge skips a level",
+        theory.causes,
+        edge_names(edge.name for edge in theory.edges if _rise(theory, edge) > 1),
+        "toc_edit add_node for what lies between the ends of {refs}, and edges through it in place of the leap",
+    )
+
+
+def cycle(theory: Theory) -> Found:
+    """All nodes on a cycle fail: whoever answers for some of them does not answer for a cycle through others."""
+    graph = theory.causal.graph
+    cyclic = cyclic_components(graph)
+    failing = sorted(node for component in cyclic for node in component)
+
+    def looked_into(remaining: list[str]) -> tuple[str, Any]:
+        path = shortest_cycle(graph, cyclic, through=[graph.numbers[key] for key in remaining])
+        return f"{_drawn(path or [])} is one", path
+
+    return Found(
+        "Causal edges form no cycle",
+        theory.causes,
+        [graph.keys[node] for node in failing],
+        "toc_edit remove_edge, or update_edge with new_edge_type FEEDBACK, on one edge of the cycle",
+        looked_into=looked_into,
+    )
+
+
+def dup_edge(theory: Theory) -> Found:
+    counted = Counter(edge.name for edge in theory.content.edges)
+    return Found(
+        "No edge is there twice",
+        len(counted),
+        edge_names(name for name, count in counted.items() if count > 1),
+        "toc_edit remove_edge on {refs}, then add_edge once",
+    )
+
+
+def self_edge(theory: Theory) -> Found:
+    names = {edge.name for edge in theory.content.edges}
+    return Found(
+        "No edge leads from a node to itself",
+        len(names),
+        edge_names(name for name in names if name.source == name.target),
+        "toc_edit remove_edge on {refs}",
+    )
+
+
+def cross_version(theory: Theory) -> Found:
+    nodes, edges, assumptions, indicators = theory.content
+    names = {edge.name for edge in edges}
+    outside = [
+        *edge_names(name for name in names if name.source not in nodes or name.target not in nodes),
+        *sorted_keys(one.key for one in assumptions.values() if not (one.node in nodes or one.edge in names)),
+        *sorted_keys(one.key for one in indicators.values() if one.node not in nodes),
+    ]
+    return Found(
+        "Every edge, assumption and indicator belongs to nodes and edges of this version",
+        len(names) + len(assumptions) + len(indicators),
+        outside,
+        "toc_edit remove_edge, remove_assumption or remove_indicator on {refs}, or add the node that is missing",
+    )
+
+
+def mechanism(theory: Theory) -> Found:
+    return Found(
+        "Every causal edge says how (mechanism)",
+        theory.causes,
+        edge_names(edge.name for edge in theory.edges if not is_said(edge.mechanism)),
+        "toc_edit update_edge with mechanism on {refs}",
+    )
+
+
+def high_risk(theory: Theory) -> Found:
+    subjects = [one for one in theory.content.assumptions.values() if one.risk_level is RiskLevel.HIGH]
+
+    def is_in_hand(one: Assumption) -> bool:
+        place = one.edge.target if one.edge is not None else one.node
+        watched = not theory.is_strict or place in theory.measured
+        return is_said(one.owner) and is_said(one.review_by) and watched
+
+    also = ", and its node or its edge's target an indicator" if theory.is_strict else ""
+    step = ", and add_indicator where there is none" if theory.is_strict else ""
+    return Found(
+        f"Every assumption of HIGH risk has an owner and a review date{also}",
+        len(subjects),
+        sorted_keys(one.key for one in subjects if not is_in_hand(one)),
+        f"toc_edit update_assumption with owner and review_by on {{refs}}{step}",
+    )
+
+
+def low_confidence(theory: Theory) -> Found:
+    subjects = {edge.name for edge in theory.edges if edge.confidence is Confidence.LOW}
+    return Found(
+        "Every causal edge of low confidence carries an assumption",
+        len(subjects),
+        edge_names(subjects - theory.assumed_edges),
+        "toc_edit add_assumption on {refs}",
+    )
+
+
+def outcome_coverage(theory: Theory) -> Found:
+    outcomes = [node.key for node in theory.content.of_type(NodeType.OUTCOME)]
+    return Found(
+        "Every OUTCOME has an indicator",
+        len(outcomes),
+        sorted_keys(key for key in outcomes if key not in theory.measured),
+        "toc_edit add_indicator on {refs}",
+    )
+
+
+def assumptions(theory: Theory) -> Found:
+    subjects = {edge.name for edge in theory.edges if theory.type_of(edge.target) in (NodeType.OUTCOME, NodeType.GOAL)}
+    bare = [name for name in subjects - theory.assumed_edges if name.source not in theory.assumed_nodes]
+    return Found(
+        "Every causal edge into an OUTCOME or GOAL, or its source, carries an assumption",
+        len(subjects),
+        edge_names(bare),
+        "toc_edit add_assumption on {refs}",
+    )
+
+
+def dead_end(theory: Theory) -> Found:
+    activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
+    leading_on = {edge.source for edge in theory.edges if edge.source != edge.target}
+    return Found(
+        "Every ACTIVITY contributes to something",
+        len(activities),
+        sorted_keys(key for key in activities if key not in leading_on),
+        "toc_edit add_edge from {refs} to what comes of it",
+    )
+
+
+def refuted(theory: Theory) -> Found:
+    """A decision counts if it is about the assumption and was not recorded before the review that refuted it."""
+    graph = theory.causal.graph
+    reaching = leading_to(graph, theory.causal.numbers_of(NodeType.GOAL))
+    subjects = []
+    for one in theory.content.assumptions.values():
+        place = one.node
+        if one.edge is not None:
+            place = None if one.edge.edge_type is EdgeType.FEEDBACK else one.edge.target
+        if place is not None and graph.numbers.get(place) in reaching:
+            subjects.append(one.key)
+    reviews = {review.assumption: review for review in theory.observations.reviews}
+    decided = {key: decision.rev for decision in theory.observations.decisions for key in decision.about}
+    failing = [
+        key
+        for key in subjects
+        if key in reviews
+        and reviews[key].status is AssumptionStatus.REFUTED
+        and decided.get(key, -1) < reviews[key].rev
+    ]
+    return Found(
+        "No refuted assumption on a path to a goal is without a decision about it",
+        len(subjects),
+        sorted_keys(failing),
+        "toc_record decisions with about {refs}, or toc_edit what rests on it",
+    )
+
+
+def context(theory: Theory) -> Found:
+    rule = "The facts of the project are committed"
+    facts = theory.outside.context
+    if facts is None:
+        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+    if facts.run is None:
+        return Found(rule, 1, fix="context_run commit", wrong="none ever were")
+    if facts.is_partial:
+        fix = "set what is required with context_edit, then context_run commit without allowPartial"
+        return Found(rule, 1, fix=fix, wrong="only in part", is_warning=True)
+    return Found(rule, 1)
+
+
+def title(theory: Theory) -> Found:
+    titles: dict[tuple[NodeType, str], list[str]] = {}
+    for node in theory.content.nodes.values():
+        titles.setdefault((node.node_type, node.title.strip().casefold()), []).append(node.key)
+    failing = [key for (_, text), keys in titles.items() if not text or len(keys) > 1 for key in keys]
+    return Found(
+        "Every node has a title, and no other node of its type has the same",
+        len(theory.content.nodes),
+        sorted_keys(failing),
+        "toc_edit update_node with another title on {refs}",
+    )
+
+
+def row_security(theory: Theory) -> Found:
+    rule = "Row level security is forced, with four policies on each table, for a role that can not get round it"
+    wrong = theory.outside.row_security
+    if wrong is None:
+        return Found(rule, 0, not_applicable="this engine has none")
+    if not wrong:
+        return Found(rule, 1)
+    return Found(
+        rule,
+        1,
+        fix="run the migrations as the owner role and connect as the application role",
+        wrong="; ".join(sorted(wrong)),
+        actual=sorted(wrong),
+        expected=[],
+    )
+
+
+CHECKS: dict[str, Callable[[Theory], Found]] = {
+    "GA_ASSUMPTIONS": assumptions,
+    "GA_CONTEXT": context,
+    "GA_CROSS_VERSION": cross_version,
+    "GA_CYCLE": cycle,
+    "GA_DEAD_END": dead_end,
+    "GA_DUP_EDGE": dup_edge,
+    "GA_GOAL_COUNT": goal_count,
+    "GA_HIGH_RISK": high_risk,
+    "GA_LEAP": leap,
+    "GA_LOW_CONFIDENCE": low_confidence,
+    "GA_MECHANISM": mechanism,
+    "GA_MIN_TYPES": min_types,
+    "GA_ORPHANS": orphans,
+    "GA_OUTCOME_COVERAGE": outcome_coverage,
+    "GA_REFUTED": refuted,
+    "GA_RLS": row_security,
+    "GA_SELF_EDGE": self_edge,
+    "GA_TITLE": title,
+    "GA_TYPE_CHAIN": type_chain,
+}
+
+
+def _rise(theory: Theory, edge: Edge) -> int:
+    """How many levels an edge leads up."""
+    nodes = theory.content.nodes
+    return LEVELS[nodes[edge.target].node_type] - LEVELS[nodes[edge.source].node_type]
+
+
+def _drawn(path: list[str]) -> str:
+    """A cycle in a sentence, its middle left out where it is very long."""
+    if len(path) <= CYCLE_NAMED_MAX:
+        return " -> ".join(path)
+    half = CYCLE_NAMED_MAX // 2
+    return " -> ".join((*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]))

@@ -1,0 +1,93 @@
+"""Gate B: the theory is ready to run and to measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, is_said
+from groundplan.purpose.model import Indicator, NodeType, sorted_keys
+
+
+def baseline(theory: Theory) -> Found:
+    subjects = _of_effects(theory)
+    return Found(
+        "Every indicator on an OUTCOME or GOAL has a baseline",
+        len(subjects),
+        sorted_keys(one.key for one in subjects if one.baseline is None),
+        "toc_edit update_indicator with baseline on {refs}",
+    )
+
+
+def target(theory: Theory) -> Found:
+    subjects = _of_effects(theory)
+    return Found(
+        "Every indicator on an OUTCOME or GOAL has a target",
+        len(subjects),
+        sorted_keys(one.key for one in subjects if one.target is None),
+        "toc_edit update_indicator with target on {refs}",
+    )
+
+
+def verified(theory: Theory) -> Found:
+    """Of a baseline about which nobody said whether it was verified, nothing is held against it."""
+    subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
+    return Found(
+        "No baseline is marked as unverified",
+        len(subjects),
+        sorted_keys(one.key for one in subjects if one.baseline_verified is False),
+        "verify the baseline, then toc_edit update_indicator with baseline_verified true on {refs}",
+    )
+
+
+def plan(theory: Theory) -> Found:
+    subjects = theory.content.indicators.values()
+    return Found(
+        "Every indicator has a method, a frequency and an owner",
+        len(subjects),
+        sorted_keys(
+            one.key for one in subjects if not (is_said(one.method) and is_said(one.frequency) and is_said(one.owner))
+        ),
+        "toc_edit update_indicator with method, frequency and owner on {refs}",
+    )
+
+
+def work(theory: Theory) -> Found:
+    rule = "Every ACTIVITY is served by at least one work node"
+    served = theory.outside.served
+    if served is None:
+        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+    activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
+    return Found(
+        rule,
+        len(activities),
+        sorted_keys(key for key in activities if served.get(key, 0) < 1),
+        "graph_plan a work node that serves {refs}",
+    )
+
+
+def facts(theory: Theory) -> Found:
+    rule = "Every required fact of the project is set"
+    known = theory.outside.context
+    if known is None:
+        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+    if known.run is None:
+        return Found(rule, 0, not_applicable="no facts were ever committed")
+    unset = sorted(set(known.required_unset))
+    wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
+    fix = "context_edit inputs at {refs}, then context_run commit"
+    return Found(rule, 1, unset, fix, wrong=wrong, actual=len(unset), expected=0)
+
+
+CHECKS: dict[str, Callable[[Theory], Found]] = {
+    "GB_BASELINE": baseline,
+    "GB_FACTS": facts,
+    "GB_PLAN": plan,
+    "GB_TARGET": target,
+    "GB_VERIFIED": verified,
+    "GB_WORK": work,
+}
+
+
+def _of_effects(theory: Theory) -> list[Indicator]:
+    effects = (NodeType.OUTCOME, NodeType.GOAL)
+    return [one for one in theory.content.indicators.values() if theory.type_of(one.node) in effects]

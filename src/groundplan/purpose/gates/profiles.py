@@ -1,0 +1,62 @@
+"""Which checks there are, and how much each weighs in each profile: the table of the gates, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from groundplan.purpose.model import Profile
+
+Gate = Literal["A", "B"]
+Severity = Literal["block", "warn"]
+
+# In the order standard, strict, light; None is off.
+_Severities = tuple[Severity | None, Severity | None, Severity | None]
+_PROFILES = (Profile.STANDARD, Profile.STRICT, Profile.LIGHT)
+
+GATE_A: dict[str, _Severities] = {
+    "GA_ASSUMPTIONS": ("warn", "warn", None),
+    "GA_CONTEXT": ("warn", "block", None),
+    "GA_CROSS_VERSION": ("block", "block", "block"),
+    "GA_CYCLE": ("block", "block", "warn"),
+    "GA_DEAD_END": ("warn", "block", None),
+    "GA_DUP_EDGE": ("block", "block", "block"),
+    "GA_GOAL_COUNT": ("block", "block", "block"),
+    "GA_HIGH_RISK": ("block", "block", None),
+    "GA_LEAP": ("warn", "block", None),
+    "GA_LOW_CONFIDENCE": ("warn", "block", None),
+    "GA_MECHANISM": ("warn", "block", None),
+    "GA_MIN_TYPES": ("block", "block", None),
+    "GA_ORPHANS": ("block", "block", "warn"),
+    "GA_OUTCOME_COVERAGE": ("warn", "block", None),
+    "GA_REFUTED": ("block", "block", "warn"),
+    "GA_RLS": ("block", "block", "block"),
+    "GA_SELF_EDGE": ("block", "block", "block"),
+    "GA_TITLE": ("warn", "block", None),
+    "GA_TYPE_CHAIN": ("block", "block", None),
+}
+
+# Whoever asks for Gate B wants all of it, in every profile.
+GATE_B: dict[str, _Severities] = dict.fromkeys(
+    ("GB_BASELINE", "GB_FACTS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"), ("block", "block", "block")
+)
+
+TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
+
+# What the database itself refuses is nobody's to answer for.
+NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
+
+
+def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
+    """The checks of a gate that are on in a profile, sorted by code, and what a failure of each means."""
+    place = _PROFILES.index(profile)
+    return {code: severity for code, row in sorted(TABLES[gate].items()) if (severity := row[place]) is not None}
+
+
+def known_codes() -> list[str]:
+    """Every check there is, sorted."""
+    return sorted({*GATE_A, *GATE_B})
+
+
+def is_waivable(code: str) -> bool:
+    """Whether somebody can answer for a failure of this check; False also for a code that there is not."""
+    return (code in GATE_A or code in GATE_B) and code not in NOT_WAIVABLE

@@ -1,0 +1,50 @@
+"""What a gate answers, and what it is told of the world outside the theory."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.purpose.model import Profile
+
+
+class ContextFacts(Struct, frozen=True):
+    """The facts in force: of which run, whether only in part, and what is required and not set."""
+
+    run: str | None = None  # None: nothing was ever committed
+    is_partial: bool = False
+    required_unset: list[str] = []
+
+
+class Outside(Struct, frozen=True):
+    """What other slices and the database say at one moment. None is what nobody can tell."""
+
+    context: ContextFacts | None = None
+    served: dict[str, int] | None = None  # how many work nodes serve each ACTIVITY, by its key
+    row_security: list[str] | None = None  # what is wrong with it, in sentences; None where the engine has none
+
+
+class Check(Struct, frozen=True):
+    """One check of a gate."""
+
+    code: str
+    severity: Literal["block", "warn"]
+    result: Literal["passed", "failed", "waived", "not_applicable"]
+    message: str
+    refs: list[str]
+    actual: Any = UNSET
+    expected: Any = UNSET
+    fix: str | UnsetType = UNSET
+    refs_left_out: int | UnsetType = UNSET  # how many more there are, where an answer had no room for them
+
+
+class GateResult(Struct, frozen=True):
+    """What a gate says of one content: the same content and the same observations give the same bytes."""
+
+    gate: Literal["A", "B"]
+    profile: Profile
+    passed: bool
+    score: float | None
+    checks: list[Check]
+    content_hash: str

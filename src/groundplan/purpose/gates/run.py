@@ -1,0 +1,76 @@
+"""Run a gate: every check that is on in the profile, what somebody answers for, and what that makes of the whole.
+
+A pure function: the same content, observations, outside facts and day give the same bytes, now and in ten years.
+"""
+
+from __future__ import annotations
+
+from groundplan.purpose.canonical import content_hash
+from groundplan.purpose.gates import gate_a, gate_b
+from groundplan.purpose.gates.found import Found, Theory, named
+from groundplan.purpose.gates.profiles import Gate, Severity, severities
+from groundplan.purpose.gates.result import Check, GateResult, Outside
+from groundplan.purpose.gates.waiving import Excuses
+from groundplan.purpose.model import Content, Profile
+from groundplan.purpose.observed import Observations
+
+_CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
+
+
+def run_gate(
+    gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: Outside, today: str
+) -> GateResult:
+    """What a gate says of one content. `today` is the day on which waivers must still count."""
+    theory = Theory(content, observations, profile, outside)
+    excuses = Excuses(observations.waivers, today)
+    checks = [
+        _judged(code, severity, _CHECKS[gate][code](theory), excuses)
+        for code, severity in severities(gate, profile).items()
+    ]
+    applicable = [check for check in checks if check.result != "not_applicable"]
+    passed = sum(check.result == "passed" for check in applicable)
+    return GateResult(
+        gate=gate,
+        profile=profile,
+        passed=not any(check.result == "failed" and check.severity == "block" for check in checks),
+        score=round(passed / len(applicable), 3) if applicable else None,
+        checks=checks,
+        content_hash=content_hash(content),
+    )
+
+
+def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Check:
+    """What was found as a check. One that fails is waived when somebody answers for all of it; else those remain."""
+    if found.is_warning:
+        severity = "warn"
+    if not found.subjects:
+        message = f"{found.rule}: does not apply, {found.not_applicable}"
+        return Check(code, severity, "not_applicable", message, [])
+    failing = sorted(found.failing)  # as text: keys, names of edges and pointers alike
+    if not failing and found.wrong is None:
+        return Check(code, severity, "passed", found.rule, [])
+    remaining = excuses.remaining(code, failing)
+    is_waived = excuses.cover_whole(code) or bool(failing and not remaining)
+    refs = failing if is_waived else remaining
+    wrong, actual, expected = found.wrong, found.actual, found.expected
+    if found.looked_into is not None:
+        wrong, actual = found.looked_into(refs)
+    elif wrong is None:
+        broken = len(failing)
+        wrong = f"{broken} of {found.subjects} {'does' if broken == 1 else 'do'} not hold"
+        actual, expected = found.subjects - broken, found.subjects
+    if is_waived:
+        message = f"{found.rule}: {wrong}; somebody answers for it"
+        return Check(code, severity, "waived", message, refs, actual=actual, expected=expected)
+    if len(refs) < len(failing):
+        wrong = f"{wrong}; somebody answers for {len(failing) - len(refs)} of them"
+    return Check(
+        code,
+        severity,
+        "failed",
+        f"{found.rule}: {wrong}",
+        refs,
+        actual=actual,
+        expected=expected,
+        fix=found.fix.replace("{refs}", named(refs)),
+    )

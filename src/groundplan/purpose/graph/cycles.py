@@ -1,0 +1,186 @@
+"""Cycles: whether there are any, which nodes are on one, and one of the shortest by name.
+
+Whether there are any is a matter of components in which everything reaches everything; they are found by looking at
+each edge once. The shortest cycle is then searched for inside of them only, from one node after the other, in a number
+of steps in proportion to the number of edges. Enumerating paths would take for ever in a dense theory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from groundplan.purpose.graph.numbered import Graph, graph_of
+
+# Edges looked at in search of a shorter cycle than those that are known: enough to be exact in any theory that people
+# draw, and in large ones in proportion. A cycle of one or two edges is always found, and so is some cycle.
+SEARCH_STEPS_PER_EDGE = 4
+SEARCH_STEPS_MIN = 100_000
+SEARCH_LENGTH_MIN, SEARCH_LENGTH_TIMES = 4, 4  # edges of a cycle that is looked for first, and how much longer then
+
+
+def components(graph: Graph) -> list[int]:
+    """Of each node the number of its component: two nodes share it if they reach each other."""
+    found = [-1] * len(graph.keys)
+    entered = [-1] * len(graph.keys)
+    lowest = [0] * len(graph.keys)  # the earliest entered node that is known to be in the same component
+    open_: list[int] = []
+    count = clock = 0
+    for first in range(len(graph.keys)):
+        if entered[first] >= 0:
+            continue
+        entered[first] = lowest[first] = clock
+        clock += 1
+        open_.append(first)
+        way = [(first, iter(graph.out[first]))]
+        while way:
+            node, edges = way[-1]
+            for edge in edges:
+                after = graph.targets[edge]
+                if entered[after] < 0:
+                    entered[after] = lowest[after] = clock
+                    clock += 1
+                    open_.append(after)
+                    way.append((after, iter(graph.out[after])))
+                    break
+                if found[after] < 0 and entered[after] < lowest[node]:
+                    lowest[node] = entered[after]
+            else:
+                way.pop()
+                if way and lowest[node] < lowest[way[-1][0]]:
+                    lowest[way[-1][0]] = lowest[node]
+                if lowest[node] == entered[node]:
+                    while found[node] < 0:
+                        found[open_.pop()] = count
+                    count += 1
+    return found
+
+
+def cyclic_components(graph: Graph) -> list[list[int]]:
+    """The components that have a cycle, and so one through each of their nodes; small ones first."""
+    members: dict[int, list[int]] = {}
+    for node, component in enumerate(components(graph)):
+        members.setdefault(component, []).append(node)
+    own = {source for source, target in zip(graph.sources, graph.targets, strict=True) if source == target}
+    return sorted(
+        (some for some in members.values() if len(some) > 1 or some[0] in own), key=lambda one: (len(one), one)
+    )
+
+
+def shortest_cycle(
+    graph: Graph, cyclic: list[list[int]], *, through: Collection[int] | None = None
+) -> list[str] | None:
+    """A shortest cycle as keys, its first key again at the end; it begins at the smallest of its nodes that count.
+
+    Of several it is the first in the order of lists. `through` are the nodes of which there must be one on it, None is
+    all. Past the bound on steps it is the shortest that was found.
+    """
+    counts = set(range(len(graph.keys)) if through is None else through)
+    best = _one_or_two(graph, counts)
+    if best is None:
+        best = _searched(graph, cyclic, counts)
+    return None if best is None else [graph.keys[node] for node in best]
+
+
+def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, str]]) -> list[str] | None:
+    """The cycle that new edges close: `[u, v, …, u]`, a shortest one through the first of them that is on any.
+
+    `edges` are all edges, the new ones among them.
+    """
+    pairs = set(edges)
+    graph = graph_of({end for pair in pairs for end in pair}, list(pairs))
+    component = components(graph)
+    numbers = [(graph.numbers[source], graph.numbers[target]) for source, target in pairs.intersection(added)]
+    closing = [(source, target) for source, target in numbers if component[source] == component[target]]
+    if not closing:
+        return None
+    source, target = min(closing)
+    way = [target]
+    if source != target:
+        way, _ = _way(graph, target, source, component, component[source], len(graph.keys))
+    return [graph.keys[node] for node in (source, *way)]
+
+
+def _one_or_two(graph: Graph, counts: set[int]) -> list[int] | None:
+    """The first cycle of one edge, or else of two: they need no search."""
+    pairs = set(zip(graph.sources, graph.targets, strict=True))
+    own = [source for source, target in pairs if source == target and source in counts]
+    if own:
+        return [min(own), min(own)]
+    mutual = [
+        (source, target, source)
+        for source, target in pairs
+        if (target, source) in pairs and source in counts and (source < target or target not in counts)
+    ]
+    return list(min(mutual)) if mutual else None
+
+
+def _searched(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[int] | None:
+    """Short cycles are looked for everywhere before long ones are, so that large theories too show a short one."""
+    starts = [(number, node) for number, members in enumerate(cyclic) for node in members if node in counts]
+    if not starts:
+        return None
+    steps_left = max(SEARCH_STEPS_MIN, SEARCH_STEPS_PER_EDGE * len(graph.sources))
+    length_max = SEARCH_LENGTH_MIN
+    best: list[int] = []
+    while not best and steps_left > 0:
+        best, steps_left = _round(graph, _inside(graph, cyclic), starts, length_max, steps_left)
+        length_max *= SEARCH_LENGTH_TIMES
+    if not best:
+        number, first = starts[0]
+        best, _ = _way(graph, first, first, _inside(graph, cyclic), number, len(graph.keys))
+    return best
+
+
+def _round(
+    graph: Graph, inside: list[int], starts: list[tuple[int, int]], length_max: int, steps_left: int
+) -> tuple[list[int], int]:
+    """The first shortest cycle of at most so many edges, or the best that was found when the steps were used up."""
+    best: list[int] = []
+    for number, start in starts:
+        if steps_left <= 0:
+            break
+        way, steps = _way(graph, start, start, inside, number, len(best) - 1 if best else length_max)
+        steps_left -= steps
+        if way and (not best or (len(way), way) < (len(best), best)):
+            best = way
+        # Every cycle through this node has now been thought of; without it the next searches are shorter.
+        inside[start] = -1
+    return best, steps_left
+
+
+def _inside(graph: Graph, cyclic: list[list[int]]) -> list[int]:
+    """Of each node the number of its cyclic component, or -1."""
+    inside = [-1] * len(graph.keys)
+    for number, members in enumerate(cyclic):
+        for node in members:
+            inside[node] = number
+    return inside
+
+
+def _way(graph: Graph, start: int, goal: int, inside: list[int], number: int, length_max: int) -> tuple[list[int], int]:
+    """The first shortest way of at least one edge on nodes that have this number, and how many edges it took to see."""
+    came_from = {start: start}
+    level = [start]
+    steps = 0
+    for _ in range(length_max):
+        ahead = []
+        for node in level:
+            for edge in graph.out[node]:
+                steps += 1
+                after = graph.targets[edge]
+                if after == goal:
+                    return [*_back(came_from, start, node), goal], steps
+                if inside[after] == number and after not in came_from:
+                    came_from[after] = node
+                    ahead.append(after)
+        if not ahead:
+            break
+        level = ahead
+    return [], steps
+
+
+def _back(came_from: dict[int, int], start: int, node: int) -> list[int]:
+    way = [node]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return way[::-1]

@@ -1,0 +1,59 @@
+"""How a goal is reached: its strongest path, the weakest link of that, and the edge without which most is lost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.purpose.graph.causal import STRENGTHS, Causal
+from groundplan.purpose.graph.cuts import heaviest_cuts
+from groundplan.purpose.graph.strongest import strongest_paths
+from groundplan.purpose.model import Edge, NodeType
+
+
+class Cutting(NamedTuple):
+    """An edge, and the activities that would not reach the goal without it."""
+
+    edge: Edge
+    activities: list[str]
+
+
+class GoalReached(NamedTuple):
+    """One goal. Where nothing leads to it, its path has no edges and nothing else is known either."""
+
+    key: str
+    path: list[Edge]
+    weakest_link: Edge | None  # of the path, the first edge about which least is known; it decides how sure the path is
+    cut: Cutting | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The path by keys, from its beginning to the goal."""
+        return [edge.source for edge in self.path] + [self.key] if self.path else []
+
+
+class GoalsReached(NamedTuple):
+    """All goals in the order of lists."""
+
+    goals: list[GoalReached]
+    left_out: list[str]  # goals of which the cut was not searched for, since there are too many for so large a theory
+
+
+def goals_of(causal: Causal) -> GoalsReached:
+    """How each goal of a theory is reached."""
+    graph, edges, _ = causal
+    goals = causal.numbers_of(NodeType.GOAL)
+    paths = strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)
+    cuts = heaviest_cuts(graph, goals, causal.numbers_of(NodeType.ACTIVITY))
+    found = []
+    for goal in goals:
+        path = [edges[number] for number in paths[goal]]
+        cut = cuts.of.get(goal)
+        found.append(
+            GoalReached(
+                graph.keys[goal],
+                path,
+                min(path, key=lambda edge: STRENGTHS[edge.confidence], default=None),
+                None if cut is None else Cutting(edges[cut.edge], causal.keys_of(cut.lost)),
+            )
+        )
+    return GoalsReached(found, causal.keys_of(cuts.left_out))

@@ -1,0 +1,29 @@
+"""What leads where: every node that some nodes lead to, or that leads to some. Each edge is looked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groundplan.purpose.graph.numbered import Graph
+
+
+def reached_from(graph: Graph, starts: Iterable[int]) -> set[int]:
+    """These nodes, and all that they lead to."""
+    return _walked(graph.out, graph.targets, starts)
+
+
+def leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
+    """These nodes, and all that lead to them."""
+    return _walked(graph.into, graph.sources, goals)
+
+
+def _walked(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
+    seen = set(starts)
+    ahead = list(seen)
+    while ahead:
+        for edge in edges_at[ahead.pop()]:
+            node = ends[edge]
+            if node not in seen:
+                seen.add(node)
+                ahead.append(node)
+    return seen

@@ -1,0 +1,30 @@
+"""What is given out once: stable keys, counted for each sort and project, and the revisions of drafts."""
+
+from __future__ import annotations
+
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+
+sql = load_queries(__file__)
+
+
+def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
+    """The next keys of a sort."""
+    if not count:
+        return []
+    (last,) = tx.one(sql.take_keys, project_id=tx.project.id, prefix=prefix, count=count)
+    return [f"{prefix}{number}" for number in range(last - count + 1, last + 1)]
+
+
+_REVS = "REV"  # under which the highest revision of a draft that is gone is kept
+
+
+def last_discarded_rev(tx: Transaction) -> int:
+    """The highest revision that a draft had which was discarded."""
+    row = tx.one_or_none(sql.last_given, project_id=tx.project.id, prefix=_REVS)
+    return 0 if row is None else int(row[0])
+
+
+def remember_discarded_rev(tx: Transaction, rev: int) -> None:
+    """A draft is gone, and its revision must not come again."""
+    tx.one(sql.take_keys, project_id=tx.project.id, prefix=_REVS, count=rev - last_discarded_rev(tx))

@@ -1,0 +1,70 @@
+"""From what callers write in an observation to the stable keys of what it is about, of every version there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, rendered
+from groundplan.purpose.model import EdgeName, EdgeType
+
+sql = load_queries(__file__)
+
+
+class Names:
+    """What some words stand for: keys, row ids and names of edges, in any version of the project."""
+
+    def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
+        given = set(refs)
+        edges = [name for name in map(edge_called, given) if name is not None]
+        keys = {*given, *(end for name in edges for end in name[:2])}
+        self._things: dict[str, tuple[str, str]] = {  # what it is, and its key
+            key: (thing, key) for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=listed(keys))
+        }
+        ids = [id_ for id_ in map(parse_uuid, given) if id_]
+        for id_, key, thing in tx.all(sql.rows_named, project_id=tx.project.id, ids=listed(ids)) if ids else ():
+            self._things[id_] = (thing, key)
+        self._edges: set[tuple[str, str, str]] = set()
+        if edges:
+            ends = {"sources": listed({one.source for one in edges}), "targets": listed({one.target for one in edges})}
+            self._edges = {(s, t, type_) for s, t, type_ in tx.all(sql.edges_named, project_id=tx.project.id, **ends)}
+
+    def key(self, ref: str, thing: str, path: Path) -> str:
+        """The key of an indicator or an assumption.
+
+        Raises:
+            NotFound: no version has it.
+        """
+        found, key = self._found(ref)
+        if found != thing:
+            raise NotFound(thing, ref, hint="toc_open shows the keys", field=rendered(path))
+        return key
+
+    def anything(self, ref: str, path: Path) -> str:
+        """The key of a node, an assumption or an indicator, or the name of an edge.
+
+        Raises:
+            NotFound: no version has it.
+        """
+        edge = edge_called(ref)
+        if edge is not None and edge in self._edges:
+            return str(edge)
+        found, key = self._found(ref)
+        if not found:
+            raise NotFound("key", ref, hint="toc_open shows the keys and the edges", field=rendered(path))
+        return key
+
+    def _found(self, ref: str) -> tuple[str, str]:
+        return self._things.get(ref) or self._things.get(parse_uuid(ref) or "") or ("", "")
+
+
+def edge_called(ref: str) -> EdgeName | None:
+    """The edge that is called by its name, `AC1->OP2` or `AC1->OP2/CAUSES`; None for any other word."""
+    name, slash, type_ = ref.partition("/")
+    source, arrow, target = name.partition("->")
+    if not arrow or (slash and type_ not in EdgeType.__members__):
+        return None
+    return EdgeName(source, target, EdgeType(type_ or EdgeType.CONTRIBUTES_TO))

@@ -1,0 +1,277 @@
+-- Versions, their content, and what was observed beside them.
+
+-- name: versions
+-- All versions of a project, by number.
+SELECT id, version_number, status, label, source_number, profile, rev, content_hash, published_at, published_by,
+       published_rev, context_run_id
+  FROM toc_versions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+ ORDER BY version_number;
+
+-- name: versions_on_run
+-- The numbers of the versions that stand on a run of facts.
+SELECT version_number
+  FROM toc_versions
+ WHERE tenant_id = :tenant_id
+   AND context_run_id = :run_id
+ ORDER BY version_number;
+
+-- name: outside_kept
+-- What others said when a version was published.
+SELECT outside
+  FROM toc_versions
+ WHERE tenant_id = :tenant_id
+   AND id = :version_id;
+
+-- name: nodes_of_version
+-- The nodes of a version.
+SELECT id, key, node_type, title, description, narrative, owner, metadata
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
+
+-- name: edges_of_version
+-- The edges of a version.
+SELECT id, source_node_id, target_node_id, edge_type, mechanism, confidence
+  FROM toc_edges
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
+
+-- name: assumptions_of_version
+-- The assumptions on nodes of a version.
+SELECT id, key, node_id, assumption_text, risk_level, owner, review_by
+  FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
+
+-- name: edge_assumptions_of_version
+-- The assumptions on edges of a version.
+SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by
+  FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
+
+-- name: indicators_of_version
+-- The indicators of a version.
+SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+  FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id = :version_id;
+
+-- name: measurements
+-- What indicators showed, in the order of recording, from some place on.
+SELECT rev, n, indicator_key, value, as_of, source, note, recorded_at, recorded_by
+  FROM toc_measurements
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+   AND recorded_at <= :at_latest
+   AND (rev, n) > (:after_rev, :after_n)
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: reviews
+-- What reviews found, in the order of recording, from some place on.
+SELECT rev, n, assumption_key, status, reason, evidence, recorded_at, recorded_by
+  FROM toc_assumption_reviews
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+   AND recorded_at <= :at_latest
+   AND (rev, n) > (:after_rev, :after_n)
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: waivers
+-- What was waived, in the order of recording, from some place on.
+SELECT rev, n, code, refs, reason, owner, due, recorded_at, recorded_by
+  FROM toc_waivers
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+   AND recorded_at <= :at_latest
+   AND (rev, n) > (:after_rev, :after_n)
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: decisions
+-- What was decided, in the order of recording, from some place on.
+SELECT rev, n, text, rationale, about, outcome, recorded_at, recorded_by
+  FROM toc_decisions
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND rev < :before_rev
+   AND recorded_at <= :at_latest
+   AND (rev, n) > (:after_rev, :after_n)
+ ORDER BY rev, n
+ LIMIT :at_most;
+
+-- name: latest_measurements
+-- The newest measurement of each of some indicators: one seek for each, however many there are.
+SELECT m.rev, m.n, m.indicator_key, m.value, m.as_of, m.source, m.note, m.recorded_at, m.recorded_by
+  FROM each(:keys) AS k
+ CROSS JOIN toc_measurements AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.rev = (SELECT l.rev
+                  FROM toc_measurements AS l
+                 WHERE l.tenant_id = :tenant_id
+                   AND l.project_id = :project_id
+                   AND l.indicator_key = k.value
+                   AND l.rev < :before_rev
+                   AND l.recorded_at <= :at_latest
+                 ORDER BY l.as_of_until DESC, l.rev DESC, l.n DESC
+                 LIMIT 1)
+   AND m.n = (SELECT l.n
+                  FROM toc_measurements AS l
+                 WHERE l.tenant_id = :tenant_id
+                   AND l.project_id = :project_id
+                   AND l.indicator_key = k.value
+                   AND l.rev < :before_rev
+                   AND l.recorded_at <= :at_latest
+                 ORDER BY l.as_of_until DESC, l.rev DESC, l.n DESC
+                 LIMIT 1)
+ ORDER BY m.rev, m.n;
+
+-- name: latest_reviews
+-- The latest review of each of some assumptions, by one seek for each.
+SELECT m.rev, m.n, m.assumption_key, m.status, m.reason, m.evidence, m.recorded_at, m.recorded_by
+  FROM each(:keys) AS k
+ CROSS JOIN toc_assumption_reviews AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.rev = (SELECT l.rev
+                  FROM toc_assumption_reviews AS l
+                 WHERE l.tenant_id = :tenant_id
+                   AND l.project_id = :project_id
+                   AND l.assumption_key = k.value
+                   AND l.rev < :before_rev
+                   AND l.recorded_at <= :at_latest
+                 ORDER BY l.rev DESC, l.n DESC
+                 LIMIT 1)
+   AND m.n = (SELECT l.n
+                  FROM toc_assumption_reviews AS l
+                 WHERE l.tenant_id = :tenant_id
+                   AND l.project_id = :project_id
+                   AND l.assumption_key = k.value
+                   AND l.rev < :before_rev
+                   AND l.recorded_at <= :at_latest
+                 ORDER BY l.rev DESC, l.n DESC
+                 LIMIT 1)
+ ORDER BY m.rev, m.n;
+
+-- name: last_given
+-- How far something was given out.
+SELECT last_number
+  FROM toc_keys
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND prefix = :prefix;
+
+-- name: take_keys
+-- Give out the next keys of a sort; the answer is the number of the last one.
+INSERT INTO toc_keys (tenant_id, project_id, prefix, last_number)
+VALUES (:tenant_id, :project_id, :prefix, :count)
+    ON CONFLICT (tenant_id, project_id, prefix) DO UPDATE SET last_number = toc_keys.last_number + excluded.last_number
+RETURNING last_number;
+
+-- name: keys_named
+-- What some keys stand for in any version of a project.
+SELECT key, 'node'
+  FROM toc_nodes
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND project_id = :project_id)
+   AND key IN (SELECT value FROM each(:keys))
+ UNION
+SELECT key, 'assumption'
+  FROM toc_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND project_id = :project_id)
+   AND key IN (SELECT value FROM each(:keys))
+ UNION
+SELECT key, 'assumption'
+  FROM toc_edge_assumptions
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND project_id = :project_id)
+   AND key IN (SELECT value FROM each(:keys))
+ UNION
+SELECT key, 'indicator'
+  FROM toc_indicators
+ WHERE tenant_id = :tenant_id
+   AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND project_id = :project_id)
+   AND key IN (SELECT value FROM each(:keys));
+
+-- name: rows_named
+-- What some row ids stand for.
+SELECT r.id, r.key, 'node'
+  FROM each(:ids) AS k
+ CROSS JOIN toc_nodes AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.id = k.value
+   AND r.project_id = :project_id
+ UNION ALL
+SELECT r.id, r.key, 'assumption'
+  FROM each(:ids) AS k
+ CROSS JOIN toc_assumptions AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.id = k.value
+   AND r.project_id = :project_id
+ UNION ALL
+SELECT r.id, r.key, 'assumption'
+  FROM each(:ids) AS k
+ CROSS JOIN toc_edge_assumptions AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.id = k.value
+   AND r.project_id = :project_id
+ UNION ALL
+SELECT r.id, r.key, 'indicator'
+  FROM each(:ids) AS k
+ CROSS JOIN toc_indicators AS r
+ WHERE r.tenant_id = :tenant_id
+   AND r.id = k.value
+   AND r.project_id = :project_id;
+
+-- name: edges_named
+-- The edges between some nodes, in any version of a project, by the keys of their ends.
+SELECT DISTINCT s.key, t.key, e.edge_type
+  FROM toc_versions AS v
+ CROSS JOIN toc_nodes AS s
+ CROSS JOIN toc_edges AS e
+ CROSS JOIN toc_nodes AS t
+ WHERE v.tenant_id = :tenant_id
+   AND v.project_id = :project_id
+   AND s.tenant_id = :tenant_id
+   AND s.toc_version_id = v.id
+   AND s.key IN (SELECT value FROM each(:sources))
+   AND e.tenant_id = :tenant_id
+   AND e.toc_version_id = v.id
+   AND e.source_node_id = s.id
+   AND t.tenant_id = :tenant_id
+   AND t.toc_version_id = v.id
+   AND t.id = e.target_node_id
+   AND t.key IN (SELECT value FROM each(:targets));
+
+-- name: add_measurement
+-- What an indicator showed.
+INSERT INTO toc_measurements (tenant_id, project_id, rev, n, indicator_key, value, as_of, as_of_until, source, note,
+                              recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :indicator_key, :value, :as_of, :as_of_until, :source, :note,
+        :now, :actor_id);
+
+-- name: add_review
+-- What a look at an assumption found.
+INSERT INTO toc_assumption_reviews (tenant_id, project_id, rev, n, assumption_key, status, reason, evidence,
+                                    recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :assumption_key, :status, :reason, :evidence,
+        :now, :actor_id);
+
+-- name: add_waiver
+-- A check that somebody answers for.
+INSERT INTO toc_waivers (tenant_id, project_id, rev, n, code, refs, reason, owner, due, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :code, :refs, :reason, :owner, :due, :now, :actor_id);
+
+-- name: add_decision
+-- What was decided.
+INSERT INTO toc_decisions (tenant_id, project_id, rev, n, text, rationale, about, outcome, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :text, :rationale, :about, :outcome, :now, :actor_id);

@@ -1,0 +1,86 @@
+"""The tables of purpose, who may touch their rows, and when these become final."""
+
+from __future__ import annotations
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.store.tables import FrozenWhen, Table, in_project
+from groundplan.purpose.model import Assumption, Edge, Indicator, Node
+
+_READ = in_project(Permission.PURPOSE_READ)
+_WRITE = in_project(Permission.PURPOSE_WRITE)
+_DISCARD = in_project(Permission.PURPOSE_DISCARD)
+_RECORD = in_project(Permission.PURPOSE_RECORD)
+_WAIVE = in_project(Permission.PURPOSE_WAIVE)
+
+_PUBLISHING = (
+    "status",
+    "label",
+    "content_hash",
+    "context_run_id",
+    "gates",
+    "outside",
+    "published_at",
+    "published_by",
+    "published_rev",
+)
+_ASSUMPTION = Assumption._fields[4:]  # all but where it is
+
+TABLES = (
+    Table(
+        "toc_versions",
+        select=_READ,
+        insert=_WRITE,
+        # Not less than an editor's, whatever the status: whoever edits a draft reads its row for sharing, and a row
+        # that could not be seen so would be taken for a published one.
+        update=_WRITE,
+        delete=_DISCARD,
+        update_columns=(*_PUBLISHING, "rev", "updated_at"),
+        reserved_columns={Permission.PURPOSE_PUBLISH: _PUBLISHING},
+    ),
+    Table("toc_keys", select=_READ, insert=_WRITE, update=_WRITE, update_columns=("last_number",)),
+    Table(
+        "toc_nodes",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        delete=_WRITE,
+        update_columns=Node._fields[2:],
+    ),
+    Table(
+        "toc_edges",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        delete=_WRITE,
+        update_columns=Edge._fields[3:],
+    ),
+    Table("toc_assumptions", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, update_columns=_ASSUMPTION),
+    Table(
+        "toc_edge_assumptions", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, update_columns=_ASSUMPTION
+    ),
+    Table(
+        "toc_indicators",
+        select=_READ,
+        insert=_WRITE,
+        update=_WRITE,
+        delete=_WRITE,
+        update_columns=Indicator._fields[3:],
+    ),
+    Table("toc_measurements", select=_READ, insert=_RECORD, append_only=True),
+    Table("toc_assumption_reviews", select=_READ, insert=_RECORD, append_only=True),
+    Table("toc_waivers", select=_READ, insert=_WAIVE, append_only=True),
+    Table("toc_decisions", select=_READ, insert=_RECORD, append_only=True),
+)
+
+# What lies below a version, from the bottom up: so it can be removed with a draft.
+BELOW_A_VERSION = ("toc_indicators", "toc_edge_assumptions", "toc_assumptions", "toc_edges", "toc_nodes")
+
+FROZEN = (
+    FrozenWhen(
+        parent="toc_versions",
+        key=("tenant_id", "id"),
+        column="status",
+        values=("PUBLISHED",),
+        children=dict.fromkeys(BELOW_A_VERSION, ("tenant_id", "toc_version_id")),
+    ),
+)

@@ -1,0 +1,178 @@
+"""A version as it is kept and as callers see it, and the way from what they write to one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.model import Profile, Status
+
+sql = load_queries(__file__)
+
+VersionRef = int | Literal["draft", "published"]
+
+DRAFT_LABEL = "draft"
+_STATUSES = {status.value: status for status in Status}
+_PROFILES = {profile.value: profile for profile in Profile}
+
+
+class VersionRow(NamedTuple):
+    """A version as it is kept, but for the results of its gates."""
+
+    id: str
+    number: int
+    status: Status
+    label: str
+    source: int | None
+    profile: Profile
+    rev: int
+    content_hash: str | None
+    published_at: str | None
+    published_by: str | None
+    published_rev: int | None
+    context_run: str | None
+
+    @property
+    def is_draft(self) -> bool:
+        return self.status is Status.DRAFT
+
+
+class Version(Struct):
+    """A version as callers see it."""
+
+    number: int
+    status: Status
+    label: str
+    profile: Profile
+    source: int | UnsetType = UNSET
+    content_hash: str | UnsetType = UNSET
+    published_at: str | UnsetType = UNSET
+    published_by: str | UnsetType = UNSET
+    context_run: str | UnsetType = UNSET
+
+
+class NoDraft(Conflict):
+    """Only a draft can be edited, and there is none."""
+
+    code = "no_draft"
+
+    def __init__(self, published: int | None) -> None:
+        there = "there is no version yet" if published is None else f"version {published} is published and final"
+        super().__init__(f"{there}; toc_version draft begins one that can be edited", published=published)
+
+
+class StaleDraft(Conflict):
+    """Somebody changed the draft since the caller read it."""
+
+    code = "stale_rev"
+
+    def __init__(self, row: VersionRow, expected: int) -> None:
+        super().__init__(
+            f"version {row.number} is at rev {row.rev}, not {expected}; open it again, then decide",
+            version=row.number,
+            expected=expected,
+            current=row.rev,
+        )
+
+
+def shown(row: VersionRow) -> Version:
+    """A version as callers see it: what it has not is left out."""
+    return Version(
+        row.number,
+        row.status,
+        row.label,
+        row.profile,
+        _given(row.source),
+        _given(row.content_hash),
+        _given(row.published_at),
+        _given(row.published_by),
+        _given(row.context_run),
+    )
+
+
+def _given(value: Any) -> Any:
+    return UNSET if value is None else value
+
+
+def versions_of(tx: Transaction) -> list[VersionRow]:
+    """All versions of the project entered, in the order of their numbers."""
+    return [_from(row) for row in tx.all(sql.versions, project_id=tx.project.id)]
+
+
+def version_meant(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
+    """The version that is named; where none is, the draft, else the one published last. None: there is none at all.
+
+    Raises:
+        NotFound: there is no such version.
+    """
+    found = {row.number: row for row in versions_of(tx)}
+    draft = next((row for row in found.values() if row.is_draft), None)
+    published = max((number for number, row in found.items() if not row.is_draft), default=None)
+    match ref:
+        case None:
+            return draft or (None if published is None else found[published])
+        case "draft" if draft is not None:
+            return draft
+        case "published" if published is not None:
+            return found[published]
+        case int() if ref in found:
+            return found[ref]
+    raise missing_version(ref)
+
+
+def version_there(tx: Transaction, ref: VersionRef | None) -> VersionRow:
+    """The version that is named, or the default one, where there must be one.
+
+    Raises:
+        NotFound: there is no such version, or none at all.
+    """
+    row = version_meant(tx, ref)
+    if row is None:
+        raise NotFound("version of the purpose", tx.project.name, hint="toc_version draft begins one")
+    return row
+
+
+def missing_version(ref: VersionRef) -> NotFound:
+    """The refusal of what leads to no version."""
+    return NotFound("version", str(ref), hint="toc_version list shows those there are, toc_version draft begins one")
+
+
+def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
+    """The draft of the project entered.
+
+    Raises:
+        NoDraft: there is none.
+        StaleDraft: it is not as the caller saw it.
+    """
+    rows = versions_of(tx)
+    if not rows or not rows[-1].is_draft:
+        raise NoDraft(rows[-1].number if rows else None)
+    row = rows[-1]  # a draft always has the last number
+    if expected_rev is not None and expected_rev != row.rev:
+        raise StaleDraft(row, expected_rev)
+    return row
+
+
+def latest_published(tx: Transaction) -> VersionRow | None:
+    """The version published last."""
+    return next((row for row in reversed(versions_of(tx)) if not row.is_draft), None)
+
+
+def current_rev(tx: Transaction) -> int:
+    """The rev of the draft, else of the version published last, else 0."""
+    rows = versions_of(tx)
+    return rows[-1].rev if rows else 0
+
+
+def versions_on_run(tx: Transaction, run_id: str) -> list[int]:
+    """The numbers of the versions that stand on a run of facts."""
+    return [number for (number,) in tx.all(sql.versions_on_run, run_id=run_id)]
+
+
+def _from(row: tuple[Any, ...]) -> VersionRow:
+    id_, number, status, label, source, profile, *others = row
+    return VersionRow(id_, number, _STATUSES[status], label, source, _PROFILES[profile], *others)

@@ -1,0 +1,1 @@
+"""Versions as a whole: begun, published, discarded, listed, compared."""

@@ -1,0 +1,69 @@
+"""Discard the draft. The keys and revisions it gave out are not given again; its number is the next draft's."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.events import Op
+from groundplan.purpose.keys import remember_discarded_rev
+from groundplan.purpose.version import current_rev, draft_row
+
+sql = load_queries(__file__)
+
+
+class DiscardDraft(Struct, forbid_unknown_fields=True):
+    """Of which project."""
+
+    project: Name
+    expected_rev: int | None = None
+    op_id: OpId = None
+
+
+class Discarded(Struct):
+    """Which draft is gone, and the rev of what is left."""
+
+    discarded: int
+    rev: int
+
+
+def discard(tx: Transaction, request: DiscardDraft) -> Discarded:
+    """Remove the draft with everything in it.
+
+    Raises:
+        NoDraft: there is none.
+        StaleDraft: it is not as the caller saw it.
+    """
+    row = draft_row(tx, expected_rev=request.expected_rev)
+    for below in (
+        sql.remove_indicators,
+        sql.remove_edge_assumptions,
+        sql.remove_assumptions,
+        sql.remove_edges,
+        sql.remove_nodes,
+        sql.remove_version,
+    ):
+        tx.run(below, version_id=row.id)
+    remember_discarded_rev(tx, row.rev)
+    tx.record(Op.DISCARDED, f"v{row.number}", changed("status", row.status, None), changed("id", row.id, None))
+    return Discarded(row.number, current_rev(tx))
+
+
+OPERATION = Operation(
+    name="purpose.discard",
+    summary="Remove the draft.",
+    permission=Permission.PURPOSE_DISCARD,
+    effect=Effect.DESTROY,
+    input=DiscardDraft,
+    output=Discarded,
+    handler=discard,
+    project=lambda _tx, request: request.project,
+    tool=Tool("toc_version", Group.PURPOSE, "discard"),
+    command=Command(("purpose", "discard")),
+)

@@ -1,0 +1,48 @@
+"""The versions of a project."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.output_gate import leading
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.version import Version, shown, versions_of
+
+
+class ListVersions(Struct, forbid_unknown_fields=True):
+    """Of which project."""
+
+    project: Name
+
+
+class Versions(Struct):
+    """All of them, by number."""
+
+    versions: list[Version]
+    left_out: int | UnsetType = UNSET  # how many older ones there was no room for
+
+
+def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
+    """Every version there is; where there is no room for all, the latest."""
+    latest_first = [shown(row) for row in reversed(versions_of(tx))]
+    kept = leading(latest_first, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    return Versions(kept[::-1], (len(latest_first) - len(kept)) or UNSET)
+
+
+OPERATION = Operation(
+    name="purpose.versions",
+    summary="List the versions.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=ListVersions,
+    output=Versions,
+    handler=list_versions,
+    project=lambda _tx, request: request.project,
+    tool=Tool("toc_version", Group.PURPOSE, "list"),
+    command=Command(
+        ("purpose", "versions"), columns=("number", "status", "label", "profile", "published_at", "published_by")
+    ),
+)

@@ -1,0 +1,138 @@
+"""Publish the draft: through its gates, in one transaction with what they looked at. From then on it is final."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quoted, refusal
+from groundplan.purpose.content import read_content
+from groundplan.purpose.events import Op
+from groundplan.purpose.gates.result import GateResult
+from groundplan.purpose.gates.shortening import shortened
+from groundplan.purpose.model import Status
+from groundplan.purpose.outside import gate_inputs
+from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, shown, versions_of
+
+sql = load_queries(__file__)
+
+LABEL_CHARS_MAX = 255
+_NUMBERED = re.compile(r"v[0-9]+")  # what a version is called that was given no label
+
+
+class GateFailed(RuleViolated):
+    """A version is published only through its gates."""
+
+    code = "gate_failed"
+
+    def __init__(self, results: list[GateResult], tokens_max: int) -> None:
+        found = [check for result in results for check in result.checks if blocks(check.severity, check.result)]
+        named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
+        more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
+        super().__init__(
+            f"not published. {named}{more}. Mend the draft with toc_edit, or let an owner waive a check with "
+            "toc_record waivers",
+            gates=shortened(results, tokens_max=tokens_max, answer=msgspec.to_builtins),
+        )
+
+
+def blocks(severity: str, result: str) -> bool:
+    """Whether a check keeps its gate shut."""
+    return severity == "block" and result == "failed"
+
+
+class PublishDraft(Struct, forbid_unknown_fields=True):
+    """Under which label: `v3` for version 3 where nothing else is said."""
+
+    project: Name
+    label: Annotated[str, NormalizedName(LABEL_CHARS_MAX)] | None = None
+    expected_rev: int | None = None
+    op_id: OpId = None
+
+
+class Published(Struct):
+    """The version as it is from now on, and what its gates said."""
+
+    version: Version
+    gate: GateResult
+    gates: list[GateResult]
+    rev: int
+
+
+def publish(tx: Transaction, request: PublishDraft) -> Published:
+    """Make the draft final, if its gates let it pass.
+
+    Raises:
+        NoDraft: there is none.
+        StaleDraft: it is not as the caller saw it.
+        Invalid: it would be called by the name of another version, or a draft for ever.
+        GateFailed: a gate does not let it pass.
+    """
+    from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
+
+    row = draft_row(tx, expected_rev=request.expected_rev)
+    label = request.label or f"v{row.number}"
+    if label == DRAFT_LABEL or (_NUMBERED.fullmatch(label) and label != f"v{row.number}"):
+        raise refusal(("label",), f"{quoted(label)} would be taken for another version; this is v{row.number}")
+    content = read_content(tx, row.id)
+    observations, outside, today = gate_inputs(tx, row, content)
+    results = [
+        run_gate("A", content, observations, profile=row.profile, outside=outside, today=today),
+        *(
+            [run_gate("B", content, observations, profile=row.profile, outside=outside, today=today)]
+            if tx.project.policies.publish_gates == "AB"
+            else []
+        ),
+    ]
+    limit = tx.preferences.answer_tokens_max
+    if not all(result.passed for result in results):
+        raise GateFailed(results, limit // 2)
+    run_id = outside.context.run if outside.context else None
+    tx.run(
+        sql.publish_version,
+        version_id=row.id,
+        label=label,
+        content_hash=results[0].content_hash,
+        context_run=run_id,
+        gates=msgspec.json.encode(results).decode(),
+        outside=msgspec.json.encode(outside).decode(),
+        project_rev=tx.rev,
+    )
+    tx.record(
+        Op.PUBLISHED,
+        f"v{row.number}",
+        changed("status", row.status, Status.PUBLISHED),
+        changed("label", row.label, label),
+        changed("content_hash", None, results[0].content_hash),
+        changed("context_run", None, run_id),
+    )
+    after = versions_of(tx)[-1]
+    published: Published = shortened(
+        results, tokens_max=limit, answer=lambda results: Published(shown(after), results[0], results, after.rev)
+    )
+    return published
+
+
+OPERATION = Operation(
+    name="purpose.publish",
+    summary="Make the draft final, if its gates let it pass.",
+    permission=Permission.PURPOSE_PUBLISH,
+    effect=Effect.DESTROY,
+    input=PublishDraft,
+    output=Published,
+    handler=publish,
+    project=lambda _tx, request: request.project,
+    tool=Tool("toc_version", Group.PURPOSE, "publish"),
+    command=Command(("purpose", "publish")),
+)

@@ -1,0 +1,135 @@
+"""The tables as they really are, asked by the product with the rights it has, on both engines."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from groundplan.kernel.actors import local_actor
+from groundplan.kernel.store.live_catalog import LiveTable, Reference, live_tables, row_security_findings, tables_called
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.postgres import PostgresTransaction
+from groundplan.kernel.store.sqlite import SqliteTransaction
+from groundplan.kernel.store.sqlite_definition import defined_table, unique_index
+from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.transaction import Transaction
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+
+MEMBERS = ["project_members", "projects"]
+
+
+@contextlib.contextmanager
+def spoiled(engine: Engine, *statements: str) -> Iterator[Transaction]:
+    """A transaction of the product's own role, after its owner did something to the schema; nothing of it is kept."""
+    ada, now = local_actor("ada"), "2026-01-01T00:00:00.000Z"
+    if isinstance(engine, SqliteEngine):
+        engine.as_owner(*statements)
+        yield SqliteTransaction(engine.app_connection(), ada, now, {})
+        return
+    assert isinstance(engine, PostgresEngine)
+    with psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA}") as connection:
+        for statement in (*statements, "SET LOCAL ROLE {app}"):
+            connection.execute(statement.format(app=engine.app_role))
+        yield PostgresTransaction(connection, ada, now, {}, clock=None)
+        connection.rollback()
+
+
+def asked(engine: Engine, *names: str) -> dict[str, LiveTable]:
+    return engine.store.read(local_actor("ada"), lambda tx: live_tables(tx, names))
+
+
+def test_columns_keys_and_references_are_told_alike_by_both_engines(engine: Engine) -> None:
+    found = asked(engine, "project_members", "nothing", "toc_edges")
+
+    assert list(found) == ["project_members", "toc_edges"]
+    edges = found["toc_edges"]
+    assert list(edges.columns)[:5] == ["tenant_id", "project_id", "toc_version_id", "id", "source_node_id"]
+    assert {kind.lower() for kind in edges.columns.values()} == {"text"}
+    assert ["tenant_id", "toc_version_id", "source_node_id", "target_node_id", "edge_type"] in edges.keys
+    assert Reference(["tenant_id", "toc_version_id", "source_node_id"], "toc_nodes") in edges.references
+
+
+def test_an_index_of_some_rows_makes_nothing_unique(engine: Engine) -> None:
+    assert ["tenant_id", "project_id"] not in asked(engine, "toc_versions")["toc_versions"].keys
+
+
+def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> None:
+    statements = (
+        "ALTER TABLE toc_nodes ADD COLUMN parent_id text",
+        "CREATE UNIQUE INDEX stray ON toc_nodes (tenant_id, parent_id)",
+    )
+    with spoiled(engine, *statements) as tx:
+        found = live_tables(tx, ["toc_nodes"])["toc_nodes"]
+
+    assert found.columns["parent_id"].lower() == "text"
+    assert ["tenant_id", "parent_id"] in found.keys
+
+
+def test_tables_are_found_by_how_their_names_begin(engine: Engine) -> None:
+    with spoiled(engine, "CREATE TABLE toc_tree (id text)") as tx:
+        found = tables_called(tx, "toc_")
+
+    assert {"toc_nodes", "toc_edges", "toc_tree"} <= set(found)
+    assert found == sorted(found)
+    assert "projects" not in found
+
+
+def test_row_security_is_right_on_postgres_and_nothing_that_sqlite_has(engine: Engine) -> None:
+    names = engine.store.read(local_actor("ada"), lambda tx: tables_called(tx, "toc_"))
+    findings = engine.store.read(local_actor("ada"), lambda tx: row_security_findings(tx, names))
+
+    assert findings == (None if engine.dialect is Dialect.SQLITE else [])
+    guards = {table.row_security is None for table in asked(engine, *names).values()}
+    assert guards == {engine.dialect is Dialect.SQLITE}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        ("ALTER TABLE projects DISABLE ROW LEVEL SECURITY", "enabled on projects"),
+        ("ALTER TABLE projects NO FORCE ROW LEVEL SECURITY", "forced on projects"),
+        ("DROP POLICY projects_insert ON projects", "projects has no policy for INSERT"),
+        ("ALTER POLICY projects_update ON projects TO pg_monitor", "projects has no policy for UPDATE"),
+        ("CREATE POLICY stray ON projects FOR SELECT TO PUBLIC USING (true)", "stray on projects"),
+        ("ALTER TABLE projects OWNER TO {app}", "owns projects"),
+        ("CREATE ROLE bypassing BYPASSRLS; GRANT bypassing TO {app}", "bypasses"),
+        ("ALTER ROLE {app} BYPASSRLS", "bypasses"),
+        ("ALTER ROLE {app} SUPERUSER", "superuser"),
+        ("ALTER TABLE projects RENAME TO hidden", "enabled on projects"),
+    ],
+)
+def test_what_opens_a_table_is_found(team: PostgresEngine, spoil: str, word: str) -> None:
+    with spoiled(team, spoil) as tx:
+        findings = row_security_findings(tx, MEMBERS)
+
+    assert findings
+    assert any(word in finding for finding in findings), findings
+
+
+def test_a_policy_that_only_takes_away_opens_nothing(team: PostgresEngine) -> None:
+    stray = "CREATE POLICY stray ON projects AS RESTRICTIVE FOR SELECT TO PUBLIC USING (true)"
+    with spoiled(team, stray) as tx:
+        assert row_security_findings(tx, MEMBERS) == []
+
+
+def test_the_text_of_a_table_is_read_as_sqlite_reads_it() -> None:
+    found = defined_table(
+        """CREATE TABLE "odd, table" ( -- a comment, (with brackets)
+               id INTEGER PRIMARY KEY, [a "b] TEXT DEFAULT 'x, (y' NOT NULL CHECK ([a "b] IN ('a', 'b')),
+               `c``d` DECIMAL(10, 2) UNIQUE, other text REFERENCES elsewhere (id), /* , */ bare,
+               CONSTRAINT both UNIQUE (id, other), FOREIGN KEY (id, other) REFERENCES "far" (a, b)
+           ) STRICT"""
+    )
+
+    assert found.columns == {"id": "INTEGER", 'a "b': "TEXT", "c`d": "DECIMAL", "other": "TEXT", "bare": ""}
+    assert found.keys == [["id"], ["c`d"], ["id", "other"]]
+    assert found.references == [(["other"], "elsewhere"), (["id", "other"], "far")]
+
+
+def test_only_an_index_that_is_unique_over_all_rows_is_a_key() -> None:
+    assert unique_index("CREATE UNIQUE INDEX a ON t (b, c)") == ["b", "c"]
+    assert unique_index("CREATE INDEX a ON t (b)") is None
+    assert unique_index("CREATE UNIQUE INDEX a ON t (b) WHERE c IS NULL") is None

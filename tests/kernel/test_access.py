@@ -1,0 +1,37 @@
+"""Which role carries which permission, by itself and by what a project says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from groundplan.kernel.access import GRANTS, WIDENED_BY, Permission, Role, allows
+from groundplan.kernel.policies import Policies
+
+BY_EDITORS = Policies(publish_role="editor")
+
+
+@pytest.mark.parametrize("policies", [None, Policies(), Policies(publish_role="owner")])
+def test_a_role_carries_what_it_was_granted_and_nothing_else(policies: Policies | None) -> None:
+    carried = {(role, one) for role in Role for one in Permission if one in GRANTS and allows(role, one, policies)}
+
+    assert carried == {(role, one) for one, roles in GRANTS.items() for role in roles}
+
+
+def test_a_policy_gives_its_permission_to_the_role_that_it_names_and_to_no_other() -> None:
+    more = {
+        (role, one)
+        for role in Role
+        for one in GRANTS
+        if allows(role, one, BY_EDITORS) and not allows(role, one, Policies())
+    }
+
+    assert more == {(Role.EDITOR, Permission.PURPOSE_PUBLISH)}
+
+
+def test_a_policy_takes_nothing_from_those_who_may_anyway() -> None:
+    assert [one for one, roles in GRANTS.items() for role in roles if not allows(role, one, BY_EDITORS)] == []
+
+
+def test_what_a_policy_widens_belongs_to_a_project_and_the_policy_is_there() -> None:
+    assert WIDENED_BY.keys() <= GRANTS.keys()
+    assert set(WIDENED_BY.values()) <= set(Policies.__struct_fields__)

@@ -1,0 +1,426 @@
+"""Two people and an agent at the purpose of two projects, all on one database.
+
+Every call is told to the product and to the oracle, and must end alike. A call that the oracle refuses must be refused
+with its code and its details and leave every row as it was. Any other must give the oracle's answer, raise the revision
+of its project by one if it changed anything, and add its events behind all others.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from itertools import count, pairwise
+from random import Random
+from typing import Any, NamedTuple, cast
+
+import msgspec
+import pytest
+from hypothesis import note, settings
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.store import Store
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.machines.purpose_calls import Batches, some_observations, some_version
+from tests.machines.purpose_oracle import (
+    ASSUMPTION_FIELDS,
+    INDICATOR_FIELDS,
+    NODE_FIELDS,
+    NODE_TYPES,
+    PROFILES,
+    By,
+    CycleRefused,
+    Gate,
+    Place,
+    Purpose,
+    Refused,
+    Thing,
+    Version,
+    content_hash,
+    edge_order,
+    sorted_keys,
+)
+from tests.machines.purpose_rows import PurposeRows, Row
+from tests.machines.work_calls import rarely, sometimes
+from tests.machines.work_driver import SEEDS, Hand
+
+ACTORS = {"ada": "person", "ben": "person", "scout": "agent"}
+PROJECTS = (0, 1)  # the second has facts in force, and its versions pass both gates
+VERSIONS_MAX = 5
+DAY = 86_400_000
+CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last: a clock put right
+
+# How often something is done, where it can be.
+WEIGHTS = {"edit": 50, "publish": 20, "draft": 2, "discard": 4, "record": 20, "send again": 3, "wait": 4}
+
+Answer = Callable[[Thing], Any]
+
+
+class Ground(NamedTuple):
+    """Where machines run: one database for all their projects."""
+
+    stores: dict[str, Store]
+    clock: Hand
+    rows: PurposeRows
+    serial: count[int]
+    has_row_security: bool
+
+
+class Sent(NamedTuple):
+    """A call with an op_id that was answered."""
+
+    actor: str
+    operation: str
+    arguments: Thing
+    answer: Thing
+
+
+class PurposeDriver(RuleBasedStateMachine):
+    """Drives every change there is. What must hold after each step is added by who inherits."""
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__()
+        self.clock = ground.clock
+        self.clock.now = 0
+        self.rows = ground.rows
+        self.sessions = {
+            name: Session(ground.stores[name], local_actor(name, kind=Kind(kind))) for name, kind in ACTORS.items()
+        }
+        self.names = [f"project {next(ground.serial)}" for _ in PROJECTS]
+        for name in self.names:
+            self.call("ada", "project.create", name=name)
+        self.call("ada", "work.open", project=self.names[1], policies={"publish_gates": "AB"})
+        run_id = self.call("ada", "context.create_draft", scopeId=self.names[1])["run"]["id"]
+        self.call("ada", "context.commit", runId=run_id)
+        self.purposes = [
+            Purpose(ground.has_row_security, None, "A"),
+            Purpose(ground.has_row_security, run_id, "AB"),
+        ]
+        found = {one["name"]: one["id"] for one in self.call("ada", "project.list")["projects"]}
+        self.project_ids = [found[name] for name in self.names]
+        self.stored = self.rows.of(self.project_ids)
+        self.project = 0  # which the last call was about
+        self.reader = "ada"
+        self.op_ids = count(1)
+        self.steps = 0
+        self.sent: list[Sent] = []
+        self.frozen: dict[str, dict[str, list[Row]]] = {}  # each version as it was when it was published, by id
+        self.keys_given: list[set[str]] = [set() for _ in PROJECTS]
+
+    @initialize(seed=SEEDS)
+    def begin(self, seed: int) -> None:
+        luck = self.luck(seed)
+        for project in PROJECTS:
+            self.draft(luck, project, source=None)
+            self.edit(luck, project, Batches(luck, self.purposes[project], []).first())
+
+    @rule(seed=SEEDS)
+    def step(self, seed: int) -> None:
+        """One of them all. Rules of their own would not do: hypothesis leaves out some of them in each run."""
+        luck = self.luck(seed)
+        self.reader = luck.choice(list(ACTORS))
+        project = luck.choice((0, 0, 1))
+        purpose = self.purposes[project]
+        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        if purpose.draft is None and verb != "record" and not sometimes(luck):
+            verb = "draft"
+        match verb:
+            case "draft":
+                self.draft(luck, project, source=some_version(luck, purpose))
+            case "publish":
+                self.publish(luck, project)
+            case "discard":
+                self.discard(luck, project)
+            case "record":
+                self.record(luck, project)
+            case "send again" if self.sent:
+                self.send_again(luck)
+            case "wait":
+                self.clock.now += luck.choice(CLOCK_STEPS)
+            case _:
+                others = [one for one in self.purposes if one is not purpose]
+                self.edit(luck, project, Batches(luck, purpose, others).some_batch())
+
+    def luck(self, seed: int) -> Random:
+        """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
+        self.steps += 1
+        return Random(f"{seed} at {self.steps} and {self.clock.now}")  # noqa: S311 - chance, not secrets
+
+    # --- What anybody may do ---
+
+    def draft(self, luck: Random, project: int, *, source: int | str | None) -> None:
+        if len(self.purposes[project].versions) >= VERSIONS_MAX:
+            return
+        profile = luck.choice((None, None, "standard", "light", "strict"))
+        arguments: Thing = {} if source is None else {"from": source}
+        arguments |= {} if profile is None else {"profile": profile}
+
+        def expect(purpose: Purpose, by: By) -> Answer:
+            version = purpose.begin(source, profile, by=by)
+
+            def answer(_: Thing) -> Any:
+                (row,) = (
+                    row
+                    for row in self.rows.of([self.project_ids[project]]).tables["toc_versions"]
+                    if row["version_number"] == version.number
+                )
+                purpose.named(version, row["id"])
+                return {"version": self.version(version), "rev": version.rev}
+
+            return answer
+
+        self.perform(luck, project, "purpose.draft", arguments, expect)
+
+    def edit(self, luck: Random, project: int, operations: list[Thing]) -> None:
+        expected_rev = self.some_rev(luck, project)
+        arguments: Thing = {"operations": operations}
+        arguments |= {} if expected_rev is None else {"expected_rev": expected_rev}
+
+        def expect(purpose: Purpose, by: By) -> Answer:
+            made = purpose.edit(operations, expected_rev, by=by)
+
+            def answer(told: Thing) -> Any:
+                created = []
+                for one, row in zip(made, told["created"], strict=True):
+                    one["thing"]["id"] = row["id"]
+                    ref = {} if one["ref"] is None else {"ref": one["ref"]}
+                    created.append({"key": one["key"], "id": row["id"], "kind": one["kind"], **ref})
+                    if one["kind"] != "edge":
+                        assert one["key"] not in self.keys_given[project]
+                        self.keys_given[project].add(one["key"])
+                number = purpose.versions[-1].number
+                return {"rev": purpose.rev, "version": number, "created": created, "applied": len(operations)}
+
+            return answer
+
+        self.perform(luck, project, "purpose.edit", arguments, expect)
+
+    def publish(self, luck: Random, project: int) -> None:
+        label = luck.choice((None, None, "First", "draft" if rarely(luck) else "Zweite „Fassung“"))
+        expected_rev = self.some_rev(luck, project)
+        arguments: Thing = {} if label is None else {"label": label}
+        arguments |= {} if expected_rev is None else {"expected_rev": expected_rev}
+
+        def expect(purpose: Purpose, by: By) -> Answer:
+            gates = purpose.publish(label, expected_rev, by=by)
+
+            def answer(told: Thing) -> Any:
+                version = purpose.versions[-1]
+                for name, gate, found in zip(purpose.publish_gates, gates, told["gates"], strict=True):
+                    self.check_gate(found, name, gate, version)
+                shown = {"version": self.version(version), "rev": version.rev}
+                return shown | {"gates": told["gates"], "gate": told["gates"][0]}
+
+            return answer
+
+        self.perform(luck, project, "purpose.publish", arguments, expect)
+        for version in self.purposes[project].published:
+            self.frozen.setdefault(version.id, self.stored.whole(version.id))
+
+    def discard(self, luck: Random, project: int) -> None:
+        expected_rev = self.some_rev(luck, project)
+        arguments = {} if expected_rev is None else {"expected_rev": expected_rev}
+
+        def expect(purpose: Purpose, _by: By) -> Answer:
+            number = purpose.discard(expected_rev)
+            return lambda _: {"discarded": number, "rev": purpose.rev}
+
+        self.perform(luck, project, "purpose.discard", arguments, expect)
+
+    def record(self, luck: Random, project: int) -> None:
+        given = some_observations(luck, self.purposes[project])
+        # What is measured a day ahead is still today's somewhere.
+        latest_day = self.clock.stamp(self.clock.now + DAY)
+
+        def expect(purpose: Purpose, by: By) -> Answer:
+            recorded, affected = purpose.record(given, by=by, latest_day=latest_day)
+            told = {"recorded": recorded, "rev": purpose.rev}
+            return lambda _: told | ({"affected": affected} if affected else {})
+
+        self.perform(luck, project, "purpose.record", dict(given), expect)
+
+    def send_again(self, luck: Random) -> None:
+        """A call that comes a second time has no second effect; another call under its op_id has none at all."""
+        sent = luck.choice(self.sent)
+        if sometimes(luck):
+            other = {"project": self.names[0], "expected_rev": 10_000, "op_id": sent.arguments["op_id"]}
+            with pytest.raises(GroundplanError) as refused:
+                self.call(sent.actor, "purpose.discard", **other)
+            assert refused.value.code == "op_id_reused"
+        else:
+            assert self.call(sent.actor, sent.operation, **sent.arguments) == sent.answer
+        assert self.rows.of(self.project_ids) == self.stored
+
+    def some_rev(self, luck: Random, project: int) -> int | None:
+        if not sometimes(luck):
+            return None
+        rev = self.purposes[project].rev
+        return rev if not sometimes(luck) else rev + luck.choice((-1, 1))
+
+    # --- How it is told and judged ---
+
+    def perform(
+        self, luck: Random, project: int, operation: str, arguments: Thing, expect: Callable[[Purpose, By], Answer]
+    ) -> None:
+        """Tell a call to the product and to the oracle."""
+        actor = luck.choice(list(ACTORS))
+        arguments = {"project": luck.choice((self.names, self.project_ids))[project], **arguments}
+        if sometimes(luck):
+            arguments |= {"op_id": f"{self.names[0]}, {next(self.op_ids)}"}
+        note(f"at {self.clock.now} {actor}: {operation} {arguments}")
+        self.project = project
+        tried = copy.deepcopy(self.purposes[project])
+        rev = self.stored.revs[self.project_ids[project]] + 1
+        answer_of: Answer | None = None
+        refusal: Refused | None = None
+        try:
+            answer_of = expect(tried, By(actor, self.clock.stamp(self.clock.now), rev))
+        except Refused as raised:
+            refusal = raised
+        try:
+            answer = self.call(actor, operation, **arguments)
+        except GroundplanError as error:
+            self.check_refusal(error, refusal)
+            return
+        assert answer_of is not None, f"{answer} instead of {refusal}"
+        if "op_id" in arguments:
+            self.sent.append(Sent(actor, operation, arguments, answer))
+        assert answer == answer_of(answer)
+        before = self.purposes[project]
+        self.purposes[project] = tried
+        # A batch that says what is so anyway writes nothing.
+        self.check_events(actor, project if operation != "purpose.edit" or tried.rev != before.rev else None)
+
+    def check_refusal(self, error: GroundplanError, refusal: Refused | None) -> None:
+        """What is refused is refused for a good reason, says which, and leaves no trace."""
+        assert refusal is not None, f"{error.code}: {error.message}"
+        assert error.code == refusal.code, f"{error.code}: {error.message} instead of {refusal}"
+        details = msgspec.to_builtins(error.details)
+        if isinstance(refusal, CycleRefused):
+            path = details["path"]
+            steps = set(pairwise(path))
+            assert path[0] == path[-1]
+            assert steps <= refusal.pairs
+            assert steps & refusal.new
+        gates: list[Gate] = refusal.details.pop("gates", [])
+        for gate, told in zip(gates, details.get("gates", ()), strict=True):
+            assert {one["code"]: (one["severity"], one["result"], one["refs"]) for one in told["checks"]} == gate.checks
+        assert {name: details[name] for name in refusal.details} == refusal.details
+        assert self.rows.of(self.project_ids) == self.stored
+
+    def check_events(self, actor: str, project: int | None) -> None:
+        """Events are only added, and all that one write adds have its revision, its moment and its author."""
+        before, self.stored = self.stored, self.rows.of(self.project_ids)
+        for place, id_ in enumerate(self.project_ids):
+            told = len(before.events[id_])
+            kept, added = self.stored.events[id_][:told], self.stored.events[id_][told:]
+            assert kept == before.events[id_]
+            assert bool(added) == (place == project)
+            assert self.stored.revs[id_] == before.revs[id_] + bool(added)
+            at = self.clock.stamp(self.clock.now)
+            assert [event[:4] for event in added] == [(self.stored.revs[id_], n, at, actor) for n in range(len(added))]
+
+    def check_gate(self, told: Thing, name: str, gate: Gate, version: Version) -> None:
+        """A result is what the oracle says, in all but its sentences."""
+        assert (told["gate"], told["profile"], told["passed"]) == (name, gate.profile, gate.passed)
+        found = {one["code"]: (one["severity"], one["result"], one["refs"]) for one in told["checks"]}
+        assert found == gate.checks
+        assert list(found) == sorted(found)
+        assert (told["score"], told["content_hash"]) == (gate.score, content_hash(version.theory))
+
+    # --- How the oracle's purpose is shown ---
+
+    def version(self, one: Version) -> Thing:
+        shown: Thing = {"number": one.number, "label": one.label, "profile": one.profile}
+        shown["status"] = "DRAFT" if one.is_draft else "PUBLISHED"
+        at, by = (one.published.at, one.published.name) if one.published else (None, None)
+        others = {"source": one.source, "content_hash": one.content_hash, "context_run": one.context_run}
+        others |= {"published_at": at, "published_by": by}
+        return shown | {name: value for name, value in others.items() if value is not None}
+
+    def opened(self, project: int, version: Version) -> Thing:
+        """A version as it is shown whole, but for its health."""
+        purpose, theory = self.purposes[project], version.theory
+        counts = {type_.lower(): len(theory.of_type(type_)) for type_ in NODE_TYPES}
+        counts |= {part: len(getattr(theory, part)) for part in ("edges", "assumptions", "indicators")}
+        waivers = purpose.in_force(self.clock.stamp(self.clock.now)[:10])
+        shown = ("code", "refs", "reason", "owner", "due")
+        return {
+            "project": self.names[project],
+            "rev": version.rev,
+            "version": self.version(version),
+            "versions": [self.version(one) for one in purpose.versions],
+            "counts": counts,
+            "nodes": [
+                {
+                    "key": key,
+                    "id": theory.nodes[key]["id"],
+                    "metadata": theory.nodes[key]["metadata"],
+                    "assumptions": self.assumptions(purpose, version, key),
+                    **said(theory.nodes[key], NODE_FIELDS[:-1]),
+                }
+                for key in sorted_keys(theory.nodes)
+            ],
+            "edges": [
+                {
+                    **dict(zip(("source", "target", "edge_type"), edge, strict=True)),
+                    "id": theory.edges[edge]["id"],
+                    "assumptions": self.assumptions(purpose, version, edge),
+                    **said(theory.edges[edge], ("mechanism", "confidence")),
+                }
+                for edge in sorted(theory.edges, key=edge_order)
+            ],
+            "indicators": [
+                {
+                    "key": key,
+                    "id": theory.indicators[key]["id"],
+                    "node": theory.indicators[key]["node"],
+                    **said(theory.indicators[key], INDICATOR_FIELDS),
+                    **self.latest(purpose, key),
+                }
+                for key in sorted_keys(theory.indicators)
+            ],
+            **({"waivers": [{name: one[name] for name in shown} for one in waivers]} if waivers else {}),
+        }
+
+    def assumptions(self, purpose: Purpose, version: Version, on: Place) -> list[Thing]:
+        found = {key: one for key, one in version.theory.assumptions.items() if one["on"] == on}
+        return [
+            {"key": key, "id": found[key]["id"], "status": purpose.status(key), **said(found[key], ASSUMPTION_FIELDS)}
+            for key in sorted_keys(found)
+        ]
+
+    @staticmethod
+    def latest(purpose: Purpose, key: str) -> Thing:
+        found = purpose.latest(key)
+        return {"latest": {"value": found["value"], "as_of": found["as_of"]}} if found else {}
+
+    # --- How the product is asked ---
+
+    def call(self, actor: str, operation: str, /, **arguments: Any) -> Thing:
+        answer: Thing = json.loads(msgspec.json.encode(self.sessions[actor].call(operation, **arguments)))
+        return answer
+
+    def some_profile(self) -> str:
+        return PROFILES[self.steps % len(PROFILES)]
+
+
+def said(thing: Thing, fields: tuple[str, ...]) -> Thing:
+    """The fields in which something is said."""
+    return {name: thing[name] for name in fields if thing[name] is not None}
+
+
+def run_machine(machine: Callable[[Ground], PurposeDriver], engine: Engine, budget: settings) -> None:
+    """Run a machine on two stores with a clock of our own."""
+    clock = Hand()
+    with PurposeRows(engine) as rows:
+        two = [engine.another_store(clock=clock) for _ in range(2)]
+        stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}
+        ground = Ground(stores, clock, rows, count(1), engine.dialect is Dialect.POSTGRES)
+        # It says that it wants a class, and only calls it.
+        factory = cast(type[RuleBasedStateMachine], lambda: machine(ground))
+        run_state_machine_as_test(factory, settings=budget)

@@ -1,0 +1,103 @@
+"""The purpose as it is stored: the rows themselves, read past the product on a connection that is kept open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import psycopg
+
+from groundplan.kernel.store.tables import SCHEMA
+from tests.engines import Engine, PostgresEngine, SqliteEngine
+from tests.machines.work_rows import EventRow
+
+_ASSUMED = ("assumption_text", "risk_level", "owner", "review_by")
+_OBSERVED = ("project_id", "rev", "n")
+_RECORDED = ("recorded_at", "recorded_by")
+COLUMNS = {
+    "toc_versions": (
+        *("id", "project_id", "version_number", "status", "label", "source_number", "profile", "rev", "created_at"),
+        *("created_by", "updated_at", "content_hash", "context_run_id", "published_at", "published_by"),
+        *("published_rev", "gates"),
+    ),
+    "toc_keys": ("project_id", "prefix", "last_number"),
+    "toc_nodes": (
+        *("id", "toc_version_id", "key", "node_type", "title", "description", "narrative", "owner", "metadata"),
+    ),
+    "toc_edges": (
+        *("id", "toc_version_id", "source_node_id", "target_node_id", "edge_type", "mechanism", "confidence"),
+    ),
+    "toc_assumptions": ("id", "toc_version_id", "key", "node_id", *_ASSUMED),
+    "toc_edge_assumptions": ("id", "toc_version_id", "key", "edge_id", *_ASSUMED),
+    "toc_indicators": (
+        *("id", "toc_version_id", "key", "node_id", "name", "unit", "direction", "baseline", "baseline_verified"),
+        *("target", "method", "frequency", "owner"),
+    ),
+    "toc_measurements": (*_OBSERVED, "indicator_key", "value", "as_of", "as_of_until", "source", "note", *_RECORDED),
+    "toc_assumption_reviews": (*_OBSERVED, "assumption_key", "status", "reason", "evidence", *_RECORDED),
+    "toc_waivers": (*_OBSERVED, "code", "refs", "reason", "owner", "due", *_RECORDED),
+    "toc_decisions": (*_OBSERVED, "text", "rationale", "about", "outcome", *_RECORDED),
+}
+BELOW = ("toc_nodes", "toc_edges", "toc_assumptions", "toc_edge_assumptions", "toc_indicators")
+OBSERVED = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions")
+
+Row = dict[str, Any]
+
+
+class Stored(NamedTuple):
+    """Everything that is kept about the purpose of some projects."""
+
+    revs: dict[str, int]  # of the projects
+    tables: dict[str, list[Row]]  # each in the order of `ordered`
+    events: dict[str, list[EventRow]]
+
+    def whole(self, version_id: str) -> dict[str, list[Row]]:
+        """A version and all that lies below it."""
+        found = {name: [row for row in self.tables[name] if row["toc_version_id"] == version_id] for name in BELOW}
+        return found | {"toc_versions": [row for row in self.tables["toc_versions"] if row["id"] == version_id]}
+
+
+def ordered(name: str, rows: list[Row]) -> list[Row]:
+    """Rows of a table by id, or where they have none by project and the two columns behind it."""
+    by = COLUMNS[name][:3]
+    return sorted(rows, key=lambda row: tuple(row[column] for column in (by[:1] if by[0] == "id" else by)))
+
+
+class PurposeRows:
+    """A reader of the rows of one database, whoever it belongs to."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._connection: sqlite3.Connection | psycopg.Connection
+        if isinstance(engine, SqliteEngine):
+            self._connection = sqlite3.connect(engine.path, isolation_level=None)
+        else:
+            assert isinstance(engine, PostgresEngine)
+            options = f"-c search_path={SCHEMA}"
+            self._connection = psycopg.connect(engine.superuser_url, autocommit=True, options=options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def of(self, project_ids: Sequence[str]) -> Stored:
+        """The rows of some projects, which nobody else is writing."""
+        these = ", ".join(f"'{one}'" for one in project_ids)
+        where = f"WHERE project_id IN ({these})"
+        events: dict[str, list[EventRow]] = {one: [] for one in project_ids}
+        for project_id, *row in self._all(
+            "SELECT project_id, rev, n, at, actor_id, op, subject, changes, decision "
+            f"FROM events {where} ORDER BY project_id, rev, n"
+        ):
+            events[project_id].append(EventRow(*row)._replace(changes=json.loads(row[6])))
+        tables = {}
+        for name, columns in COLUMNS.items():
+            found = self._all(f"SELECT {', '.join(columns)} FROM {name} {where}")
+            tables[name] = ordered(name, [dict(zip(columns, row, strict=True)) for row in found])
+        return Stored(dict(self._all(f"SELECT id, rev FROM projects WHERE id IN ({these})")), tables, events)
+
+    def _all(self, statement: str) -> list[Any]:
+        return self._connection.execute(statement).fetchall()

@@ -1,0 +1,141 @@
+"""The machine has teeth: with any one guard of the purpose switched off, it finds a run that goes wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import Phase, settings
+
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.store import store
+from groundplan.kernel.store.queries import Queries, Query
+from groundplan.purpose import check, outside, read_observations
+from groundplan.purpose.content import read_content
+from groundplan.purpose.editing import edges, edit, nodes
+from groundplan.purpose.gates import run as gates
+from groundplan.purpose.gates import waiving
+from groundplan.purpose.keys import fresh_keys
+from groundplan.purpose.outside import gate_inputs
+from groundplan.purpose.version import draft_row, versions_of
+from groundplan.purpose.versions import draft, publish
+from groundplan.purpose.versions.cloning import clone
+from tests.engines import SqliteEngine
+from tests.machines.budget import always
+from tests.machines.purpose_driver import run_machine
+from tests.machines.test_purpose_machine import PurposeMachine
+
+STEPS_MAX = 2_400
+
+Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]
+
+
+def nothing(*_: Any, **__: Any) -> None:
+    """What a guard does that was switched off."""
+
+
+def instead(target: Any, name: str, replacement: Any = nothing) -> Sabotage:
+    return lambda monkeypatch, _: monkeypatch.setattr(target, name, replacement)
+
+
+def asked(queries: Queries, name: str, pattern: str, replacement: str = "") -> Sabotage:
+    """A statement that says something else, or lacks something."""
+
+    def put(monkeypatch: pytest.MonkeyPatch, _: SqliteEngine) -> None:
+        before: Query = getattr(queries, name)
+        changed = re.sub(pattern, replacement, before.sqlite)
+        assert changed != before.sqlite
+        monkeypatch.setitem(queries._queries, name, Query(name, changed))
+
+    return put
+
+
+def dropped(*names: str) -> Sabotage:
+    """Triggers that are not there; each name stands for all that begin with it."""
+
+    def put(_: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
+        there = [name for (name,) in engine.as_owner("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
+        gone = [name for name in there if name.startswith(names)]
+        assert gone
+        engine.as_owner(*(f"DROP TRIGGER {name}" for name in gone))
+
+    return put
+
+
+def all_of(*sabotages: Sabotage) -> Sabotage:
+    def put(monkeypatch: pytest.MonkeyPatch, engine: SqliteEngine) -> None:
+        for one in sabotages:
+            one(monkeypatch, engine)
+
+    return put
+
+
+def last_version(tx: Any, *, expected_rev: int | None = None) -> Any:
+    """The last version, whether it is a draft or not."""
+    return versions_of(tx)[-1]
+
+
+def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
+    """The draft, whatever it was when the caller saw it."""
+    return draft_row(tx)
+
+
+run_gate = gates.run_gate
+
+
+def passed(*given: Any, **named: Any) -> Any:
+    """What a gate says that lets everything pass."""
+    return msgspec.structs.replace(run_gate(*given, **named), passed=True)
+
+
+def forgetful(tx: Any, content: Any, version_id: str) -> None:
+    """A copy in which the texts of nodes are lost."""
+    nodes = {key: node._replace(narrative=None) for key, node in content.nodes.items()}
+    clone(tx, content._replace(nodes=nodes), version_id)
+
+
+def of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
+    """What a gate is told about a version: of a published one as well what was observed since."""
+    return gate_inputs(tx, row._replace(published_rev=2**53) if row.published_rev else row, *given, **named)
+
+
+def given_before(tx: Any, prefix: str, count: int) -> list[str]:
+    """Keys that may have been given to something that is gone."""
+    fresh_keys(tx, prefix, count)
+    content = read_content(tx, versions_of(tx)[-1].id)
+    there = [*content.nodes, *content.assumptions, *content.indicators]
+    taken = [int(key.removeprefix(prefix)) for key in there if key.rstrip("0123456789") == prefix]
+    return [f"{prefix}{max(taken, default=0) + n}" for n in range(1, count + 1)]
+
+
+SABOTAGE: dict[str, Sabotage] = {
+    "what is published can be edited": all_of(instead(edit, "draft_row", last_version), dropped("guard_toc_")),
+    "what is published can be published": all_of(instead(publish, "draft_row", last_version), dropped("guard_toc_")),
+    "edges may point down": instead(edges, "refuse_downward"),
+    "a node may come to stand below its causes": instead(nodes, "refuse_downward"),
+    "edges may close a cycle": instead(edges, "refuse_cycles"),
+    "a gate lets everything pass": instead(gates, "run_gate", passed),
+    "a waiver counts for ever": instead(waiving, "waivers_in_force", lambda waivers, _today: list(waivers)),
+    "gates look at what came later": instead(check, "gate_inputs", of_today),
+    "the first review decides": asked(read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"),
+    "a copy lacks a text": instead(draft, "clone", forgetful),
+    "a key is given again": instead(edit, "fresh_keys", given_before),
+    "anybody edits what they have not seen": instead(edit, "draft_row", at_any_rev),
+    "a version stands on no facts": instead(outside, "context_facts"),
+    "a call that comes twice is done twice": instead(store, "earlier_answer"),
+}
+
+
+@pytest.mark.parametrize("sabotage", SABOTAGE)
+def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = SqliteEngine(tmp_path / "plan.db")
+    SABOTAGE[sabotage](monkeypatch, engine)
+    # No shrinking and no looking for more: that it is found will do.
+    until_found = settings(always(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
+    with pytest.raises((AssertionError, GroundplanError, pytest.fail.Exception, *engine.refusals)):
+        run_machine(PurposeMachine, engine, until_found)
+    engine.close()

@@ -1,0 +1,200 @@
+"""For each check a theory that breaks its rule, what the check says of it, and one that it does not apply to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.purpose.gates.profiles import Gate
+from groundplan.purpose.gates.result import Check, ContextFacts, GateResult, Outside
+from groundplan.purpose.gates.run import run_gate
+from groundplan.purpose.model import Content, Profile
+from groundplan.purpose.observed import NOTHING_OBSERVED, Observations
+from tests.purpose.theories import TODAY, observed, theory
+
+COMMITTED = ContextFacts(run="run")
+FINE = Outside(context=COMMITTED, served={"AC1": 1}, row_security=[])
+UNKNOWN = Outside()
+LONE_GOAL = theory("G1")
+EMPTY = theory()
+CHAIN = "AC1 -> OP1 -> OC1 -> G1"
+
+
+class Broken(NamedTuple):
+    """A theory that fails a check, and the refs the check gives; `nothing` is one that it is not about."""
+
+    content: Content
+    refs: list[str]
+    nothing: Content | None = LONE_GOAL  # None: the check always applies, or does not because of the outside
+    observations: Observations = NOTHING_OBSERVED
+    outside: Outside = FINE
+    nothing_outside: Outside = FINE
+    in_strict: list[str] | None = None  # the refs in strict, where they differ
+
+
+BROKEN: dict[str, Broken] = {
+    "GA_ASSUMPTIONS": Broken(
+        theory(CHAIN, "OP2 -> OC2 -> G1", assumptions={"AS1": "OC1", "AS2": "OP2->OC2"}), ["OC2->G1", "OP1->OC1"]
+    ),
+    "GA_CONTEXT": Broken(
+        theory(CHAIN),
+        [],
+        nothing=theory(CHAIN),
+        outside=Outside(context=ContextFacts()),
+        nothing_outside=UNKNOWN,
+    ),
+    "GA_CROSS_VERSION": Broken(
+        theory(CHAIN, assumptions={"AS1": "OC9", "AS2": "OC1", "AS3": "AC1->OC1"}, indicators={"IN1": "G9"})._replace(
+            edges=theory(CHAIN, "OP1 -> OC9").edges
+        ),
+        ["OP1->OC9", "AS1", "AS3", "IN1"],
+    ),
+    "GA_CYCLE": Broken(
+        theory(CHAIN, "OC1 -> OC2 -> OC1", "OP1 -> OP2 -> OP3 -> OP1"), ["OC1", "OC2", "OP1", "OP2", "OP3"]
+    ),
+    "GA_DEAD_END": Broken(theory(CHAIN, "AC3", "AC2", "AC2->AC1/FEEDBACK"), ["AC2", "AC3"]),
+    "GA_DUP_EDGE": Broken(theory(CHAIN, "AC1 -> OP1", "AC1->OP1/CAUSES"), ["AC1->OP1"]),
+    "GA_GOAL_COUNT": Broken(theory("AC1 -> OP1 -> OC1"), [], nothing=None),
+    "GA_HIGH_RISK": Broken(
+        theory(
+            CHAIN,
+            assumptions={
+                "AS1": {"on": "OC1", "risk_level": "HIGH", "owner": "ada"},
+                "AS2": {"on": "OC1", "risk_level": "HIGH", "review_by": TODAY},
+                "AS3": {"on": "OC1", "risk_level": "HIGH", "review_by": TODAY, "owner": "ada"},
+                "AS4": {"on": "OC1->G1", "risk_level": "HIGH", "review_by": TODAY, "owner": "ada"},
+                "AS5": {"on": "OC1", "risk_level": "MEDIUM"},
+            },
+            indicators={"IN1": "G1"},
+        ),
+        ["AS1", "AS2"],
+        in_strict=["AS1", "AS2", "AS3"],
+    ),
+    "GA_LEAP": Broken(
+        theory(CHAIN, "OP1 -> G1", "AC1->OC1/CAUSES", "AC1->G1/FEEDBACK"), ["OP1->G1", "AC1->OC1/CAUSES"]
+    ),
+    "GA_LOW_CONFIDENCE": Broken(
+        theory(
+            CHAIN,
+            edges={"AC1->OP1": {"confidence": "low"}, "OP1->OC1": {"confidence": "low"}},
+            assumptions={"AS1": "OP1->OC1", "AS2": "AC1"},
+        ),
+        ["AC1->OP1"],
+        nothing=theory(CHAIN),
+    ),
+    "GA_MECHANISM": Broken(
+        theory(CHAIN, edges={"AC1->OP1": {"mechanism": "so"}, "OP1->OC1": {"mechanism": "  "}}), ["OC1->G1", "OP1->OC1"]
+    ),
+    "GA_MIN_TYPES": Broken(theory("AC1 -> OP1"), [], nothing=None),
+    "GA_ORPHANS": Broken(theory(CHAIN, "AC2 -> OP2", "OP2->OC1/FEEDBACK"), ["OP2", "AC2"]),
+    "GA_OUTCOME_COVERAGE": Broken(theory(CHAIN, "OC10", "OC9", indicators={"IN1": "OC1"}), ["OC9", "OC10"]),
+    "GA_REFUTED": Broken(
+        theory(CHAIN, "OP9", assumptions={"AS1": "AC1", "AS2": "OC1->G1", "AS3": "OP9", "AS4": "OC1"}),
+        ["AS1", "AS2"],
+        nothing=theory(CHAIN, "OP9", assumptions={"AS3": "OP9"}),
+        observations=observed(reviewed={"AS1": "refuted", "AS2": "refuted", "AS3": "refuted", "AS4": "at_risk"}),
+    ),
+    "GA_RLS": Broken(
+        theory(CHAIN),
+        [],
+        nothing=theory(CHAIN),
+        outside=Outside(row_security=["a table has three policies"]),
+        nothing_outside=UNKNOWN,
+    ),
+    "GA_SELF_EDGE": Broken(theory(CHAIN, "OC1->OC1/FEEDBACK"), ["OC1->OC1/FEEDBACK"]),
+    "GA_TITLE": Broken(
+        theory(
+            CHAIN,
+            "OC2",
+            "OC3",
+            "OP2",
+            nodes={
+                "OC1": {"title": "Rain"},
+                "OC2": {"title": " RAIN "},
+                "OP2": {"title": "rain"},
+                "OC3": {"title": " "},
+            },
+        ),
+        ["OC1", "OC2", "OC3"],
+        nothing=EMPTY,
+    ),
+    "GA_TYPE_CHAIN": Broken(
+        theory(CHAIN, "OC2 -> OP2", "OC1 -> OC2", "OP1 -> G1", "G1->AC1/FEEDBACK"),
+        ["OC2->OP2"],
+        in_strict=["OC1->OC2", "OC2->OP2", "OP1->G1"],
+    ),
+    "GB_BASELINE": Broken(
+        theory(CHAIN, indicators={"IN1": "OC1", "IN2": {"on": "G1", "baseline": 0}, "IN3": "OP1"}), ["IN1"]
+    ),
+    "GB_FACTS": Broken(
+        theory(CHAIN),
+        ["/a", "/b"],
+        nothing=theory(CHAIN),
+        outside=Outside(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
+        nothing_outside=Outside(context=ContextFacts()),
+    ),
+    "GB_PLAN": Broken(
+        theory(
+            CHAIN,
+            indicators={
+                "IN1": {"on": "AC1", "method": "m", "frequency": "f", "owner": "ada"},
+                "IN2": {"on": "AC1", "method": "m", "frequency": "f"},
+                "IN3": {"on": "AC1", "method": "m", "owner": "ada"},
+                "IN4": {"on": "AC1", "frequency": "f", "owner": "ada"},
+            },
+        ),
+        ["IN2", "IN3", "IN4"],
+    ),
+    "GB_TARGET": Broken(
+        theory(CHAIN, indicators={"IN1": {"on": "OC1", "baseline": 1}, "IN2": {"on": "G1", "target": 0}, "IN3": "OP1"}),
+        ["IN1"],
+    ),
+    "GB_VERIFIED": Broken(
+        theory(
+            CHAIN,
+            indicators={
+                "IN1": {"on": "AC1", "baseline": 1, "baseline_verified": False},
+                "IN2": {"on": "AC1", "baseline": 1},
+                "IN3": {"on": "AC1", "baseline": 1, "baseline_verified": True},
+            },
+        ),
+        ["IN1"],
+        nothing=theory(CHAIN, indicators={"IN1": "OC1"}),
+    ),
+    "GB_WORK": Broken(
+        theory(CHAIN, "AC2", "AC3"),
+        ["AC2", "AC3"],
+        nothing=theory(CHAIN),
+        outside=Outside(served={"AC1": 2, "AC2": 0}),
+        nothing_outside=UNKNOWN,
+    ),
+}
+
+
+def gate_of(code: str) -> Gate:
+    return "A" if code.startswith("GA_") else "B"
+
+
+def run(
+    gate: Gate,
+    content: Content,
+    observations: Observations = NOTHING_OBSERVED,
+    *,
+    profile: Profile = Profile.STANDARD,
+    outside: Outside = FINE,
+    today: str = TODAY,
+) -> GateResult:
+    return run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+
+
+def check(
+    code: str,
+    content: Content,
+    observations: Observations = NOTHING_OBSERVED,
+    *,
+    profile: Profile = Profile.STANDARD,
+    outside: Outside = FINE,
+    today: str = TODAY,
+) -> Check:
+    """What one check says."""
+    result = run(gate_of(code), content, observations, profile=profile, outside=outside, today=today)
+    return next(one for one in result.checks if one.code == code)

@@ -1,0 +1,39 @@
+"""All pathways are given, or it is said that there are more."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.pathways import pathways
+from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, simple_ways
+
+
+@given(pairs, st.sampled_from(KEYS), st.integers(min_value=0, max_value=9))
+def test_pathways_are_the_simple_ways_to_goals_in_the_order_of_lists(some: list[Pair], start: str, limit: int) -> None:
+    graph = drawn(some)
+    every = [way for way in simple_ways(some, start) if way[-1] in KEYS[:2] and way[-1] != start]
+
+    found = pathways(graph, graph.numbers[start], [0, 1], limit=limit)
+
+    assert [[KEYS[node] for node in way] for way in found.ways] == every[:limit]
+    assert found.is_cut == (len(every) > limit)
+
+
+def test_a_search_that_would_come_to_nothing_for_ages_is_given_up_and_says_so() -> None:
+    # Everything leads to everything, and the goal is behind the start: each way runs into itself.
+    keys = [f"OC{n}" for n in range(30)]
+    some = [(a, b) for a in keys for b in keys if a != b] + [("OC0", "AC1"), ("AC1", "G1")]
+    graph = graph_of([*keys, "AC1", "G1"], some)
+    found = pathways(graph, graph.numbers["OC0"], [0], limit=10)
+    assert (found.ways, found.is_cut) == ([], True)
+
+
+def test_a_very_long_chain_is_one_pathway() -> None:
+    keys = ["G1", *(f"OC{n}" for n in range(30_000))]
+    graph = graph_of(keys, [(b, a) for a, b in pairwise(keys)])
+    found = pathways(graph, 30_000, [0], limit=2)
+    assert ([len(way) for way in found.ways], found.is_cut) == ([30_001], False)

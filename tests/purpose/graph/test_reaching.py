@@ -1,0 +1,24 @@
+"""What leads where is what a walk would find."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.reaching import leading_to, reached_from
+from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, reaches
+
+
+@given(pairs, st.sampled_from(KEYS))
+def test_what_is_reached_and_what_leads_there_is_what_every_way_says(some: list[Pair], key: str) -> None:
+    graph = drawn(some)
+    number = graph.numbers[key]
+    assert reached_from(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, key, other)}
+    assert leading_to(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, other, key)}
+
+
+def test_an_edge_to_a_node_that_is_not_there_is_no_edge_of_a_graph() -> None:
+    with pytest.raises(KeyError):
+        graph_of(["AC1"], [("AC1", "OP1")])

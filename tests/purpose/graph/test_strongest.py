@@ -1,0 +1,55 @@
+"""The strongest path is the one of which the least sure edge is surest."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.strongest import strongest_paths
+from tests.purpose.graph.drawn import KEYS, Pair, grows_linearly, simple_ways
+
+strengths = st.dictionaries(
+    st.tuples(st.sampled_from(KEYS), st.sampled_from(KEYS)), st.integers(min_value=0, max_value=3), max_size=16
+)
+
+
+@given(strengths)
+def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_before_it(sure: dict[Pair, int]) -> None:
+    some = list(sure)
+    graph = graph_of(KEYS, some)
+    beginnings = [key for key in KEYS if not any(b == key for _, b in some)]
+    found = strongest_paths(graph, [sure[pair] for pair in some], range(2))
+
+    for goal in range(2):
+        ways = [way for key in beginnings for way in simple_ways(some, key) if way[-1] == KEYS[goal]]
+        best = min(
+            ways,
+            key=lambda way: (
+                -min(sure[pair] for pair in pairwise(way)),
+                len(way),
+                [KEYS.index(key) for key in way],
+            ),
+            default=None,
+        )
+        path = [some[edge] for edge in found[goal]]
+        assert path == ([] if best is None else list(pairwise(best)))
+
+
+def test_a_goal_to_which_nothing_leads_has_no_path() -> None:
+    graph = graph_of(["G1", "G2", "OC1", "OC2"], [("OC1", "OC2"), ("OC2", "OC1"), ("OC2", "G2")])
+    assert strongest_paths(graph, [3, 3, 3], [0, 1]) == {0: [], 1: []}
+
+
+def test_a_hundred_thousand_edges_and_many_goals_take_linear_time() -> None:
+    def run(size: int) -> None:
+        keys = [f"OC{n}" for n in range(size // 2)]
+        goals = [f"G{n}" for n in range(size // 2)]
+        some = [*pairwise(keys), *zip(keys, goals, strict=True)]
+        graph = graph_of([*keys, *goals], some)
+        found = strongest_paths(graph, [edge % 4 for edge in range(len(some))], [graph.numbers[goals[-1]], 1])
+        assert len(found[graph.numbers[goals[-1]]]) == size // 2
+
+    assert grows_linearly(run, small=10_000)

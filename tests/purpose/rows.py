@@ -1,0 +1,273 @@
+"""Rows of purpose as the database has them: whole, one function for each table, to be written by raw SQL."""
+
+from __future__ import annotations
+
+import json
+
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.purpose.tables import BELOW_A_VERSION
+from tests.engines import Engine
+from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
+
+STAMP = "2026-03-01T09:00:00.000Z"
+LATER = "2026-03-02T09:00:00.000Z"
+HASH = "0123456789abcdef" * 4
+KEY = ("tenant_id", "id")
+# Columns that are reserved ask who acts, even whoever owns the schema.
+_AS_ADA = ", ".join(
+    f"set_config('groundplan.{name}', '{value}', false)"
+    for name, value in {"tenant": "local", "actor": "ada", "access": "open"}.items()
+)
+
+
+def a_version(project: str, id_: str, number: int = 1, **changes: Value) -> Row:
+    """A draft of Ada's."""
+    return {
+        "tenant_id": "local",
+        "project_id": project,
+        "id": id_,
+        "version_number": number,
+        "status": "DRAFT",
+        "label": "draft",
+        "source_number": None,
+        "profile": "standard",
+        "rev": 1,
+        "created_at": STAMP,
+        "created_by": "ada",
+        "updated_at": STAMP,
+        "content_hash": None,
+        "context_run_id": None,
+        "gates": None,
+        "outside": None,
+        "published_at": None,
+        "published_by": None,
+        "published_rev": None,
+        **changes,
+    }
+
+
+def passed(*, gate: str = "A", is_passed: object = True, content_hash: str = HASH) -> str:
+    """What a version keeps of its gates."""
+    return json.dumps([{"gate": gate, "passed": is_passed, "content_hash": content_hash}])
+
+
+def published(**changes: Value) -> Row:
+    """What publishing makes of a draft."""
+    return {
+        "status": "PUBLISHED",
+        "label": "v1",
+        "content_hash": HASH,
+        "context_run_id": None,
+        "gates": passed(),
+        "outside": "{}",
+        "published_at": LATER,
+        "published_by": "ada",
+        "published_rev": 9,
+        "updated_at": LATER,
+        "rev": 2,
+        **changes,
+    }
+
+
+def reopened(rev: int) -> Row:
+    """What would make a draft of a published version."""
+    draft = a_version("", "")
+    return {column: draft[column] for column in published()} | {"rev": rev}
+
+
+def a_node(version: Row, id_: str, key: str, **changes: Value) -> Row:
+    return {
+        **below(version),
+        "id": id_,
+        "key": key,
+        "node_type": "OUTCOME",
+        "title": "Fewer boats are lost",
+        "description": None,
+        "narrative": None,
+        "owner": None,
+        "metadata": "{}",
+        **changes,
+    }
+
+
+def an_edge(version: Row, id_: str, source: str, target: str, **changes: Value) -> Row:
+    return {
+        **below(version),
+        "id": id_,
+        "source_node_id": source,
+        "target_node_id": target,
+        "edge_type": "CONTRIBUTES_TO",
+        "mechanism": None,
+        "confidence": None,
+        **changes,
+    }
+
+
+def an_assumption(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
+    return {**_assumed(version, id_, key), "node_id": node, **changes}
+
+
+def an_edge_assumption(version: Row, id_: str, key: str, edge: str, **changes: Value) -> Row:
+    return {**_assumed(version, id_, key), "edge_id": edge, **changes}
+
+
+def _assumed(version: Row, id_: str, key: str) -> Row:
+    return {
+        **below(version),
+        "id": id_,
+        "key": key,
+        "assumption_text": "Skippers look at the forecast",
+        "risk_level": None,
+        "owner": None,
+        "review_by": None,
+    }
+
+
+def an_indicator(version: Row, id_: str, key: str, node: str, **changes: Value) -> Row:
+    return {
+        **below(version),
+        "id": id_,
+        "key": key,
+        "node_id": node,
+        "name": "Boats lost in a year",
+        "unit": None,
+        "direction": None,
+        "baseline": None,
+        "baseline_verified": None,
+        "target": None,
+        "method": None,
+        "frequency": None,
+        "owner": None,
+        **changes,
+    }
+
+
+def below(version: Row) -> Row:
+    """Where a row of the version belongs."""
+    return {
+        "tenant_id": version["tenant_id"],
+        "project_id": version["project_id"],
+        "toc_version_id": version["id"],
+    }
+
+
+def a_measurement(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+    about: Row = {
+        "indicator_key": "IN1",
+        "value": 12.5,
+        "as_of": "2026-02-28",
+        "as_of_until": "2026-02-28T23:59:59.999Z",
+        "source": None,
+        "note": None,
+    }
+    return {**_observed(project, rev, n), **about, **changes}
+
+
+def a_review(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+    about: Row = {"assumption_key": "AS1", "status": "holding", "reason": "Asked in the harbour", "evidence": None}
+    return {**_observed(project, rev, n), **about, **changes}
+
+
+def a_waiver(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+    about: Row = {"code": "GA_LEAP", "refs": "[]", "reason": "For the pilot", "owner": "ada", "due": "2026-06-30"}
+    return {**_observed(project, rev, n), **about, **changes}
+
+
+def a_decision(project: str, rev: int, n: int = 0, **changes: Value) -> Row:
+    about: Row = {"text": "Go on", "rationale": "It holds elsewhere", "about": '["AS1"]', "outcome": None}
+    return {**_observed(project, rev, n), **about, **changes}
+
+
+def _observed(project: str, rev: int, n: int) -> Row:
+    return {
+        "tenant_id": "local",
+        "project_id": project,
+        "rev": rev,
+        "n": n,
+        "recorded_at": STAMP,
+        "recorded_by": "ada",
+    }
+
+
+def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, publishing: Row | None = None) -> Family:
+    """A version with a row in every table below it, and what these refer to.
+
+    Ids begin with its name. Its keys begin with `keys_from`, so that the rows of two families are not in each other's
+    way when they are moved about.
+    """
+    version = a_version(project, name, number, **(publishing or {}))
+    rev = int(version["rev"] or 0) + 1
+    first, second, third = (f"{name}-n{n}" for n in (1, 2, 3))
+    nodes = [
+        Prey("toc_nodes", KEY, a_node(version, id_, f"OC{keys_from + n}"))
+        for n, id_ in enumerate((first, second, third))
+    ]
+    edge = Prey("toc_edges", KEY, an_edge(version, f"{name}-e1", first, second))
+    children = (
+        Prey(
+            "toc_indicators",
+            KEY,
+            an_indicator(version, f"{name}-i", f"IN{keys_from}", first),
+            change={"target": 3.5},
+            fresh={"id": f"{name}-i-fresh", "key": f"IN{keys_from + 1}"},
+            anchors=("project_id", "node_id"),
+        ),
+        Prey(
+            "toc_edge_assumptions",
+            KEY,
+            an_edge_assumption(version, f"{name}-x", f"AS{keys_from}", f"{name}-e1"),
+            change={"risk_level": "HIGH"},
+            fresh={"id": f"{name}-x-fresh", "key": f"AS{keys_from + 1}"},
+            anchors=("project_id", "edge_id"),
+        ),
+        Prey(
+            "toc_assumptions",
+            KEY,
+            an_assumption(version, f"{name}-a", f"AS{keys_from + 2}", first),
+            change={"assumption_text": "changed"},
+            fresh={"id": f"{name}-a-fresh", "key": f"AS{keys_from + 3}"},
+            anchors=("project_id", "node_id"),
+        ),
+        Prey(
+            "toc_edges",
+            KEY,
+            an_edge(version, f"{name}-e2", second, third),
+            change={"mechanism": "changed"},
+            fresh={"id": f"{name}-e-fresh", "source_node_id": first},
+            anchors=("project_id", "source_node_id", "target_node_id"),
+        ),
+        Prey(
+            "toc_nodes",
+            KEY,
+            a_node(version, f"{name}-n4", f"OC{keys_from + 3}"),
+            change={"title": "changed"},
+            fresh={"id": f"{name}-n-fresh", "key": f"OC{keys_from + 4}"},
+            anchors=("project_id",),
+        ),
+    )
+    assert tuple(child.table for child in children) == BELOW_A_VERSION
+    return Family(
+        Prey("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
+        children,
+        reopened=reopened(rev),
+        beside=(*nodes, edge),
+    )
+
+
+def place(engine: Engine, *families: Family) -> None:
+    """Write versions the way they come about: as drafts, some of which are then published."""
+    statements = []
+    for family in families:
+        version = family.parent.row
+        rows = (*family.beside, *family.children)
+        statements.append(inserted("toc_versions", {**version, **reopened(rev=1), "updated_at": STAMP}))
+        statements += [inserted(prey.table, prey.row) for prey in rows]
+        if version["status"] == "PUBLISHED":
+            final = {column: version[column] for column in published()}
+            statements.append(f"UPDATE toc_versions SET {assigned(final)} WHERE {family.parent.where}")
+    engine.as_owner(*as_ada(engine), *statements)
+
+
+def as_ada(engine: Engine) -> tuple[str, ...]:
+    """What whoever owns the schema says first, to be Ada for the guards."""
+    return () if engine.dialect is Dialect.SQLITE else (f"SELECT {_AS_ADA}",)

@@ -1,0 +1,160 @@
+"""However large a theory is, an answer keeps its cap, and no change is refused for the size of its answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.output_gate import encode, tokens
+from groundplan.purpose.version import StaleDraft
+from groundplan.purpose.versions.publish import GateFailed
+from tests.purpose.desk import Purpose, add_edge, add_node, op
+from tests.purpose.test_open import capped
+
+CAP = 2_000
+MANY = 400
+
+
+@pytest.fixture
+def large(desk: Purpose) -> Purpose:
+    """Under a cap: many outcomes of one goal, of which every edge lacks a mechanism."""
+    desk.draw("dig -> well -> water -> health")
+    batch: list[Any] = []
+    for number in range(MANY):
+        batch += [add_node("OUTCOME", f"Outcome {number}", ref=f"o{number}"), add_edge(f"o{number}", "G1")]
+    desk.edit(*batch)
+    return capped(desk, CAP)
+
+
+def test_a_gate_keeps_all_its_checks_and_says_how_many_refs_it_left_out(desk: Purpose, large: Purpose) -> None:
+    short, whole = large.check(), desk.check()
+
+    assert tokens(encode(short)) <= CAP < tokens(encode(whole))
+    assert [(one.code, one.result, one.message) for one in short.checks] == [
+        (one.code, one.result, one.message) for one in whole.checks
+    ]
+    for cut, full in zip(short.checks, whole.checks, strict=True):
+        assert len(cut.refs) + (cut.refs_left_out or 0) == len(full.refs)
+    assert (short.score, short.content_hash) == (whole.score, whole.content_hash)
+
+
+def test_a_large_version_is_published_and_its_gate_is_kept_whole(desk: Purpose, large: Purpose) -> None:
+    whole = desk.check()
+
+    published = large.publish()
+
+    assert tokens(encode(published)) <= CAP
+    assert desk.check(version=1) == whole
+
+
+def test_a_gate_that_fails_by_much_says_so_in_bounds(large: Purpose) -> None:
+    large.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(MANY)))
+
+    with pytest.raises(GateFailed) as error:
+        large.publish()
+
+    assert tokens(encode(error.value.body())) <= CAP
+
+
+def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(desk: Purpose, large: Purpose) -> None:
+    large.publish()
+    large.draft()
+    large.edit(*(op("update_node", node=f"OC{number + 2}", title=f"Other {number}") for number in range(50)))
+    assert capped(desk, 1_500).diff(1, 2).markdown is UNSET
+    assert desk.diff(1, 2).markdown is not UNSET
+    rest = [op("update_node", node=f"OC{number + 2}", title="Another") for number in range(50, MANY)]
+    large.edit(*rest, *(op("remove_edge", source=f"OC{number + 2}", target="G1") for number in range(100)))
+    large.edit(op("update_node", node="G1", narrative="ä" * 8_000, description="ö" * 8_000))
+    whole = desk.diff(1, 2)
+
+    pages = [large.diff(1, 2)]
+    while pages[-1].next_cursor is not UNSET:
+        pages.append(large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=pages[-1].next_cursor))
+
+    assert all(tokens(encode(page)) <= CAP for page in pages)
+    changed = [one for page in pages for one in page.nodes.changed]
+    assert [one.key for one in changed] == [one.key for one in whole.nodes.changed]
+    assert (changed[1:], [change.field for change in changed[0].fields]) == (
+        whole.nodes.changed[1:],
+        ["description", "narrative"],
+    )
+    assert [one for page in pages for one in page.edges.removed] == whole.edges.removed
+    assert [one for page in pages for one in page.rewired] == whole.rewired
+    assert pages[0].left_out["edges.removed"] == 100
+
+
+def test_a_page_of_a_comparison_is_of_the_draft_as_it_was(large: Purpose) -> None:
+    large.publish()
+    large.draft()
+    large.edit(*(op("update_node", node=f"OC{number + 2}", title="Another") for number in range(MANY)))
+    first = large.diff(1, 2)
+    large.edit(op("update_node", node="G1", title="Welfare"))
+
+    with pytest.raises(StaleDraft):
+        large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=first.next_cursor)
+
+
+def test_an_analysis_and_health_keep_their_cap(desk: Purpose, large: Purpose) -> None:
+    desk.edit(*(add_node("OUTPUT", f"Lost {number}") for number in range(900)))
+    desk.edit(*(add_node("GOAL", f"Goal {number}") for number in range(300)))
+
+    for gate, lists in (("analysis", ("orphans", "dead_ends", "goals")), ("health", ("goals",))):
+        short, whole = large.check(gate), desk.check(gate)
+        assert tokens(encode(short)) <= CAP < tokens(encode(whole))
+        for name in lists:
+            assert len(getattr(short, name)) + short.left_out.get(name, 0) == len(getattr(whole, name))
+
+
+def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(desk: Purpose, large: Purpose) -> None:
+    desk.edit(*(op("add_assumption", node="AC1", assumption_text="ä" * 2_000) for _ in range(5)))
+
+    pages = [large.open(detail="full")]
+    while pages[-1].next_cursor is not UNSET:
+        pages.append(large.open(detail="full", cursor=pages[-1].next_cursor))
+
+    assert all(tokens(encode(page)) <= CAP for page in pages)
+    (activity,) = (node for page in pages for node in page.nodes or () if node.key == "AC1")
+    assert len(activity.assumptions or ()) == 1
+    assert max(page.left_out.assumptions for page in pages if page.left_out) == 4
+
+
+def test_many_versions_and_many_waivers_leave_room_for_the_theory(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    for _ in range(30):
+        desk.publish()
+        desk.draft()
+    for number in range(10):
+        waiver = {"code": "GA_TITLE", "reason": "ä" * 2_000, "owner": "ada", "due": "2030-01-01"}
+        desk.record(waivers=[{**waiver, "refs": ["OC1"] if number % 2 else ["OP1"]}])
+    short = capped(desk, CAP)
+
+    assert tokens(encode(short.open(detail="summary"))) <= CAP
+    assert len(capped(desk, 500).versions()) < 31 == len(desk.versions())
+    pages = [short.open()]
+    while pages[-1].next_cursor is not UNSET:
+        pages.append(short.open(cursor=pages[-1].next_cursor))
+    assert len([node for page in pages for node in page.nodes or ()]) == 4
+    assert len([one for page in pages for one in page.waivers or ()]) == 2
+    assert pages[0].left_out
+    assert pages[0].left_out.versions == 21
+
+
+def test_what_a_refuted_assumption_touches_never_keeps_it_from_being_recorded(desk: Purpose, large: Purpose) -> None:
+    edges = [add_edge("OP1", f"OC{number + 2}") for number in range(MANY)]
+    desk.edit(*edges, *(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(3)))
+
+    recorded = large.record(
+        reviews=[{"assumption": f"AS{number + 1}", "status": "refuted", "reason": "r"} for number in range(3)]
+    )
+
+    assert (recorded.recorded, len(recorded.affected) + recorded.affected_left_out) == (3, 3)
+    assert tokens(encode(recorded)) <= CAP
+
+
+def test_a_batch_of_a_thousand_is_answered_in_bounds(large: Purpose) -> None:
+    edited = large.edit(*(add_node("OUTPUT", "x") for _ in range(1_000)))
+
+    assert tokens(encode(edited)) <= CAP
+    assert len(edited.created) + edited.left_out == edited.applied == 1_000

@@ -1,0 +1,271 @@
+"""Two versions side by side: what is told of the difference, as data and as Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import to_builtins
+
+from groundplan.purpose.canonical import canonical_json
+from groundplan.purpose.comparing.compare import Comparison, compare
+from groundplan.purpose.comparing.comparison_markdown import comparison_markdown
+from groundplan.purpose.markdown_text import SHOWN_CHARS_MAX, in_code, in_line
+from groundplan.purpose.model import (
+    Assumption,
+    Confidence,
+    Content,
+    Edge,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    Node,
+    NodeType,
+    RiskLevel,
+    content_of,
+)
+
+KEYS = {"G1": NodeType.GOAL, "OC1": NodeType.OUTCOME, "OC2": NodeType.OUTCOME, "OP1": NodeType.OUTPUT}
+NOTHING = content_of([], [], [], [])
+
+
+def node(key: str, title: str = "a title", **others: Any) -> Node:
+    return Node(
+        **{"id": f"id-{key}", "key": key, "node_type": KEYS.get(key, NodeType.OUTPUT), "title": title, **others}
+    )
+
+
+def edge(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO, **others: Any) -> Edge:
+    return Edge(f"id-{source}-{target}", source, target, edge_type, **others)
+
+
+def assumed(key: str, on: str | EdgeName, text: str = "it rains", **others: Any) -> Assumption:
+    node_key, name = (None, on) if isinstance(on, EdgeName) else (on, None)
+    return Assumption(f"id-{key}", key, node_key, name, text, **others)
+
+
+def plain(comparison: Comparison) -> Any:
+    return to_builtins(comparison)
+
+
+def changes(fields: list[dict[str, Any]]) -> dict[str, tuple[Any, Any]]:
+    return {one["field"]: (one["before"], one["after"]) for one in fields}
+
+
+words = st.sampled_from(["", "water", "a `b` | c", "two\nlines", "# heading", "1. item", "<b>&amp;</b>"])
+maybe = st.none() | words
+metadata = st.dictionaries(st.sampled_from("ab"), st.sampled_from([None, 1, 1.0, True, [1], {"x": 2}]), max_size=2)
+
+
+@st.composite
+def contents(draw: st.DrawFn) -> Content:
+    keys = draw(st.lists(st.sampled_from(sorted(KEYS)), unique=True))
+    nodes = [
+        node(key, draw(words), node_type=draw(st.sampled_from([*NodeType])), owner=draw(maybe), metadata=draw(metadata))
+        for key in keys
+    ]
+    pairs = [(source, target) for source in keys for target in keys if source != target]
+    names = [EdgeName(source, target, kind) for source, target in pairs for kind in EdgeType]
+    edges = [
+        Edge("id", *name, draw(maybe), draw(st.none() | st.sampled_from([*Confidence])))
+        for name in (draw(st.lists(st.sampled_from(names), unique=True, max_size=4)) if names else [])
+    ]
+    subjects: list[str | EdgeName] = [*keys, *(one.name for one in edges)]
+    assumptions = [
+        assumed(key, draw(st.sampled_from(subjects)), risk_level=draw(st.none() | st.sampled_from([*RiskLevel])))
+        for key in (draw(st.sets(st.sampled_from(["AS1", "AS2"]))) if subjects else [])
+    ]
+    indicators = [
+        Indicator("id", key, draw(st.sampled_from(keys)), draw(words), baseline=draw(st.sampled_from([None, 1, 2.5])))
+        for key in (draw(st.sets(st.sampled_from(["IN1", "IN2"]))) if keys else [])
+    ]
+    return content_of(nodes, edges, assumptions, indicators)
+
+
+@given(contents(), contents())
+@settings(max_examples=60, deadline=None)
+def test_a_comparison_is_empty_for_equal_content_only_and_its_mirror_image_the_other_way_round(
+    before: Content, after: Content
+) -> None:
+    there, back = compare(before, after), compare(after, before)
+
+    assert compare(before, before).is_empty
+    assert compare(before, before).rewired == []
+    assert there.is_empty == (canonical_json(before) == canonical_json(after))
+    assert mirrored(plain(there)) == mirrored(mirrored(plain(back)))
+    assert [one.key for one in there.nodes.added] == [key for key in after.nodes if key not in before.nodes]
+
+
+def mirrored(comparison: dict[str, Any]) -> dict[str, Any]:
+    """What the comparison the other way round must say. The key of an edge that changed its type is its later name."""
+    found: dict[str, Any] = {
+        sort: {
+            "added": comparison[sort]["removed"],
+            "removed": comparison[sort]["added"],
+            "changed": sorted((_turned(one) for one in comparison[sort]["changed"]), key=str),
+        }
+        for sort in ("nodes", "edges", "assumptions", "indicators")
+    }
+    found["rewired"] = [
+        {"key": one["key"], **{side: {"added": one[side]["removed"], "removed": one[side]["added"]} for side in SIDES}}
+        for one in comparison["rewired"]
+    ]
+    return found
+
+
+SIDES = ("causes", "effects")
+
+
+def _turned(one: dict[str, Any]) -> dict[str, Any]:
+    fields = [{"field": each["field"], "before": each["after"], "after": each["before"]} for each in one["fields"]]
+    return {"key": one["key"].partition("/")[0], "fields": fields}
+
+
+@given(contents(), contents())
+@settings(max_examples=40, deadline=None)
+def test_stored_text_never_makes_a_line_a_heading_or_a_span_of_its_own(before: Content, after: Content) -> None:
+    comparison = compare(before, after)
+    text = comparison_markdown(comparison, from_label="v1", to_label="# draft\n#")
+
+    lines = text.splitlines()
+    assert lines[0] == r"## Changes from v1 to \# draft #"
+    allowed = {"Added", "Removed", "Retitled", "Retyped", "Changed", "Rewired", "Mechanism and confidence"}
+    assert {line[4:] for line in lines if line.startswith("###")} <= allowed | {"Assumptions", "Indicators"}
+    assert all(line.startswith(("- ", "### ")) for line in lines[4:] if line)
+    assert (lines[2] == "No differences.") == comparison.is_empty
+
+
+def test_what_came_and_what_went_is_listed_with_what_it_says() -> None:
+    name = EdgeName("OP1", "OC1", EdgeType.CAUSES)
+    after = content_of(
+        [node("OP1", "Wells"), node("OC1", "Water")],
+        [edge(*name)],
+        [assumed("AS1", name, risk_level=RiskLevel.HIGH), assumed("AS2", "OC1")],
+        [Indicator("i", "IN1", "OC1", "litres a day")],
+    )
+
+    found = plain(compare(NOTHING, after))
+
+    assert found["nodes"]["added"] == [
+        {"key": "OC1", "node_type": "OUTCOME", "title": "Water"},
+        {"key": "OP1", "node_type": "OUTPUT", "title": "Wells"},
+    ]
+    assert found["edges"]["added"] == [
+        {"key": "OP1->OC1/CAUSES", "source": "OP1", "target": "OC1", "edge_type": "CAUSES"}
+    ]
+    assert found["assumptions"]["added"] == [
+        {"key": "AS1", "on": "OP1->OC1/CAUSES", "assumption_text": "it rains", "risk_level": "HIGH"},
+        {"key": "AS2", "on": "OC1", "assumption_text": "it rains"},
+    ]
+    assert found["indicators"]["added"] == [{"key": "IN1", "node": "OC1", "name": "litres a day"}]
+    assert found["rewired"] == []  # new nodes have nothing that was otherwise before
+
+
+def test_metadata_is_one_field_and_says_true_where_it_said_one() -> None:
+    before = content_of([node("OC1", metadata={"a": 1, "b": 2})], [], [], [])
+    after = content_of([node("OC1", metadata={"b": 2.0, "a": True})], [], [], [])
+
+    (changed,) = plain(compare(before, after))["nodes"]["changed"]
+
+    assert changed["key"] == "OC1"
+    assert changes(changed["fields"]) == {"metadata": ({"a": 1, "b": 2}, {"b": 2.0, "a": True})}
+
+
+def test_an_edge_of_another_type_is_the_same_edge_and_keeps_its_assumptions() -> None:
+    nodes = [node("OP1"), node("OC1")]
+    old, new = edge("OP1", "OC1"), edge("OP1", "OC1", EdgeType.CAUSES, mechanism="pumps")
+    before = content_of(nodes, [old], [assumed("AS1", old.name)], [])
+    after = content_of(nodes, [new], [assumed("AS1", new.name)], [])
+
+    found = compare(before, after)
+
+    assert (found.edges.added, found.edges.removed, found.assumptions.changed, found.rewired) == ([], [], [], [])
+    (changed,) = plain(found)["edges"]["changed"]
+    assert changed["key"] == "OP1->OC1/CAUSES"
+    assert changes(changed["fields"]) == {"edge_type": ("CONTRIBUTES_TO", "CAUSES"), "mechanism": (None, "pumps")}
+
+
+def test_of_several_edges_between_the_same_ends_none_is_taken_for_another() -> None:
+    nodes = [node("OP1"), node("OC1")]
+    before = content_of(nodes, [edge("OP1", "OC1")], [], [])
+    after = content_of(nodes, [edge("OP1", "OC1", one) for one in (EdgeType.CAUSES, EdgeType.DEPENDS_ON)], [], [])
+
+    found = compare(before, after).edges
+
+    assert [one.key for one in found.added] == ["OP1->OC1/CAUSES", "OP1->OC1/DEPENDS_ON"]
+    assert [one.key for one in found.removed] == ["OP1->OC1"]
+    assert found.changed == []
+
+
+def test_an_assumption_that_moved_says_where_it_was_and_where_it_is() -> None:
+    nodes, name = [node("OP1"), node("OC1")], EdgeName("OP1", "OC1", EdgeType.CONTRIBUTES_TO)
+    before = content_of(nodes, [edge(*name)], [assumed("AS1", "OP1", risk_level=RiskLevel.LOW)], [])
+    after = content_of(nodes, [edge(*name)], [assumed("AS1", name, risk_level=RiskLevel.HIGH)], [])
+
+    (changed,) = plain(compare(before, after))["assumptions"]["changed"]
+
+    assert changes(changed["fields"]) == {"on": ("OP1", "OP1->OC1"), "risk_level": ("LOW", "HIGH")}
+
+
+def test_a_node_with_other_causes_or_effects_is_rewired_and_feedback_is_neither() -> None:
+    nodes = [node(key) for key in ("G1", "OC1", "OC2", "OP1")]
+    before = content_of(nodes, [edge("OP1", "OC1"), edge("OC1", "G1")], [], [])
+    after = content_of(
+        nodes, [edge("OP1", "OC2"), edge("OC1", "G1", EdgeType.CAUSES), edge("G1", "OP1", EdgeType.FEEDBACK)], [], []
+    )
+
+    assert plain(compare(before, after))["rewired"] == [
+        {"key": "OC1", "causes": {"added": [], "removed": ["OP1"]}, "effects": {"added": [], "removed": []}},
+        {"key": "OC2", "causes": {"added": ["OP1"], "removed": []}, "effects": {"added": [], "removed": []}},
+        {"key": "OP1", "causes": {"added": [], "removed": []}, "effects": {"added": ["OC2"], "removed": ["OC1"]}},
+    ]
+
+
+def test_the_markdown_has_a_section_for_every_sort_of_change() -> None:
+    before = content_of(
+        [node("G1", "Health"), node("OC1", "Water"), node("OC2", "Gone"), node("OP1", "Wells")],
+        [edge("OP1", "OC1", confidence=Confidence.LOW), edge("OP1", "OC2")],
+        [assumed("AS1", "OC1", risk_level=RiskLevel.LOW), assumed("AS2", "OC1")],
+        [Indicator("i", "IN1", "OC1", "litres", baseline=10)],
+    )
+    after = content_of(
+        [
+            node("G1", "Health", owner="Ben"),
+            node("OC1", "Clean\nwater"),
+            node("OP1", "Wells", node_type=NodeType.ACTIVITY),
+            node("OP2", "Pumps *and* pipes"),
+        ],
+        [edge("OP1", "OC1", EdgeType.CAUSES, confidence=Confidence.HIGH), edge("OC1", "G1")],
+        [assumed("AS1", "OC1", risk_level=RiskLevel.HIGH)],
+        [Indicator("i", "IN1", "OC1", "litres", baseline=12.5)],
+    )
+    titles = {key: one.title for key, one in after.nodes.items()}
+
+    text = comparison_markdown(compare(before, after), from_label="v1", to_label="draft", titles=titles)
+
+    assert text == (
+        "## Changes from v1 to draft\n\n"
+        "Nodes: 1 added, 1 removed, 3 changed. Edges: 1 added, 1 removed, 1 changed. "
+        "Assumptions: 0 added, 1 removed, 1 changed. Indicators: 0 added, 0 removed, 1 changed. Rewired nodes: 3.\n\n"
+        "### Added\n\n- **OP2** (OUTPUT) Pumps \\*and\\* pipes\n- `OC1->G1` (CONTRIBUTES_TO)\n\n"
+        "### Removed\n\n- **OC2** (OUTCOME) Gone\n- `OP1->OC2` (CONTRIBUTES_TO)\n\n"
+        "### Retitled\n\n- **OC1**: Water → Clean water\n\n"
+        "### Retyped\n\n- **OP1** Wells: OUTPUT → ACTIVITY\n- `OP1->OC1/CAUSES`: CONTRIBUTES_TO → CAUSES\n\n"
+        "### Changed\n\n- **G1** Health, owner: — → Ben\n\n"
+        "### Rewired\n\n- **G1** Health: causes gained OC1\n- **OC1** Clean water: effects gained G1\n"
+        "- **OP1** Wells: effects lost OC2\n\n"
+        "### Mechanism and confidence\n\n- `OP1->OC1/CAUSES`, confidence: low → high\n\n"
+        "### Assumptions\n\n- removed **AS2** on `OC1`: it rains\n- **AS1**, risk: LOW → HIGH\n\n"
+        "### Indicators\n\n- **IN1**, baseline: 10 → 12.5\n"
+    )
+
+
+def test_text_reads_as_it_was_written_and_is_no_structure() -> None:
+    assert in_line("# a | `b` <i> [c](d) *e* _f_ g_h A -> B &lt; & ~x~") == (
+        r"\# a \| \`b\` \<i> \[c\](d) \*e\* \_f\_ g_h A -> B \&lt; & \~x\~"
+    )
+    assert (in_line("12. x"), in_line("- x"), in_line("> x"), in_line("1984")) == (r"12\. x", r"\- x", r"\> x", "1984")
+    assert in_line("a\r\n\u2028 b") == "a b"
+    assert len(in_line("x" * 1000)) == SHOWN_CHARS_MAX
+    assert (in_code("a"), in_code("`a"), in_code("a``b"), in_code("")) == ("`a`", "`` `a ``", "```a``b```", "`  `")

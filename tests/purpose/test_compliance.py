@@ -1,0 +1,462 @@
+"""The compliance checklist: it says of an operation what the operation itself would say, from what is really there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.compliance import isolation
+from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.editing import drafting
+from groundplan.purpose.editing.edit import EditPurpose, edit
+from groundplan.session import Session
+from tests.engines import Engine, PostgresEngine, person
+
+ADA, BEN, CLEO = person("ada"), person("ben"), person("cleo")
+TITLES = [
+    "Graph Model Verification",
+    "Version State Validation",
+    "Version Constraint Verification",
+    "Node Operations",
+    "Edge Operations",
+    "Assumptions Handling",
+    "Tenant Isolation",
+    "Decision",
+]
+# A chain, a cause of the goal beside it, an edge back, and one assumption of each sort.
+CHAIN: list[dict[str, Any]] = [
+    {"op": "add_node", "node_type": "GOAL", "title": "Health", "ref": "g"},
+    {"op": "add_node", "node_type": "OUTCOME", "title": "Water", "ref": "oc"},
+    {"op": "add_node", "node_type": "OUTCOME", "title": "Soap", "ref": "soap"},
+    {"op": "add_node", "node_type": "OUTPUT", "title": "Wells", "ref": "op"},
+    {"op": "add_node", "node_type": "ACTIVITY", "title": "Dig", "ref": "ac", "metadata": {"sites": 3}},
+    *(
+        {"op": "add_edge", "source": a, "target": b}
+        for a, b in (("ac", "op"), ("op", "oc"), ("oc", "g"), ("soap", "g"))
+    ),
+    {"op": "add_edge", "source": "oc", "target": "soap"},
+    {"op": "add_edge", "source": "g", "target": "ac", "edge_type": "FEEDBACK"},
+    {"op": "add_edge", "source": "op", "target": "oc", "edge_type": "CAUSES"},
+    {"op": "add_assumption", "node": "oc", "assumption_text": "it rains", "risk_level": "LOW"},
+    {"op": "add_assumption", "source": "oc", "target": "g", "assumption_text": "it is clean"},
+]
+
+
+class Atlas:
+    """The project atlas, and whoever proposes something in it."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    def by(self, actor: Any) -> Atlas:
+        return Atlas(Session(self.session.store, actor))
+
+    def call(self, operation: str, /, **arguments: Any) -> Any:
+        return self.session.call(f"purpose.{operation}", project="atlas", **arguments)
+
+    def propose(self, kind: str, **given: Any) -> Compliance:
+        found: Compliance = self.call("compliance", gate="compliance", operation={"kind": kind, **given})
+        return found
+
+    def failing(self, kind: str, **given: Any) -> set[str]:
+        """The items that are not ok, by their first words."""
+        found = self.propose(kind, **given)
+        assert (found.status == "BLOCKED") == bool(failed(found)) == bool(found.reasons) == bool(found.required_actions)
+        return {f"{number}: {' '.join(text.split()[:4])}" for number, text in failed(found)}
+
+    def would_pass(self, operation: dict[str, Any]) -> bool:
+        """Whether the editor takes an operation; nothing of it is kept."""
+
+        def run(tx: Transaction) -> None:
+            edit(tx, admit({"project": "atlas", "operations": [operation]}, EditPurpose))
+            raise Undone
+
+        try:
+            self.session.store.write(self.session.actor, "atlas", run, needs=Permission.PURPOSE_WRITE)
+        except Undone:
+            return True
+        except GroundplanError:
+            return False
+        raise AssertionError("nothing was undone")
+
+
+class Undone(Exception):
+    """Everything was done, and is taken back."""
+
+
+def failed(found: Compliance) -> list[tuple[int, str]]:
+    return [(section.number, item.text) for section in found.sections for item in section.items if item.ok is False]
+
+
+@pytest.fixture
+def bare(engine: Engine) -> Atlas:
+    """A project without any version. Ada owns it, Ben edits, Cleo views."""
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
+    return Atlas(ada)
+
+
+@pytest.fixture
+def atlas(bare: Atlas) -> Atlas:
+    """A draft with the chain."""
+    bare.call("draft")
+    bare.call("edit", operations=CHAIN)
+    return bare
+
+
+# A proposed operation, the same as the editor takes it, and the items that are not ok.
+PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
+    ({"kind": "create_node", "node_type": "OUTPUT", "title": "Pumps"}, {"op": "add_node"}, set()),
+    ({"kind": "create_node", "node_type": "OUTPUT", "title": "P", "metadata": {"a": 1}}, {"op": "add_node"}, set()),
+    ({"kind": "create_node", "node_type": "IMPACT", "title": "P"}, {"op": "add_node"}, {"4: Node type is valid"}),
+    ({"kind": "create_node", "title": "P"}, {"op": "add_node"}, {"4: Node type is valid"}),
+    ({"kind": "create_node", "node_type": "GOAL", "title": " "}, {"op": "add_node"}, {"4: Title is given and"}),
+    ({"kind": "create_node", "node_type": "GOAL", "title": "a\nb"}, {"op": "add_node"}, {"4: Title is given and"}),
+    (
+        {"kind": "create_node", "node_type": "GOAL", "title": "P", "metadata": [1]},
+        {"op": "add_node"},
+        {"4: Metadata JSONB structure is"},
+    ),
+    ({"kind": "update_node", "node": "OC1", "title": "Clean water"}, {"op": "update_node"}, set()),
+    ({"kind": "update_node", "node": "OC9"}, {"op": "update_node"}, {"4: Node exists in this"}),
+    ({"kind": "update_node", "node": "OC2", "node_type": "ACTIVITY"}, {"op": "update_node"}, {"4: Edges of the node"}),
+    ({"kind": "update_node", "node": "AC1", "node_type": "OUTPUT"}, {"op": "update_node"}, set()),
+    (
+        {"kind": "update_node", "node": "AC1", "metadata": {"long": "x" * 16_370}},
+        {"op": "update_node"},
+        {"4: Metadata JSONB structure is"},
+    ),
+    ({"kind": "delete_node", "node": "AC1"}, {"op": "remove_node"}, set()),
+    ({"kind": "delete_node", "node": "AC2"}, {"op": "remove_node"}, {"4: Node exists in this"}),
+    ({"kind": "create_edge", "source": "AC1", "target": "OC1"}, {"op": "add_edge"}, set()),
+    ({"kind": "create_edge", "source": "OP1", "target": "OC1", "edge_type": "DEPENDS_ON"}, {"op": "add_edge"}, set()),
+    ({"kind": "create_edge", "source": "G1", "target": "OC1", "edge_type": "FEEDBACK"}, {"op": "add_edge"}, set()),
+    ({"kind": "create_edge", "source": "AC1"}, {"op": "add_edge"}, {"5: Source and target nodes"}),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OP9"},
+        {"op": "add_edge"},
+        {"5: Source and target nodes"},
+    ),
+    (
+        {"kind": "create_edge", "source": "OC1", "target": "OP1"},
+        {"op": "add_edge"},
+        {"5: Edge direction is valid", "5: No circular dependencies (optional"},
+    ),
+    (
+        {"kind": "create_edge", "source": "OC2", "target": "OC1"},
+        {"op": "add_edge"},
+        {"5: No circular dependencies (optional"},
+    ),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OP1"},
+        {"op": "add_edge"},
+        {"5: Unique constraint satisfied (source,"},
+    ),
+    (
+        {"kind": "create_edge", "source": "OC1", "target": "OC1"},
+        {"op": "add_edge"},
+        {"5: Source and target are"},
+    ),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OC1", "edge_type": "HELPS"},
+        {"op": "add_edge"},
+        {"5: Edge type is valid"},
+    ),
+    (
+        {"kind": "update_edge", "source": "AC1", "target": "OP1", "new_edge_type": "CAUSES"},
+        {"op": "update_edge"},
+        set(),
+    ),
+    (
+        {"kind": "update_edge", "source": "G1", "target": "AC1", "new_edge_type": "CAUSES"},
+        {"op": "update_edge"},
+        {"5: Edge direction is valid", "5: No circular dependencies (optional"},
+    ),
+    (
+        {
+            "kind": "update_edge",
+            "source": "OP1",
+            "target": "OC1",
+            "edge_type": "CAUSES",
+            "new_edge_type": "CONTRIBUTES_TO",
+        },
+        {"op": "update_edge"},
+        {"5: Unique constraint satisfied (source,"},
+    ),
+    ({"kind": "update_edge", "source": "OP1", "target": "OC1"}, {"op": "update_edge"}, {"5: Edge exists in this"}),
+    ({"kind": "delete_edge", "source": "OP1", "target": "OC1", "edge_type": "CAUSES"}, {"op": "remove_edge"}, set()),
+    ({"kind": "delete_edge", "source": "AC1", "target": "OC1"}, {"op": "remove_edge"}, {"5: Edge exists in this"}),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "x", "risk_level": "HIGH"},
+        {"op": "add_assumption"},
+        set(),
+    ),
+    (
+        {"kind": "add_assumption", "source": "AC1", "target": "OP1", "assumption_text": "x"},
+        {"op": "add_assumption"},
+        set(),
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "x", "risk_level": "EXTREME"},
+        {"op": "add_assumption"},
+        {"6: Risk level is valid"},
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "source": "AC1", "target": "OP1", "assumption_text": "x"},
+        {"op": "add_assumption"},
+        {"6: Parent node/edge exists"},
+    ),
+    ({"kind": "add_assumption", "assumption_text": "x"}, {"op": "add_assumption"}, {"6: Parent node/edge exists"}),
+    ({"kind": "add_assumption", "node": "OC1"}, {"op": "add_assumption"}, {"6: Assumption text is given"}),
+    ({"kind": "update_assumption", "assumption": "AS2", "risk_level": "LOW"}, {"op": "update_assumption"}, set()),
+    ({"kind": "update_assumption", "assumption": "AS9"}, {"op": "update_assumption"}, {"6: Assumption exists in this"}),
+    ({"kind": "delete_assumption", "assumption": "AS1"}, {"op": "remove_assumption"}, set()),
+    ({"kind": "delete_assumption"}, {"op": "remove_assumption"}, {"6: Assumption exists in this"}),
+]
+
+
+def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas: Atlas) -> None:
+    found, wanted, editor = {}, {}, {}
+    for number, (proposed, op, items) in enumerate(PROPOSALS):
+        given = {name: value for name, value in proposed.items() if name != "kind"}
+        name = f"{number}: {proposed['kind']}"
+        found[name], wanted[name] = atlas.failing(**proposed), items
+        editor[name] = atlas.would_pass({**op, **given})
+
+    assert found == wanted
+    assert editor == {name: not items for name, items in wanted.items()}
+
+
+def test_a_light_profile_asks_neither_for_a_direction_nor_for_an_order(bare: Atlas) -> None:
+    bare.call("draft", profile="light")
+    bare.call("edit", operations=CHAIN)
+
+    assert bare.failing("create_edge", source="OC2", target="OP1") == set()
+    assert bare.failing("create_edge", source="OC2", target="OC1") == set()
+    assert bare.failing("update_node", node="OC2", node_type="ACTIVITY") == set()
+
+
+def test_a_node_can_be_meant_by_the_id_of_its_row(atlas: Atlas) -> None:
+    ids = {node.key: node.id for node in atlas.call("open").nodes}
+
+    assert atlas.failing("update_node", node=ids["OC1"]) == set()
+    assert atlas.failing("create_edge", source=ids["AC1"], target=ids["OC1"].replace("-", "")) == set()
+    assert atlas.propose("read", node=ids["G1"]).sections[3].facts["node"] == "G1"
+
+
+def test_without_a_version_one_can_begin_a_draft_and_nothing_else(bare: Atlas) -> None:
+    assert bare.failing("read") == set()
+    assert bare.failing("create_draft") == set()
+    assert bare.failing("create_node", node_type="GOAL", title="Health") == {
+        "2: If operation is CREATE/UPDATE/DELETE",
+        "4: Version is DRAFT (if",
+    }
+    assert {"2: If operation is PUBLISH", "3: Current version is DRAFT"} <= bare.failing("publish")
+    assert bare.failing("create_draft", version=3) == {"3: Draft begins from a"}
+    assert bare.propose("publish").required_actions == ["Begin a draft with toc_version draft."]
+
+
+def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atlas) -> None:
+    assert atlas.failing("publish") == set()
+    assert atlas.failing("create_draft") == {"3: Only ONE DRAFT exists"}
+    version = atlas.call("publish").version.number
+
+    for kind in ("create_node", "create_edge", "add_assumption", "publish"):
+        blocked = atlas.propose(kind, node_type="GOAL", title="x", source="AC1", target="OC1", assumption_text="x")
+        assert blocked.status == "BLOCKED"
+        assert blocked.sections[1].verdict == "BLOCKED"
+        assert blocked.sections[1].facts["status"] == "PUBLISHED"
+    assert (
+        atlas.failing("read")
+        == atlas.failing("create_draft")
+        == atlas.failing("create_draft", version=version)
+        == set()
+    )
+    atlas.call("draft")
+    assert atlas.failing("update_node", node="OC1") == set()
+    assert "4: Version is DRAFT (if" in atlas.failing("update_node", node="OC1", version="published")
+    assert atlas.failing("create_draft", version="draft") == {"3: Only ONE DRAFT exists", "3: Draft begins from a"}
+    assert atlas.failing("read", version=9) == {"2: If operation is READ"}
+    assert atlas.propose("publish").sections[2].facts["versions"] == [1, 2]
+
+
+def test_publishing_runs_the_gates_that_the_project_asks_for(atlas: Atlas) -> None:
+    atlas.call("edit", operations=[{"op": "add_node", "node_type": "OUTPUT", "title": "Orphan"}])
+
+    blocked = atlas.propose("publish")
+
+    assert failed(blocked) == [(3, "All validation gates pass (Gate A/B if required)")]
+    assert "GA_ORPHANS" in blocked.reasons[0]
+    assert [(one["gate"], one["passed"]) for one in blocked.sections[2].facts["gates"]] == [("A", False)]
+    atlas.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+    assert [one["gate"] for one in atlas.propose("publish").sections[2].facts["gates"]] == ["A", "B"]
+
+
+def test_whoever_may_not_do_it_is_told_so(atlas: Atlas) -> None:
+    too_small = {"7: Role in the project"}
+    change = {"kind": "update_node", "node": "OC1"}
+
+    assert atlas.by(CLEO).failing("read") == set()
+    assert atlas.by(CLEO).failing(**change) == too_small
+    assert atlas.by(BEN).failing(**change) == set()
+    assert atlas.by(BEN).failing("publish") == too_small
+    assert atlas.by(BEN).propose("publish").sections[6].facts["role"] == "editor"
+    atlas.session.call("work.open", project="atlas", policies={"publish_role": "editor"})
+    assert atlas.by(BEN).failing("publish") == set()
+
+
+def test_an_archived_project_can_be_read_and_not_changed(atlas: Atlas) -> None:
+    atlas.session.call("project.archive", project="atlas")
+
+    assert atlas.failing("read") == set()
+    assert atlas.failing("update_node", node="OC1") == {"2: Project is not archived"}
+
+
+def test_the_shape_of_the_tables_is_read_from_the_database(engine: Engine, atlas: Atlas) -> None:
+    before = atlas.propose("read").sections[0]
+    # SQLite has no type for a tree, so there its name gives it away.
+    tree = "kept jsonb" if engine.dialect is Dialect.POSTGRES else "children text"
+    engine.as_owner(
+        "ALTER TABLE toc_indicators ADD COLUMN parent_id text",
+        f"CREATE TABLE toc_trees (id text, {tree})",
+        "CREATE UNIQUE INDEX stray ON toc_edges (tenant_id, toc_version_id, target_node_id, edge_type, mechanism)",
+    )
+
+    after = atlas.propose("read").sections[0]
+
+    assert {item.ok for item in before.items} == {True}
+    assert before.verdict == "HYBRID GRAPH-RELATIONAL"
+    assert [item.ok for item in after.items] == [True, False, False, False]
+    assert after.facts["parent_columns"] == ["toc_indicators.parent_id"]
+    assert len(after.facts["tree_columns"]) == 1
+    assert set(after.facts["tables"]) - set(before.facts["tables"]) == {"toc_trees"}
+    assert after.verdict == "OTHER (BLOCKED)"
+
+
+def test_row_security_is_what_the_database_has_in_place(engine: Engine, atlas: Atlas) -> None:
+    about = atlas.propose("read").sections[6]
+
+    if not isinstance(engine, PostgresEngine):
+        assert about.items[1].ok is None
+        assert about.facts["row_security"] == isolation.NO_ROW_SECURITY
+        return
+    assert about.items[1].ok is True
+    commands = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+    assert about.facts["row_security"]["toc_edges"] == {"enabled": True, "forced": True, "policies": commands}
+    engine.as_owner("ALTER TABLE toc_edges NO FORCE ROW LEVEL SECURITY")
+    assert "7: RLS policies active on" in atlas.failing("read")
+    assert atlas.propose("read").sections[6].facts["row_security"]["toc_edges"]["forced"] is False
+
+
+def test_a_query_that_forgot_its_tenant_blocks(bare: Atlas, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    bare.call("draft")
+    found = bare.propose("create_node", node_type="GOAL", title="x").sections[6].facts
+    assert found["queries"] > 20
+    assert found["queries_without_tenant"] == []
+    (tmp_path / "slice").mkdir()
+    text = "-- name: all_nodes\n-- Everybody's.\nSELECT id FROM toc_nodes;\n"
+    (tmp_path / "slice" / "queries.sql").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(isolation, "SLICE", tmp_path)
+
+    assert bare.failing("create_node", node_type="GOAL", title="x") == {
+        "4: Tenant isolation enforced (`tenant_id`",
+        "7: All queries filter by",
+    }
+
+
+def test_the_markdown_is_the_checklist_filled_in(atlas: Atlas) -> None:
+    found = atlas.propose("create_node", node_type="IMPACT", title="## `Health`\n### 9. Wealth")
+
+    lines = found.markdown.splitlines()
+    assert [line for line in lines if line.startswith("## ")] == ["## ToC Graph Engine Compliance — Create Node"]
+    assert [line for line in lines if line.startswith("### ")] == [
+        f"### {number}. {title}" for number, title in enumerate(TITLES, 1)
+    ]
+    assert [section.title for section in found.sections] == TITLES
+    boxes = {True: "[x]", False: "[ ]", None: "[n/a]"}
+    items = [f"- {boxes[item.ok]} {item.text}" for section in found.sections for item in section.items]
+    assert [line for line in lines if line.startswith("- [")] == items
+    assert "**Skill:** toc-graph-engine  " in lines
+    assert "- Title: ``## `Health` ### 9. Wealth``" in lines
+    assert "**Schema Pattern:** ✅ HYBRID GRAPH-RELATIONAL" in lines
+    assert "**Can Modify Current Version?** ✅ YES (DRAFT)" in lines
+    assert "**Node Operation Valid?** ❌ NO (BLOCKED)" in lines
+    assert "**Edge Operation Valid?** NOT APPLICABLE" in lines
+    assert lines[-1] == "**Checklist Complete.**"
+    assert "**Status:** ❌ BLOCKED" in lines
+    assert f"1. {found.required_actions[0]}" in lines
+    assert found.sections[7].verdict == found.status == "BLOCKED"
+
+
+# The items of the template, in its order; ours stand behind them.
+TEMPLATE = """
+Operation uses `toc_nodes` + `toc_edges` tables (hybrid model)
+NOT using adjacency list (`parent_id` column)
+NOT using JSONB tree structure
+Edges allow multiple parents (graph, not tree)
+
+If operation is CREATE/UPDATE/DELETE node → Version MUST be DRAFT
+If operation is CREATE/UPDATE/DELETE edge → Version MUST be DRAFT
+If operation is PUBLISH → Version MUST be DRAFT
+If operation is READ → Version can be DRAFT or PUBLISHED
+
+Only ONE DRAFT exists per project
+Query to verify
+Current version is DRAFT
+All validation gates pass (Gate A/B if required)
+Version number is next in sequence
+`published_at` timestamp will be set to NOW()
+
+Version is DRAFT (if CREATE/UPDATE/DELETE)
+Node type is valid (one of 4 types)
+Tenant isolation enforced (`tenant_id` filter)
+Metadata JSONB structure is valid (if applicable)
+
+Source and target nodes exist in same ToC version
+Edge direction is valid (e.g., Activity → Output, Output → Outcome)
+No circular dependencies (optional check for DAG enforcement)
+Unique constraint satisfied (source, target, edge_type)
+
+Parent node/edge exists
+Version is DRAFT (if modifying)
+Risk level is valid (LOW / MEDIUM / HIGH)
+
+All queries filter by `tenant_id`
+RLS policies active on `toc_nodes`, `toc_edges`, `toc_versions`
+User has membership in target tenant (`user_memberships` check)
+"""
+
+
+def test_every_section_begins_with_the_items_of_the_template(bare: Atlas) -> None:
+    wanted = [block.splitlines() for block in TEMPLATE.strip().split("\n\n")]
+
+    found = [[item.text for item in section.items] for section in bare.propose("read").sections]
+
+    assert [texts[: len(these)] for texts, these in zip(found[:-1], wanted, strict=True)] == wanted
+    assert found[-1] == []  # the decision is what follows from the others
+
+
+def test_the_statements_shown_are_those_that_the_slice_runs(atlas: Atlas) -> None:
+    shown = {
+        "create_node": sql_of("add_node"),
+        "delete_edge": sql_of("remove_edge"),
+        "add_assumption": sql_of("add_assumption"),
+    }
+    for kind, statement in shown.items():
+        given = {"source": "OP1", "target": "OC1"} if kind == "delete_edge" else {"node": "OC1"}
+        assert statement in atlas.propose(kind, **given).markdown
+    assert "UPDATE toc_versions" in atlas.propose("publish").markdown
+    assert "UPDATE toc_versions" not in atlas.propose("read").markdown
+
+
+def sql_of(name: str) -> str:
+    return f"```sql\n{getattr(drafting.sql, name).sqlite};\n```"

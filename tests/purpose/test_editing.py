@@ -1,0 +1,400 @@
+"""A draft is changed by batches: all of one or nothing of it, by keys that never change their meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.purpose.editing.directions import InvalidDirection
+from groundplan.purpose.editing.drafting import PublishedImmutable
+from groundplan.purpose.editing.edges import DependencyCycle, DuplicateEdge, SelfEdge
+from groundplan.purpose.version import NoDraft, StaleDraft
+from tests.purpose.desk import Op, Purpose, add_edge, add_node, op
+
+WELL = "dig -> well -> water -> health"
+
+
+def refused(desk: Purpose, *operations: Op) -> GroundplanError:
+    """The refusal of a batch, which leaves everything as it was."""
+    before = desk.open()
+    with pytest.raises(GroundplanError) as error:
+        desk.edit(*operations)
+    assert desk.open() == before
+    return error.value
+
+
+def test_a_batch_makes_nodes_edges_assumptions_and_indicators_with_keys_by_sort(desk: Purpose) -> None:
+    made = desk.edit(
+        add_node("GOAL", "Health", ref="g"),
+        add_node("OUTCOME", "Water", ref="w", description="d", narrative="n", owner="ben", metadata={"a": [1, None]}),
+        add_edge("w", "g", mechanism="by drinking", confidence="high"),
+        op(
+            "add_assumption", node="w", assumption_text="It rains", risk_level="HIGH", owner="b", review_by="2027-01-01"
+        ),
+        op("add_assumption", source="w", target="g", assumption_text="It is clean", ref="clean"),
+        op("add_indicator", node="w", name="litres", unit="l", direction="increase", baseline=1, target=2.5),
+    )
+
+    assert [(one.kind, one.key, one.ref) for one in made.created] == [
+        ("node", "G1", "g"),
+        ("node", "OC1", "w"),
+        ("edge", "OC1->G1", None),
+        ("assumption", "AS1", None),
+        ("assumption", "AS2", "clean"),
+        ("indicator", "IN1", None),
+    ]
+    assert (made.applied, made.version, made.rev) == (6, 1, 2)
+    water = desk.nodes()["OC1"]
+    assert (water.title, water.description, water.narrative, water.owner) == ("Water", "d", "n", "ben")
+    assert water.metadata == {"a": [1, None]}
+    assert [(one.key, one.assumption_text, one.status) for one in water.assumptions] == [
+        ("AS1", "It rains", "untested")
+    ]
+    edge = desk.edges()["OC1", "G1", "CONTRIBUTES_TO"]
+    assert (edge.mechanism, edge.confidence, [one.key for one in edge.assumptions]) == ("by drinking", "high", ["AS2"])
+    litres = desk.indicators()["IN1"]
+    assert (litres.node, litres.unit, litres.direction, litres.baseline, litres.target) == (
+        "OC1",
+        "l",
+        "increase",
+        1,
+        2.5,
+    )
+    assert {one.id for one in made.created} == {
+        *(node.id for node in desk.nodes().values()),
+        *(edge.id for edge in desk.edges().values()),
+        *(one.id for one in desk.assumptions().values()),
+        *(one.id for one in desk.indicators().values()),
+    }
+
+
+def test_a_ref_may_be_used_before_its_node_is_added(desk: Purpose) -> None:
+    desk.edit(
+        add_edge("o", "c"),
+        op("update_node", node="c", owner="ben"),
+        add_node("OUTCOME", "Water", ref="c"),
+        add_node("OUTPUT", "Well", ref="o"),
+    )
+
+    assert list(desk.edges()) == [("OP1", "OC1", "CONTRIBUTES_TO")]
+    assert desk.nodes()["OC1"].owner == "ben"
+
+
+def test_a_ref_of_the_batch_shadows_a_key_of_the_same_text(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    desk.edit(add_node("OUTCOME", "Another", ref="OC1"), op("update_node", node="OC1", owner="ben"))
+
+    assert (desk.nodes()["OC1"].owner, desk.nodes()["OC2"].owner) == (None, "ben")
+
+
+def test_nodes_are_meant_by_key_by_row_id_and_by_row_id_without_dashes(desk: Purpose) -> None:
+    desk.draw(WELL)
+    id_ = desk.nodes()["OC1"].id
+
+    for number, ref in enumerate(("OC1", id_, id_.replace("-", ""), id_.upper())):
+        desk.edit(op("update_node", node=ref, title=f"Water {number}"))
+        assert desk.nodes()["OC1"].title == f"Water {number}"
+
+
+@pytest.mark.parametrize("ref", ["OC9", "oc1", "OC1 ", "AS1", "OC1->G1", "00000000-0000-4000-8000-000000000000", "%"])
+def test_what_is_not_in_the_draft_is_not_found(desk: Purpose, ref: str) -> None:
+    desk.draw(WELL)
+
+    error = refused(desk, op("update_node", node="OC1", title="x"), op("update_node", node=ref, title="y"))
+
+    assert isinstance(error, NotFound)
+    assert error.details["field"] == "operations[1].node"
+
+
+def test_an_update_leaves_what_it_does_not_name_and_null_takes_a_text_away(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(op("update_node", node="OC1", description="d", owner="ben", metadata={"a": 1, "b": 2}))
+
+    desk.edit(op("update_node", node="OC1", owner=None, metadata={"b": None, "c": 3}))
+
+    water = desk.nodes()["OC1"]
+    assert (water.title, water.description, water.owner, water.metadata) == ("water", "d", None, {"a": 1, "c": 3})
+
+
+def test_assumptions_and_indicators_are_changed_and_removed_by_key_id_and_ref(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(
+        op("add_assumption", node="OC1", assumption_text="It rains", ref="a"),
+        op("add_assumption", source="OP1", target="OC1", assumption_text="It holds"),
+        op("add_indicator", node="OC1", name="litres", ref="i"),
+        op("update_assumption", assumption="a", risk_level="LOW", review_by="2027-01-01"),
+        op("update_indicator", indicator="i", target=5, baseline_verified=False),
+    )
+    rain, holds = desk.assumptions()["AS1"], desk.assumptions()["AS2"]
+    assert (rain.risk_level, rain.review_by) == ("LOW", "2027-01-01")
+    assert (desk.indicators()["IN1"].target, desk.indicators()["IN1"].baseline_verified) == (5, False)
+
+    desk.edit(
+        op("update_assumption", assumption=holds.id, assumption_text="It holds well"),
+        op("update_assumption", assumption="AS1", risk_level=None, review_by=None),
+        op("update_indicator", indicator="IN1", target=None, name="litres a day"),
+    )
+    assert desk.assumptions()["AS2"].assumption_text == "It holds well"
+    assert (desk.assumptions()["AS1"].risk_level, desk.assumptions()["AS1"].review_by) == (None, None)
+    assert (desk.indicators()["IN1"].target, desk.indicators()["IN1"].name) == (None, "litres a day")
+
+    desk.edit(op("remove_assumption", assumption="AS1"), op("remove_assumption", assumption=holds.id))
+    desk.edit(op("remove_indicator", indicator="IN1"))
+    assert (desk.assumptions(), desk.indicators()) == ({}, {})
+
+
+def test_removing_a_node_takes_its_edges_assumptions_and_indicators_along(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(
+        op("add_assumption", node="OC1", assumption_text="a"),
+        op("add_assumption", source="OP1", target="OC1", assumption_text="b"),
+        op("add_assumption", source="OC1", target="G1", assumption_text="c"),
+        op("add_assumption", source="AC1", target="OP1", assumption_text="stays"),
+        op("add_indicator", node="OC1", name="litres"),
+        op("add_indicator", node="G1", name="stays"),
+    )
+
+    desk.edit(op("remove_node", node="OC1"))
+
+    assert list(desk.nodes()) == ["G1", "OP1", "AC1"]
+    assert list(desk.edges()) == [("AC1", "OP1", "CONTRIBUTES_TO")]
+    assert (list(desk.assumptions()), list(desk.indicators())) == (["AS4"], ["IN2"])
+
+
+def test_what_is_removed_in_a_batch_is_gone_for_the_rest_of_it(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    assert isinstance(refused(desk, op("remove_node", node="OC1"), add_edge("OP1", "OC1")), NotFound)
+    assert isinstance(
+        refused(desk, op("remove_edge", source="OP1", target="OC1"), op("update_edge", source="OP1", target="OC1")),
+        NotFound,
+    )
+    desk.edit(op("remove_edge", source="OP1", target="OC1"), add_edge("OP1", "OC1", confidence="low"))
+    assert desk.edges()["OP1", "OC1", "CONTRIBUTES_TO"].confidence == "low"
+
+
+def test_a_key_is_never_given_again(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(op("remove_node", node="OC1"))
+    assert desk.edit(add_node("OUTCOME", "Other")).created[0].key == "OC2"
+
+    desk.discard()
+    desk.draft()
+
+    assert [desk.edit(add_node(type_, "x")).created[0].key for type_ in ("OUTCOME", "GOAL")] == ["OC3", "G2"]
+
+
+def test_a_refused_batch_gives_no_keys_out(desk: Purpose) -> None:
+    refused(desk, add_node("OUTCOME", "x"), op("remove_node", node="nothing"))
+
+    assert desk.edit(add_node("OUTCOME", "x")).created[0].key == "OC1"
+
+
+def test_several_edges_between_two_nodes_are_told_apart_by_type(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(add_edge("OP1", "OC1", edge_type="CAUSES"))
+
+    error = refused(desk, op("update_edge", source="OP1", target="OC1", confidence="high"))
+    assert (error.code, error.details["allowed"]) == ("invalid_argument", ["CAUSES", "CONTRIBUTES_TO"])
+
+    desk.edit(op("update_edge", source="OP1", target="OC1", edge_type="CAUSES", confidence="high"))
+    desk.edit(op("remove_edge", source="OP1", target="OC1", edge_type="CONTRIBUTES_TO"))
+    desk.edit(op("update_edge", source="OP1", target="OC1", new_edge_type="DEPENDS_ON", mechanism="m"))
+    edge = desk.edges()["OP1", "OC1", "DEPENDS_ON"]
+    assert (edge.confidence, edge.mechanism) == ("high", "m")
+
+
+def test_a_self_edge_and_a_duplicate_are_refused_and_named(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    itself = refused(desk, add_edge("OC1", "OC1"))
+    assert (type(itself), itself.details["nodes"]) == (SelfEdge, ["OC1"])
+    again = refused(desk, add_edge("OP1", "OC1"))
+    assert (type(again), again.details["edge"]) == (DuplicateEdge, "OP1->OC1")
+    desk.edit(add_edge("OP1", "OC1", edge_type="CAUSES"))
+    retyped = refused(
+        desk, op("update_edge", source="OP1", target="OC1", edge_type="CAUSES", new_edge_type="CONTRIBUTES_TO")
+    )
+    assert type(retyped) is DuplicateEdge
+
+
+@pytest.mark.parametrize("profile", ["standard", "strict", "light"])
+def test_an_edge_points_up_or_stays_level_but_for_feedback_and_profile_light(desk: Purpose, profile: str) -> None:
+    desk.discard()
+    desk.draft(profile=profile)
+    _, _, outcome, goal = desk.draw(WELL)
+    desk.edit(add_edge(goal, outcome, edge_type="FEEDBACK"))
+    desk.edit(add_node("OUTCOME", "beside", ref="b"), add_edge(outcome, "b"))
+    if profile == "light":
+        desk.edit(add_edge(goal, outcome))
+        return
+
+    error = refused(desk, add_edge(goal, outcome, edge_type="CAUSES"))
+
+    assert (type(error), error.details["nodes"]) == (InvalidDirection, [goal, outcome])
+
+
+def test_a_node_is_not_retyped_below_what_leads_to_it(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    error = refused(desk, op("update_node", node="OC1", node_type="ACTIVITY"))
+    assert (type(error), error.details["edge"]) == (InvalidDirection, "OP1->OC1")
+    desk.edit(op("update_node", node="OC1", node_type="OUTPUT"))
+    assert desk.nodes()["OC1"].node_type == "OUTPUT"
+
+
+def test_feedback_is_not_made_a_cause_where_that_would_point_down(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(add_edge("G1", "OC1", edge_type="FEEDBACK"))
+
+    error = refused(desk, op("update_edge", source="G1", target="OC1", new_edge_type="CAUSES"))
+
+    assert type(error) is InvalidDirection
+
+
+def test_a_cycle_is_refused_and_the_error_names_the_path(desk: Purpose) -> None:
+    desk.edit(*(add_node("OUTCOME", title, ref=title) for title in "abcd"), add_edge("a", "b"), add_edge("b", "c"))
+
+    error = refused(desk, add_edge("OC3", "OC1"))
+    assert isinstance(error, DependencyCycle)
+    path = error.details["path"]
+    assert (path[0] == path[-1], set(path)) == (True, {"OC1", "OC2", "OC3"})
+    # And where the batch itself closes it, in whatever order.
+    assert type(refused(desk, add_edge("OC4", "OC1"), add_edge("OC3", "OC4"))) is DependencyCycle
+    desk.edit(add_edge("OC3", "OC1", edge_type="FEEDBACK"))
+    assert type(refused(desk, op("update_edge", source="OC3", target="OC1", new_edge_type="CAUSES"))) is DependencyCycle
+
+
+def test_a_batch_that_ends_without_a_cycle_is_applied(desk: Purpose) -> None:
+    desk.edit(*(add_node("OUTCOME", title, ref=title) for title in "ab"), add_edge("a", "b"))
+
+    desk.edit(add_edge("OC2", "OC1"), op("remove_edge", source="OC1", target="OC2"))
+
+    assert [edge[:2] for edge in desk.edges()] == [("OC2", "OC1")]
+
+
+def test_an_assumption_is_on_a_node_or_on_an_edge(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    for given in (
+        {},
+        {"node": "OC1", "source": "OP1", "target": "OC1"},
+        {"source": "OP1"},
+        {"target": "OC1"},
+        {"node": "OC1", "target": "OC1"},
+    ):
+        assert isinstance(refused(desk, op("add_assumption", assumption_text="x", **given)), Invalid)
+    nowhere = refused(desk, op("add_assumption", assumption_text="x", source="AC1", target="G1"))
+    assert isinstance(nowhere, NotFound)
+
+
+@pytest.mark.parametrize("day", ["2027-13-01", "2027-02-29", "soon", "2027-1-1", "20270101xx", "2027-W01-1", ""])
+def test_a_day_of_review_is_a_date(desk: Purpose, day: str) -> None:
+    desk.draw(WELL)
+
+    error = refused(desk, op("add_assumption", node="OC1", assumption_text="x", review_by=day))
+
+    assert error.code == "invalid_date"
+    desk.edit(op("add_assumption", node="OC1", assumption_text="x"))
+    assert refused(desk, op("update_assumption", assumption="AS1", review_by=day)).code == "invalid_date"
+
+
+@pytest.mark.parametrize(
+    ("operation", "code"),
+    [
+        (op("add_node", node_type="IMPACT", title="x"), "invalid_argument"),
+        (op("add_node", node_type="GOAL", title="  "), "invalid_argument"),
+        (op("add_node", node_type="GOAL"), "missing_argument"),
+        (op("add_node", node_type="GOAL", title="x" * 501), "too_long"),
+        (op("add_node", node_type="GOAL", title="x", description="é" * 8193), "too_long"),
+        (op("add_node", node_type="GOAL", title="x", metadata={"a": "b" * 16_384}), "too_long"),
+        (op("add_node", node_type="GOAL", title="x", parent="G1"), "unknown_argument"),
+        (op("add_nodes"), "invalid_argument"),
+        (op("update_node", node="G1", title=None), "invalid_argument"),
+        (op("add_edge", source="OC1"), "missing_argument"),
+        (op("add_edge", source="OC1", target="G1", confidence="sure"), "invalid_argument"),
+        (op("add_indicator", node="G1", name="x", target="many"), "invalid_argument"),
+        (op("add_assumption", node="G1", assumption_text=""), "invalid_argument"),
+    ],
+)
+def test_malformed_operations_are_refused_with_their_place(desk: Purpose, operation: Op, code: str) -> None:
+    desk.draw(WELL)
+
+    error = refused(desk, op("update_node", node="G1", title="y"), operation)
+
+    assert isinstance(error, Invalid)
+    assert (error.code, str(error.details["field"]).startswith("operations[1]")) == (code, True)
+
+
+def test_a_ref_is_given_once(desk: Purpose) -> None:
+    error = refused(desk, add_node("GOAL", "x", ref="a"), add_node("GOAL", "y", ref="a"))
+
+    assert error.details["field"] == "operations[1].ref"
+
+
+@pytest.mark.parametrize("count", [0, 1001])
+def test_a_batch_has_one_to_a_thousand_operations(desk: Purpose, count: int) -> None:
+    assert isinstance(refused(desk, *([add_node("GOAL", "x")] * count)), Invalid)
+
+
+def test_who_expects_another_revision_is_refused(desk: Purpose) -> None:
+    rev = desk.edit(add_node("GOAL", "x")).rev
+    desk.edit(add_node("GOAL", "y"), expected_rev=rev)
+
+    with pytest.raises(StaleDraft) as error:
+        desk.edit(add_node("GOAL", "z"), expected_rev=rev)
+
+    assert (error.value.details["current"], error.value.details["expected"]) == (rev + 1, rev)
+
+
+def test_a_batch_that_changes_nothing_leaves_the_revision(desk: Purpose) -> None:
+    rev = desk.edit(add_node("GOAL", "x", metadata={"a": 1})).rev
+
+    again = desk.edit(op("update_node", node="G1", title="x", metadata={"a": 1}))
+
+    assert (again.rev, again.applied) == (rev, 1)
+
+
+def test_without_a_draft_nothing_is_edited(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.publish()
+
+    with pytest.raises(NoDraft) as error:
+        desk.edit(add_node("GOAL", "x"))
+
+    assert error.value.details["published"] == 1
+
+
+def test_a_row_of_a_published_version_is_refused_by_name(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(op("add_assumption", node="OC1", assumption_text="x"), op("add_indicator", node="OC1", name="n"))
+    desk.publish()
+    desk.draft()
+    published = {"version": 1}
+    for operation in (
+        op("update_node", node=desk.nodes(**published)["OC1"].id, title="x"),
+        op("update_assumption", assumption=desk.assumptions(**published)["AS1"].id, assumption_text="y"),
+        op("update_indicator", indicator=desk.indicators(**published)["IN1"].id, name="y"),
+    ):
+        error = refused(desk, operation)
+        assert type(error) is PublishedImmutable
+        assert error.details["version"] == 1
+
+
+def test_the_same_request_sent_twice_has_one_effect(desk: Purpose) -> None:
+    first = desk.edit(add_node("GOAL", "x"), op_id="once")
+    again = desk.edit(add_node("GOAL", "x"), op_id="once")
+
+    assert (again, list(desk.nodes())) == (first, ["G1"])
+
+
+def test_every_change_is_told_with_its_reason_to_be_known(desk: Purpose, engine: Any) -> None:
+    desk.draw(WELL)
+    desk.edit(op("update_node", node="OC1", title="clean water"), op("remove_edge", source="AC1", target="OP1"))
+
+    told = engine.as_owner("SELECT op, subject FROM events WHERE op LIKE 'purpose.%' ORDER BY rev DESC, n")
+
+    assert told[:2] == [("purpose.node_changed", "OC1"), ("purpose.edge_removed", "AC1->OP1")]

@@ -1,0 +1,197 @@
+"""Opening a theory: whole where it is small, in short where it is large, page by page where it is larger still."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel.cursors import InvalidCursor
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.preferences import Preferences
+from groundplan.purpose.open import ANSWER_TOKENS_AIM, Opened
+from groundplan.purpose.version import StaleDraft
+from groundplan.session import Session
+from tests.purpose.desk import Purpose, add_edge, add_node, op
+
+LONG = "A sentence about it that somebody took the time to write down in full. "
+
+
+def capped(desk: Purpose, tokens_max: int = ANSWER_TOKENS_MAX) -> Purpose:
+    """The same desk under a cap on answers, as over MCP."""
+    preferences = Preferences(answer_tokens_max=tokens_max)
+    return Purpose(Session(desk.session.store, desk.session.actor, preferences=preferences), desk.project)
+
+
+def filled(desk: Purpose, nodes: int, *, text: str | None = None) -> None:
+    """Outcomes that lead to one goal, each with an assumption and an indicator."""
+    desk.edit(add_node("GOAL", "Health", ref="g", description=text))
+    for first in range(0, nodes - 1, 200):
+        batch: list[Any] = []
+        for number in range(first, min(first + 200, nodes - 1)):
+            batch += [
+                add_node("OUTCOME", f"Outcome number {number}", ref=f"o{number}", description=text, narrative=text),
+                add_edge(f"o{number}", "G1", mechanism=text),
+                op("add_assumption", node=f"o{number}", assumption_text="It holds"),
+                op("add_indicator", node=f"o{number}", name="How much", method=text),
+            ]
+        desk.edit(*batch)
+
+
+def pages(desk: Purpose, **given: Any) -> list[Any]:
+    found = [desk.open(**given)]
+    while found[-1].next_cursor is not UNSET:
+        found.append(desk.open(**given, cursor=found[-1].next_cursor))
+    return found
+
+
+def number_of(opened: Opened) -> int | None:
+    return None if opened.version is None else opened.version.number
+
+
+def test_a_project_without_a_version_says_so(desk: Purpose) -> None:
+    desk.discard()
+
+    opened = desk.open()
+
+    assert (opened.project, opened.rev, opened.version, opened.versions) == ("atlas", 0, None, [])
+    assert (opened.counts.goal, opened.nodes, opened.edges, opened.indicators) == (0, [], [], [])
+    assert opened.health.overall is None
+
+
+def test_the_draft_is_opened_else_the_version_published_last_else_the_one_that_is_named(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    desk.publish()
+    assert number_of(desk.open()) == 1
+    desk.draft()
+    desk.edit(op("update_node", node="G1", title="welfare"))
+
+    assert (number_of(desk.open()), desk.nodes()["G1"].title) == (2, "welfare")
+    for ref in (1, "published"):
+        assert desk.nodes(version=ref)["G1"].title == "health"
+    assert desk.nodes(version="draft")["G1"].title == "welfare"
+    desk.publish()
+    with pytest.raises(NotFound):
+        desk.open(version="draft")
+    with pytest.raises(NotFound):
+        desk.open(version=9)
+
+
+def test_a_summary_counts_and_lists_no_content(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    desk.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
+
+    opened = desk.open(detail="summary")
+
+    assert msgspec.to_builtins(opened.counts) == {
+        "goal": 1,
+        "outcome": 1,
+        "output": 1,
+        "activity": 1,
+        "edges": 3,
+        "assumptions": 1,
+        "indicators": 1,
+    }
+    assert (opened.nodes, opened.edges, opened.indicators) == (UNSET, UNSET, UNSET)
+    assert opened.health.bands["indicator_coverage"] == "green"
+
+
+def test_the_same_content_gives_the_same_bytes(desk: Purpose) -> None:
+    filled(desk, 20)
+
+    assert encode(desk.open()) == encode(desk.open())
+
+
+def test_keys_are_in_their_natural_order(desk: Purpose) -> None:
+    filled(desk, 13)
+
+    assert list(desk.nodes()) == ["G1", *(f"OC{number}" for number in range(1, 13))]
+
+
+def test_a_small_theory_is_opened_whole_under_a_cap_too(desk: Purpose) -> None:
+    filled(desk, 5, text="In short.")
+
+    assert encode(capped(desk).open()) == encode(desk.open())
+
+
+@pytest.mark.parametrize("text", [None, LONG])
+def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(desk: Purpose, text: str | None) -> None:
+    filled(desk, 30, text=text)
+    under_cap = capped(desk)
+
+    short, full = under_cap.open(), under_cap.open(detail="full")
+
+    assert tokens(encode(short)) <= ANSWER_TOKENS_AIM < tokens(encode(full))
+    assert [node.key for node in short.nodes or ()] == [node.key for node in full.nodes or ()]
+    assert short.left_out is not UNSET
+    assert "id" in short.left_out.fields
+    assert ("description" in short.left_out.fields) == (text is not None)
+    assert all(node.id is UNSET for node in short.nodes or ())
+    assert encode(full) == encode(desk.open())
+
+
+@pytest.mark.parametrize("detail", [None, "full"])
+def test_pages_put_together_are_the_whole(desk: Purpose, detail: str | None) -> None:
+    filled(desk, 120, text=LONG * 2)
+    given = {} if detail is None else {"detail": detail}
+    cap = 1_500 if detail is None else 6_000
+    under_cap = capped(desk, cap)
+
+    found = pages(under_cap, **given)
+
+    assert len(found) > 2
+    assert all(tokens(encode(page)) <= cap for page in found)
+    whole = desk.open()
+    assert [node.key for page in found for node in page.nodes] == [node.key for node in whole.nodes or ()]
+    assert [(edge.source, edge.target) for page in found for edge in page.edges] == [
+        (edge.source, edge.target) for edge in whole.edges or ()
+    ]
+    assert sum(len(page.indicators) for page in found) == 119
+    if detail == "full":
+        assert [node for page in found for node in page.nodes] == whole.nodes
+    left = found[0].left_out
+    assert (left.nodes + len(found[0].nodes), left.edges, left.indicators) == (120, 119, 119)
+
+
+def test_a_page_of_a_draft_that_changed_meanwhile_is_refused(desk: Purpose) -> None:
+    filled(desk, 120, text=LONG * 2)
+    under_cap = capped(desk, 1_500)
+    first = under_cap.open()
+    desk.edit(add_node("GOAL", "Another"))
+
+    with pytest.raises(StaleDraft):
+        under_cap.open(cursor=first.next_cursor)
+    with pytest.raises(InvalidCursor):
+        under_cap.open(cursor=first.next_cursor, detail="full")
+    with pytest.raises(InvalidCursor):
+        under_cap.by("ben").open(cursor=first.next_cursor)
+
+
+def test_observations_come_in_pages_too(desk: Purpose) -> None:
+    filled(desk, 3)
+    for number in range(60):
+        desk.record(
+            measurements=[{"indicator": "IN1", "value": number, "as_of": "2026-01-01", "note": LONG * 5}],
+            decisions=[{"text": str(number), "rationale": LONG * 5}],
+        )
+    under_cap = capped(desk, 3_000)
+
+    found = [under_cap.call("purpose.open", detail="observations")]
+    while found[-1].next_cursor is not UNSET:
+        if len(found) == 1:
+            desk.record(measurements=[{"indicator": "IN1", "value": 60, "as_of": "2026-01-01"}])
+        found.append(under_cap.call("purpose.open", detail="observations", cursor=found[-1].next_cursor))
+
+    assert [one.value for page in found for one in page.measurements] == list(range(61))
+    assert [one.text for page in found for one in page.decisions] == [str(number) for number in range(60)]
+
+
+@pytest.mark.parametrize("as_of", ["soon", "2026-13-01", "2026-01-01T10:00", ""])
+def test_a_day_is_a_day(desk: Purpose, as_of: str) -> None:
+    with pytest.raises(Invalid) as error:
+        desk.open(as_of=as_of)
+
+    assert error.value.code == "invalid_date"

@@ -1,0 +1,344 @@
+"""Versions: one draft, published once and through its gates, final from then on, and cloned whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from groundplan.kernel import ports
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
+from groundplan.purpose.content import ContentAltered
+from groundplan.purpose.version import NoDraft, StaleDraft
+from groundplan.purpose.versions.draft import DraftExists
+from groundplan.purpose.versions.publish import GateFailed
+from tests.context.desk import Facts
+from tests.engines import Engine, person
+from tests.kernel.store.attacks import guards_dropped
+from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
+from tests.work.desk import Hands
+
+WELL = "dig -> well -> water -> health"
+
+
+@pytest.fixture
+def facts(desk: Purpose) -> Facts:
+    """The facts of the same project."""
+    return Facts(desk.session, desk.project)
+
+
+def test_the_first_draft_is_empty_and_the_next_begins_as_the_version_published_last(desk: Purpose) -> None:
+    assert (desk.open().counts.goal, desk.versions()[0].status, desk.versions()[0].label) == (0, "DRAFT", "draft")
+    desk.draw(WELL)
+    desk.publish()
+
+    begun = desk.draft()
+
+    assert (begun.version.number, begun.version.source, begun.version.status) == (2, 1, "DRAFT")
+    assert [node.title for node in desk.nodes().values()] == ["health", "water", "well", "dig"]
+
+
+def test_a_draft_begins_from_any_published_version(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.publish()
+    desk.draft()
+    desk.edit(op("update_node", node="G1", title="welfare"))
+    desk.publish()
+
+    for source, title in ((1, "health"), (2, "welfare"), ("published", "welfare"), (None, "welfare")):
+        desk.draft(**({} if source is None else {"from": source}))
+        assert desk.nodes()["G1"].title == title
+        desk.discard()
+
+
+@pytest.mark.parametrize(("source", "error"), [(9, NotFound), (0, NotFound), ("draft", Invalid), (3, NotFound)])
+def test_a_draft_begins_from_nothing_else(desk: Purpose, source: Any, error: type[GroundplanError]) -> None:
+    desk.draw(WELL)
+    desk.publish()
+
+    with pytest.raises(error):
+        desk.draft(**{"from": source})
+    assert [one.status for one in desk.versions()] == ["PUBLISHED"]
+
+
+def test_there_is_one_draft_at_a_time(desk: Purpose) -> None:
+    with pytest.raises(DraftExists) as error:
+        desk.draft()
+
+    assert error.value.details["number"] == 1
+
+
+def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(desk: Purpose) -> None:
+    desk.discard()
+    assert desk.draft(profile="light").version.profile == "light"
+    desk.edit(add_node("GOAL", "x"))
+    desk.publish()
+    assert desk.draft().version.profile == "light"
+    desk.discard()
+    assert desk.draft(profile="strict").version.profile == "strict"
+
+
+def test_publishing_says_when_by_whom_under_which_label_and_hash(desk: Purpose, clock: Hands) -> None:
+    desk.draw(WELL)
+    clock.move(hours=1)
+
+    published = desk.publish(expected_rev=desk.open().rev)
+
+    version = published.version
+    assert (version.number, version.status, version.label, version.published_by) == (1, "PUBLISHED", "v1", "ada")
+    assert version.published_at == "2026-03-01T10:00:00.000Z"
+    assert version.content_hash == published.gate.content_hash
+    assert (published.gate.passed, published.gates, published.rev) == (True, [published.gate], 3)
+    assert desk.open(version=1).version == version
+
+
+def test_a_label_can_be_given_and_is_never_that_of_a_draft_or_of_another_version(desk: Purpose) -> None:
+    desk.draw(WELL)
+    for label in ("draft", "v2", "v01"):
+        with pytest.raises(Invalid):
+            desk.publish(label=label)
+
+    assert desk.publish(label=" Spring plan ").version.label == "Spring plan"
+
+
+def test_publishing_stops_at_a_gate_and_says_which_rules_and_which_nodes(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(add_node("OUTPUT", "lost"))
+
+    with pytest.raises(GateFailed) as error:
+        desk.publish()
+
+    (gate,) = error.value.details["gates"]
+    assert (gate["gate"], gate["passed"]) == ("A", False)
+    blocking = [check for check in gate["checks"] if (check["severity"], check["result"]) == ("block", "failed")]
+    assert {check["code"]: check["refs"] for check in blocking} == {"GA_ORPHANS": ["OP2"]}
+    assert desk.versions()[0].status == "DRAFT"
+
+
+def test_gate_b_is_passed_too_where_the_project_wants_it(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(op("add_indicator", node="OC1", name="litres"))
+    desk.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+
+    with pytest.raises(GateFailed) as error:
+        desk.publish()
+    assert [gate["gate"] for gate in error.value.details["gates"]] == ["A", "B"]
+
+    desk.edit(op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o"))
+    facts = Facts(desk.session, desk.project)
+    facts.draft()
+    facts.commit()
+    assert [gate.gate for gate in desk.publish().gates] == ["A", "B"]
+
+
+def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))
+    waiver = {"code": "GA_ORPHANS", "reason": "next year", "owner": "ada", "due": "2026-12-31"}
+    desk.record(waivers=[{**waiver, "refs": ["OP2"]}])
+    assert failing(desk.check())["GA_ORPHANS"] == ["OP3"]
+
+    desk.record(waivers=[{**waiver, "refs": ["OP3"]}])
+    gate = desk.publish().gate
+
+    assert {check.code: check.result for check in gate.checks}["GA_ORPHANS"] == "waived"
+    assert (gate.passed, [one.code for one in desk.open().waivers or ()]) == (True, ["GA_ORPHANS", "GA_ORPHANS"])
+
+
+def test_a_waiver_counts_through_its_due_day_and_no_longer(desk: Purpose, clock: Hands) -> None:
+    desk.draw(WELL)
+    desk.edit(add_node("OUTPUT", "lost"))
+    desk.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}])
+
+    clock.move(days=1)
+    assert "GA_ORPHANS" not in failing(desk.check())
+    clock.move(days=1)
+    assert "GA_ORPHANS" in failing(desk.check())
+
+
+def test_discarding_removes_the_draft_and_its_number_is_the_next_one(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.publish()
+    desk.draft()
+    desk.draw("a -> b -> c -> d")
+
+    gone = desk.discard()
+
+    assert (gone.discarded, gone.rev) == (2, desk.open().rev)
+    assert [one.number for one in desk.versions()] == [1]
+    assert desk.draft().version.number == 2
+    assert desk.open().counts.goal == 1
+
+
+def test_without_a_draft_nothing_is_published_or_discarded(desk: Purpose) -> None:
+    desk.discard()
+
+    for act in (desk.publish, desk.discard):
+        with pytest.raises(NoDraft):
+            act()
+
+
+def test_publishing_and_discarding_can_expect_a_revision(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    for act in (desk.publish, desk.discard):
+        with pytest.raises(StaleDraft):
+            act(expected_rev=1)
+
+
+def test_who_expects_a_revision_never_means_another_draft(desk: Purpose) -> None:
+    desk.draw(WELL)
+    seen = desk.open().rev
+    desk.discard()
+    revs = [desk.draft().rev, desk.edit(add_node("GOAL", "x")).rev]
+    desk.discard()
+    revs += [desk.draft().rev]
+    desk.draw(WELL)
+    revs += [desk.publish().rev, desk.draft().rev]
+
+    assert [seen, *revs] == sorted({seen, *revs})
+    with pytest.raises(StaleDraft):
+        desk.edit(add_node("GOAL", "x"), expected_rev=seen)
+
+
+def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
+    desk.publish()
+    before = desk.open(version=1, detail="full")
+    desk.draft()
+    desk.edit(op("update_node", node="OC1", title="x"), op("remove_node", node="AC1"), add_edge("OP1", "G1"))
+    desk.publish()
+
+    after = desk.open(version=1, detail="full")
+
+    assert (after.nodes, after.edges, after.indicators, after.version) == (
+        before.nodes,
+        before.edges,
+        before.indicators,
+        before.version,
+    )
+
+
+def test_publishing_binds_the_facts_in_force_and_those_cannot_be_deleted(desk: Purpose, facts: Facts) -> None:
+    facts.draft()
+    facts.write("/site/size", 5000)
+    run = facts.commit().run.id
+    desk.draw(WELL)
+
+    assert desk.publish().version.context_run == run
+    with pytest.raises(GroundplanError) as error:
+        desk.session.call("context.delete", runId=run)
+    assert (error.value.code, error.value.details["versions"]) == ("run_bound", [1])
+
+    facts.draft()
+    later = facts.commit().run.id
+    assert desk.session.call("context.delete", runId=later).deleted == later
+
+
+def test_without_facts_none_are_bound(desk: Purpose) -> None:
+    desk.draw(WELL)
+
+    assert desk.publish().version.context_run is UNSET
+    assert failing(desk.check(version=1))["GA_CONTEXT"] == []
+
+
+def test_gates_of_a_published_version_say_for_ever_what_they_said(
+    desk: Purpose, facts: Facts, engine: Engine, clock: Hands
+) -> None:
+    desk.draw(WELL)
+    desk.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))
+    desk.record(waivers=[{"code": "GA_ORPHANS", "refs": ["OP2"], "reason": "r", "owner": "ada", "due": "2026-03-01"}])
+    published = desk.publish()
+    clock.move(days=400)
+    desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}])
+    facts.draft()
+    facts.commit()
+
+    assert desk.check(version=1) == published.gate
+    # As of today it would not be published any more.
+    assert set(failing(desk.check(version=1, as_of="2027-04-05"))) >= {"GA_ORPHANS", "GA_REFUTED"}
+    ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
+    assert '"passed":true' in kept
+
+
+def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_published(
+    desk: Purpose, engine: Engine
+) -> None:
+    desk.draw(WELL)
+    desk.publish()
+    with engine.owned() as run:
+        for statement in guards_dropped(engine, ["toc_nodes"]):
+            run(statement)
+        run("UPDATE toc_nodes SET title = 'wealth' WHERE key = 'G1'")
+        run("COMMIT")
+
+    with pytest.raises(ContentAltered):
+        desk.check(version=1)
+    with pytest.raises(ContentAltered):
+        desk.draft()
+
+
+def test_an_editor_publishes_only_where_the_project_lets_editors(desk: Purpose) -> None:
+    session = desk.session
+    session.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    desk.draw(WELL)
+    ben = desk.by(person("ben"))
+
+    with pytest.raises(Forbidden):
+        ben.publish()
+    session.call("work.open", project="atlas", policies={"publish_role": "editor"})
+
+    assert ben.publish().version.published_by == "ben"
+
+
+def test_only_an_owner_waives_or_discards(desk: Purpose) -> None:
+    desk.session.call("member.add", scopeId="atlas", userId="ben", role="editor")
+    ben = desk.by(person("ben"))
+    desk.draw(WELL)
+    waiver = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ben", "due": "2027-01-01"}
+
+    with pytest.raises(Forbidden):
+        ben.record(waivers=[waiver])
+    with pytest.raises(Forbidden):
+        ben.discard()
+    ben.record(decisions=[{"text": "t", "rationale": "r"}])
+    ben.edit(add_node("GOAL", "g"))
+
+
+def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
+    desk: Purpose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.draw(WELL)
+    checks = {check.code: check for check in desk.check("B").checks}
+    assert checks["GB_WORK"].result == "not_applicable"
+
+    serving: ports.Question[list[str], dict[str, list[str]]] = ports.Question()
+    serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
+    monkeypatch.setattr(ports, "work_serving", serving)
+
+    assert {check.code: check.result for check in desk.check("B").checks}["GB_WORK"] == "passed"
+    desk.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
+    assert failing(desk.check("B"))["GB_WORK"] == ["AC2"]
+    desk.edit(op("add_assumption", node="OP1", assumption_text="a"))
+    affected = desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
+    assert affected[0].work == ["w1", "w2"]
+
+
+def test_an_agent_edits_and_publishes_as_its_role_lets_it(desk: Purpose) -> None:
+    agent = desk.by(local_actor("claude", kind=Kind.AGENT))
+    agent.draw(WELL)
+
+    assert agent.publish().version.published_by == "claude"
+
+
+def test_a_project_with_a_published_version_can_be_archived_and_read(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.publish()
+    desk.session.call("project.archive", project="atlas")
+
+    assert desk.open().counts.goal == 1
+    with pytest.raises(Conflict):
+        desk.draft()

@@ -1,0 +1,339 @@
+"""The theory of change on the command line: how it is written and read, and what one types to observe something."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+import pytest
+
+import groundplan
+from groundplan.demo.theory import Days, first_version
+from groundplan.purpose.gates.profiles import severities
+from groundplan.purpose.model import NodeType, Profile, Status
+from groundplan.purpose.open import Counts, EdgeShown, HealthLine, NodeShown, Opened
+from groundplan.purpose.version import Version
+from groundplan.surfaces.cli.purpose_drawing import draw_opened
+from tests.surfaces.cli.conftest import Ended, Run
+
+# What somebody may store and a drawing must survive.
+ODD_TEXT = "[bold red]:smile: \u202egnp.exe\nsecond line"
+
+SMALL: list[dict[str, Any]] = [
+    {"op": "add_node", "ref": "dig", "node_type": "ACTIVITY", "title": "Dig a well"},
+    {"op": "add_node", "ref": "well", "node_type": "OUTPUT", "title": "A well"},
+    {"op": "add_node", "ref": "drink", "node_type": "OUTCOME", "title": "People drink from it"},
+    {"op": "add_node", "ref": "near", "node_type": "OUTCOME", "title": "Nobody walks far"},
+    {"op": "add_node", "ref": "health", "node_type": "GOAL", "title": "Healthy people", "owner": "ada"},
+    {"op": "add_edge", "source": "dig", "target": "well", "mechanism": "Water is below", "confidence": "high"},
+    {"op": "add_edge", "source": "well", "target": "drink", "edge_type": "CAUSES"},
+    {"op": "add_edge", "source": "well", "target": "near"},
+    {"op": "add_edge", "source": "drink", "target": "health"},
+    {"op": "add_edge", "source": "near", "target": "health"},
+    {"op": "add_edge", "source": "health", "target": "dig", "edge_type": "FEEDBACK", "mechanism": "Who is well digs"},
+    {
+        "op": "add_assumption",
+        "source": "dig",
+        "target": "well",
+        "assumption_text": "There is water",
+        "risk_level": "HIGH",
+        "owner": "ben",
+        "review_by": "2030-01-01",
+    },
+    {"op": "add_assumption", "node": "drink", "assumption_text": "It tastes good"},
+    {"op": "add_indicator", "node": "drink", "name": "Litres a day", "unit": "l", "baseline": 1, "target": 5},
+]
+
+
+class Purpose:
+    """Project atlas, and what one types to work on its theory."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        run("project", "create", "atlas")
+
+    def __call__(self, *words: str) -> Ended:
+        return self._run("purpose", words[0], "--project", "atlas", *words[1:])
+
+    def answer(self, *words: str) -> Any:
+        return self(words[0], "--json", *words[1:]).answer
+
+    def begin(self, operations: list[dict[str, Any]] = SMALL) -> None:
+        assert self("draft").code == 0
+        assert self("edit", json.dumps(operations)).code == 0
+
+
+@pytest.fixture
+def purpose(run: Run) -> Purpose:
+    return Purpose(run)
+
+
+@pytest.fixture
+def written(purpose: Purpose) -> Purpose:
+    """A draft with a small theory in it."""
+    purpose.begin()
+    return purpose
+
+
+# --- A version as it is read ------------------------------------------------------------------------------------------
+
+
+def test_a_theory_is_read_from_its_goals_down_and_what_leads_to_several_things_is_drawn_once(written: Purpose) -> None:
+    lines = written("open").out.splitlines()
+
+    tree = [line for line in lines if re.match(r" *(G|OC|OP|AC)\d+  ", line)]
+    assert tree == [
+        "G1  Healthy people  ada",
+        "  OC1  People drink from it",
+        "    OP1  A well  [CAUSES]  also -> OC2",
+        "      AC1  Dig a well  [high]",
+        "  OC2  Nobody walks far",
+        "    OP1  A well  see above",
+    ]
+    assert "         ? AS1  untested, HIGH risk: There is water  ben by 2030-01-01" in lines
+    assert "     ? AS2  untested: It tastes good" in lines
+    assert "  G1 -> AC1  Who is well digs" in lines
+    assert any(line.split() == ["IN1", "OC1", "Litres", "a", "day", "1", "-", "5", "l"] for line in lines)
+
+
+def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: Purpose) -> None:
+    loop = [
+        {"op": "add_node", "ref": name, "node_type": "OUTPUT", "title": f"Output {name}"} for name in ("a", "b", "c")
+    ]
+    loop += [{"op": "add_edge", "source": one, "target": other} for one, other in (("a", "b"), ("b", "a"))]
+    assert purpose("draft", "--profile", "light").code == 0
+    purpose("edit", json.dumps([{"op": "add_node", "node_type": "GOAL", "title": "A goal"}, *loop]))
+
+    drawn = purpose("open").out.partition("Not on the way to a goal:\n")[2].splitlines()
+
+    assert drawn[:4] == [
+        "  OP3  Output c",
+        "  OP1  Output a  also -> OP2",
+        "    OP2  Output b",
+        "      OP1  Output a  see above",
+    ]
+
+
+def test_a_theory_deeper_than_the_stack_is_drawn_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    deep = sys.getrecursionlimit() + 100
+    nodes = [NodeShown(key=f"OC{n}", node_type=NodeType.OUTCOME, title=f"Step {n}") for n in range(deep)]
+    edges = [EdgeShown(source=f"OC{n}", target=f"OC{n - 1}") for n in range(1, deep)]
+    version = Version(1, Status.DRAFT, "draft", Profile.LIGHT)
+    counts = Counts(goal=0, outcome=deep, output=0, activity=0, edges=deep - 1, assumptions=0, indicators=0)
+
+    draw_opened(Opened("atlas", 1, version, [version], counts, HealthLine(None, {}), nodes, edges, []))
+
+    assert capsys.readouterr().out.count("Step ") == deep
+
+
+def test_the_header_says_which_version_it_is_how_healthy_and_what_others_there_are(written: Purpose) -> None:
+    assert "v1, draft (standard)" in written("open").out
+    assert written("publish", "--label", "First light").code == 0
+    written("draft")
+
+    shown = written("open").out
+
+    assert re.search(r"version +v2, draft, from v1 \(standard\)", shown)
+    assert re.search(r"others +v1 First light, published .* by ada", shown)
+    assert re.search(r"health +red: .*toc completeness red", shown)
+    assert "1 goal, 2 outcomes, 1 output, 1 activity, 6 edges, 2 assumptions, 1 indicator" in shown
+
+
+def test_a_project_without_a_theory_says_how_to_begin_one(purpose: Purpose) -> None:
+    assert "Next: groundplan purpose draft --project atlas" in purpose("open").out
+    assert "Next: groundplan purpose draft" in purpose("versions").out
+    assert "purpose edit @FILE" in purpose("draft").out
+    assert "Nothing in it yet" in purpose("open").out
+    assert "Nothing observed here" in purpose("observations").out
+
+
+def test_stored_text_is_drawn_as_text_and_on_one_line(purpose: Purpose) -> None:
+    purpose.begin(
+        [
+            {"op": "add_node", "ref": "g", "node_type": "GOAL", "title": "Goal", "owner": "[red]ada"},
+            {"op": "add_node", "ref": "o", "node_type": "OUTPUT", "title": "[bold]Output[/bold]"},
+            {"op": "add_edge", "source": "o", "target": "g", "mechanism": ODD_TEXT},
+            {"op": "add_edge", "source": "g", "target": "o", "edge_type": "FEEDBACK", "mechanism": ODD_TEXT},
+            {"op": "add_assumption", "node": "g", "assumption_text": ODD_TEXT},
+        ]
+    )
+    purpose("review", "AS1", "at_risk", "--reason", ODD_TEXT)
+
+    shown = purpose("open").out + purpose("observations").out
+
+    assert shown.count("[bold red]:smile: \\u202egnp.exe second line") == 3
+    assert "[bold]Output[/bold]" in shown
+    assert "\u202e" not in shown
+
+
+# --- Every other screen -----------------------------------------------------------------------------------------------
+
+
+def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: Purpose) -> None:
+    purpose.begin([*SMALL[:5], SMALL[5]])
+
+    shown = purpose("check", "A").out
+
+    rows = re.findall(r"^(failed|waived|passed|not applicable) +(GA_\w+) +(?:block|warn)", shown, re.MULTILINE)
+    results = [result for result, _ in rows]
+    assert {code for _, code in rows} == severities("A", Profile.STANDARD).keys()
+    assert results == sorted(results, key=["failed", "waived", "passed", "not applicable"].index)
+    assert rows[0] == ("failed", "GA_ORPHANS")
+    assert "GA_ORPHANS: AC1, OC1, OC2, OP1" in shown
+    assert "GA_ORPHANS: toc_edit add_edge" in shown
+    assert re.search(r"result +not passed, score 0\.\d", shown)
+
+
+def test_a_draft_that_does_not_pass_is_not_published_and_the_refusal_names_the_check(purpose: Purpose) -> None:
+    purpose.begin(SMALL[:5])
+
+    assert purpose("publish", "--json").refusal == (6, "gate_failed")
+    assert "GA_ORPHANS" in purpose("publish").err
+
+
+def test_every_screen_of_a_theory_that_was_worked_on_is_drawn(written: Purpose) -> None:
+    shown = {
+        "publish": written("publish"),
+        "draft": written("draft"),
+        "edit": written("edit", '[{"op": "update_node", "node": "G1", "title": "Health"}]'),
+        "diff": written("diff", "1", "draft"),
+        "versions": written("versions"),
+        "health": written("health"),
+        "check health": written("check", "health"),
+        "analysis": written("analysis", "--node", "AC1", "--assumption", "AS1"),
+        "compliance": written("compliance", '{"kind": "publish"}'),
+        "record": written("record", "--decisions", '[{"text": "Go on", "rationale": "Why not", "about": ["G1"]}]'),
+        "observations": written("observations"),
+        "open observations": written("open", "--detail", "observations"),
+        "discard": written("discard"),
+    }
+
+    assert {name: ended.err for name, ended in shown.items() if ended.code} == {}
+    assert re.search(r"version +v1, published", shown["publish"].out)
+    assert "GA_MECHANISM, warn" in shown["publish"].out
+    assert re.search(r"1 operation applied. The draft of v2 is at rev \d+\.", shown["edit"].out)
+    assert "- **G1**: Healthy people → Health" in shown["diff"].out.splitlines()
+    assert [line.split()[:2] for line in shown["versions"].out.splitlines()[2:]] == [["1", "PUBLISHED"], ["2", "DRAFT"]]
+    assert re.search(r"indicator coverage +50 % +amber", shown["health"].out)
+    assert "strongest path: AC1 -> OP1 -> OC1 -> G1" in shown["health"].out
+    assert shown["check health"].out == shown["health"].out
+    assert "  AC1 -> OP1 -> OC2 -> G1" in shown["analysis"].out.splitlines()
+    assert "Without AS1 these would not hold:" in shown["analysis"].out
+    assert shown["compliance"].out.startswith("## ToC Graph Engine Compliance")
+    assert "Go on" in shown["observations"].out
+    assert shown["open observations"].out == shown["observations"].out
+    assert shown["discard"].out == "Discarded the draft of v2.\n"
+
+
+def test_json_is_exactly_what_the_tool_answers(written: Purpose) -> None:
+    with groundplan.open("groundplan.db", actor="ada") as session:
+        opened = session.call("purpose.open", project="atlas")
+        checked = session.call("purpose.check", project="atlas", gate="B")
+
+    assert written.answer("open")["nodes"][0] == {
+        "id": opened.nodes[0].id,
+        "key": "G1",
+        "node_type": "GOAL",
+        "title": "Healthy people",
+        "assumptions": [],
+        "owner": "ada",
+        "metadata": {},
+    }
+    assert written.answer("check", "B")["content_hash"] == checked.content_hash
+    assert written.answer("diff", "draft", "draft").keys() >= {"from", "to", "nodes", "markdown"}
+
+
+def test_a_terminal_has_colours_for_what_is_bad_and_none_where_they_were_declined(
+    written: Purpose, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+    assert "\x1b[31mred" in written("health").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[31m" not in written("health").out
+
+
+# --- What was observed ------------------------------------------------------------------------------------------------
+
+
+def test_one_observation_is_typed_without_json(written: Purpose) -> None:
+    measured = ("measure", "IN1", "2.5", "--as-of", "2026-01-31", "--source", "Meter", "--note", "One household")
+    assert written(*measured).out == "Recorded 1 observation.\n"
+    assert written("measure", "IN1", "--as-of", "2026-02-28", "--", "-3").code == 0
+    assert (
+        written("decide", "Dig deeper", "--rationale", "It is dry", "--about", "AS1", "--about", "AC1->OP1").code == 0
+    )
+    waived = ("waive", "GA_OUTCOME_COVERAGE", "OC2", "--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
+    assert written(*waived).code == 0
+    refuted = written("review", "AS1", "refuted", "--reason", "It was dry", "--evidence", "log.txt")
+
+    assert "AS1 is refuted. It touches:" in refuted.out
+    observed = written.answer("observations")
+    assert [(one["value"], one["as_of"]) for one in observed["measurements"]] == [
+        (2.5, "2026-01-31"),
+        (-3, "2026-02-28"),
+    ]
+    assert (observed["measurements"][0]["source"], observed["measurements"][0]["note"]) == ("Meter", "One household")
+    assert observed["decisions"][0]["about"] == ["AS1", "AC1->OP1"]
+    assert observed["waivers"][0]["refs"] == ["OC2"]
+    assert (observed["reviews"][0]["status"], observed["reviews"][0]["evidence"]) == ("refuted", "log.txt")
+    assert re.search(r"waived +GA_OUTCOME_COVERAGE", written("check", "A").out)
+    assert "? AS1  refuted, HIGH risk" in written("open").out
+    assert "-3 (2026-02-28)" in written("open").out
+
+
+def test_a_measurement_without_a_day_is_of_today_and_the_same_request_twice_is_one(written: Purpose) -> None:
+    for _ in range(2):
+        assert written("measure", "IN1", "3", "--op-id", "once").code == 0
+
+    (measured,) = written.answer("observations")["measurements"]
+    assert measured["as_of"] == measured["at"][:10]
+
+
+def test_what_cannot_be_observed_is_refused_and_nothing_is_recorded(run: Run, written: Purpose) -> None:
+    review = ("--reason", "So it is")
+    waiver = ("--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
+
+    refused = {
+        words: written(*words, "--json").refusal
+        for words in (
+            ("measure", "IN1", "much"),
+            ("measure", "IN1", "true"),
+            ("measure", "IN1", "1e999"),
+            ("measure", "IN9", "1"),
+            ("measure", "IN1", "1", "--as-of", "2999-01-01"),
+            ("measure", "IN1", "1", "--as-of", "yesterday"),
+            ("review", "AS1", "fine", *review),
+            ("review", "G1", "holding", *review),
+            ("waive", "GA_RLS", *waiver),
+            ("waive", "GA_NOTHING", *waiver),
+            ("waive", "GA_ORPHANS", "OC9", *waiver),
+            ("decide", "Go on", "--rationale", "Why not", "--about", "X1"),
+        )
+    }
+
+    codes = [(2, "usage"), (2, "usage"), (2, "invalid_number"), (3, "not_found"), (2, "invalid_argument")]
+    codes += [(2, "invalid_date"), (2, "usage"), (3, "not_found"), (6, "not_waivable"), (2, "invalid_argument")]
+    assert list(refused.values()) == [*codes, (3, "not_found"), (3, "not_found")]
+    assert written.answer("observations")["measurements"] == []
+    elsewhere = ("purpose", "measure", "IN1", "1", "--project", "atlas", "--db", "no.db", "--json")
+    assert run(*elsewhere).refusal == (7, "store_missing")
+
+
+def test_an_editor_may_measure_but_not_waive(run: Run, written: Purpose) -> None:
+    run("member", "add", "ben", "--project", "atlas", "--role", "editor")
+    as_ben = ("--access", "members", "--agent", "ben")
+
+    assert written("measure", "IN1", "2", *as_ben).code == 0
+    waived = ("waive", "GA_ORPHANS", "--reason", "Later", "--owner", "ben", "--due", "2030-01-01")
+    assert written(*waived, *as_ben, "--json").refusal == (4, "forbidden")
+
+
+def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: Purpose, tmp_path: Any) -> None:
+    (tmp_path / "theory.json").write_text(json.dumps(first_version(Days("2026-01-01"))))
+    purpose("draft")
+
+    assert "The draft of v1 is at rev 2." in purpose("edit", "@theory.json").out
