@@ -67,15 +67,14 @@ class Drafting:
     """The rows that a batch is about."""
 
     def __init__(self, tx: Transaction, version: VersionRow, named: Named) -> None:
-        self.later = set(named.refs)  # refs of the batch of which nothing was made yet
         self.tx = tx
         self.version = version
         self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must go up, and close no cycle
         self.refs: dict[str, str] = {}
+        self.later = set(named.refs)  # refs of the batch of which nothing was made yet
         self.created: list[tuple[int, Created]] = []  # with the place of its operation
-        self.new_causes: list[
-            tuple[str, str]
-        ] = []  # causal edges that were not there before, by the keys of their ends
+        # Causal edges that were not there before, by the keys of their ends.
+        self.new_causes: list[tuple[str, str]] = []
         self.nodes = self._rows(NODE, sql.nodes_named, refs=_spellings(named.nodes))
         ids = listed(self.nodes)
         edges = self._rows(EDGE, sql.edges_among, node_ids=ids) if self.nodes else {}
