@@ -46,7 +46,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     content_of,
 )
-from groundplan.purpose.observed import NOTHING_OBSERVED
+from groundplan.purpose.observed import Observations
 from groundplan.session import Session
 
 PROJECT = "atlas"
@@ -329,7 +329,9 @@ def _gates(options: Options) -> Iterator[Result]:
 def _ran(gate: Gate, content: Content) -> None:
     served = {node.key: 1 for node in content.of_type(NodeType.ACTIVITY)}
     outside = Outside(ContextFacts("run"), served, [])
-    result = run_gate(gate, content, NOTHING_OBSERVED, profile=Profile.STANDARD, outside=outside, today=TODAY)
+    result = run_gate(
+        gate, content, Observations([], [], [], []), profile=Profile.STANDARD, outside=outside, today=TODAY
+    )
     assert result.passed, "the theory that was made does not hold"
 
 

@@ -64,6 +64,19 @@ ARGUMENTS = {
     "purpose/gate": "Gate `A`: does it hold together? Gate `B`: is it ready to run and to measure? Or health, analysis "
     "or compliance. Gate `A` without it.",
     **{f"purpose.{name}/gate": f"Is `{name}`." for name in ("health", "analysis", "compliance")},
+    **{
+        f"purpose.{operation}/{name}": f"Is refused: it is for {sorts}."
+        for operation in ("check", "health", "analysis", "compliance")
+        for name, sorts in {
+            "profile": "gates",
+            "operation": "compliance",
+            "node": "analysis",
+            "assumption": "analysis",
+            "limit": "analysis",
+            "as_of": "gates, health and analysis",
+        }.items()
+        if operation not in sorts.replace("gates", "check")
+    },
     "purpose/profile": "Look at it as strictly as this, for gates. Without it as strictly as the version asks for.",
     "purpose/operation": "The operation that is thought of, for compliance. Words in it may be wrong: the checklist "
     "says so.",

@@ -374,7 +374,8 @@ class Purpose:
             return []
         on = theory.assumptions[key]["on"]
         start = on if isinstance(on, str) else on[1]
-        nodes = {start} | theory.after(start)
+        comes_back = not isinstance(on, str) and on[2] == "FEEDBACK"
+        nodes = set() if comes_back else {start} | theory.after(start)
         edges = {edge for edge in theory.causal if edge[0] in nodes} | ({on} if not isinstance(on, str) else set())
         names = [edge_name(edge) for edge in sorted(edges, key=edge_order)]
         return [{"assumption": key, "edges": names, "nodes": sorted_keys(nodes), "work": []}]

@@ -131,7 +131,8 @@ def test_an_analysis_shows_pathways_and_what_an_assumption_touches(desk: Purpose
         ({"gate": "B", "operation": {"kind": "publish"}}, "operation"),
         ({"gate": "analysis", "operation": {"kind": "publish"}}, "operation"),
         ({"gate": "compliance"}, "operation"),
-        ({"gate": "compliance", "operation": {"kind": "publish"}, "version": 1}, "version"),
+        ({"gate": "compliance", "operation": {"kind": "read", "version": 1}, "version": 2}, "operation.version"),
+        ({"gate": "compliance", "operation": {"kind": "read"}, "as_of": "2026-01-01"}, "as_of"),
         ({"gate": "C"}, "gate"),
         ({"gate": "analysis", "limit": 0}, "limit"),
         ({"gate": "A", "limit": 5}, "limit"),
@@ -164,3 +165,14 @@ def test_each_check_can_be_called_by_its_own_name(desk: Purpose) -> None:
     assert desk.call("purpose.analysis") == desk.check("analysis")
     with pytest.raises(Invalid):
         desk.call("purpose.health", gate="A")
+
+
+def test_a_proposed_operation_is_looked_at_in_the_version_that_is_named(desk: Purpose) -> None:
+    desk.publish()
+    desk.draft()
+    edit = {"kind": "delete_node", "node": "OC1"}
+
+    assert desk.check("compliance", version=1, operation=edit).status == "BLOCKED"
+    assert desk.check("compliance", operation={**edit, "version": 1}).status == "BLOCKED"
+    assert desk.check("compliance", version=2, operation=edit).status == "APPROVED"
+    assert desk.check("compliance", operation=edit).status == "APPROVED"

@@ -126,6 +126,35 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
         {"op": "add_node"},
         {"4: Metadata JSONB structure is"},
     ),
+    ({"kind": "create_node", "node_type": "GOAL", "title": "P", "metadata": None}, {"op": "add_node"}, set()),
+    (
+        {"kind": "create_node", "node_type": "GOAL", "title": "P", "owner": " "},
+        {"op": "add_node"},
+        {"4: Owner is a name"},
+    ),
+    ({"kind": "update_node", "node": "OC1", "metadata": {"a": None, "b": 1}}, {"op": "update_node"}, set()),
+    ({"kind": "update_node", "node": "OC1", "description": "d", "narrative": "n"}, {"op": "update_node"}, set()),
+    ({"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": "m"}, {"op": "add_edge"}, set()),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": " "},
+        {"op": "add_edge"},
+        {"5: Mechanism is said (if"},
+    ),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OC1", "confidence": "sure"},
+        {"op": "add_edge"},
+        {"5: Confidence is valid (low"},
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "edge_type": "CAUSES"},
+        {"op": "add_assumption"},
+        {"6: Edge type is said"},
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "review_by": "soon"},
+        {"op": "add_assumption"},
+        {"6: Review date is a"},
+    ),
     ({"kind": "update_node", "node": "OC1", "title": "Clean water"}, {"op": "update_node"}, set()),
     ({"kind": "update_node", "node": "OC9"}, {"op": "update_node"}, {"4: Node exists in this"}),
     ({"kind": "update_node", "node": "OC2", "node_type": "ACTIVITY"}, {"op": "update_node"}, {"4: Edges of the node"}),
@@ -460,3 +489,24 @@ def test_the_statements_shown_are_those_that_the_slice_runs(atlas: Atlas) -> Non
 
 def sql_of(name: str) -> str:
     return f"```sql\n{getattr(drafting.sql, name).sqlite};\n```"
+
+
+def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: Atlas) -> None:
+    for label in ("v99", "draft", "a\nb", " "):
+        assert "3: Label is its own" in atlas.failing("publish", label=label)
+    assert "3: Label is its own" not in atlas.failing("publish", label="Spring plan")
+    atlas.call("discard")
+    assert "3: Profile is valid (if" in atlas.failing("create_draft", profile="severe")
+    assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")
+
+
+def test_a_long_cycle_is_told_in_bounds(atlas: Atlas) -> None:
+    count = 300
+    nodes = [{"op": "add_node", "node_type": "OUTCOME", "title": str(n), "ref": f"n{n}"} for n in range(count)]
+    chain = [{"op": "add_edge", "source": f"n{n}", "target": f"n{n + 1}"} for n in range(count - 1)]
+    made = atlas.call("edit", operations=[*nodes, *chain]).created
+
+    found = atlas.propose("create_edge", source=made[count - 1].key, target=made[0].key)
+
+    assert found.status == "BLOCKED"
+    assert all(len(reason) < 300 for reason in found.reasons)

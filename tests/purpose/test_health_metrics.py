@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from groundplan.purpose.health_metrics import Band, Health, WeakestEdge, bands_of, health_of, metrics_of, overall_of
 from groundplan.purpose.model import Content, EdgeType, content_of
-from groundplan.purpose.observed import NOTHING_OBSERVED, Observations
-from tests.purpose.theories import NOW, observed, theory, together, whole_theory
+from groundplan.purpose.observed import Observations
+from tests.purpose.theories import NOTHING_OBSERVED, NOW, observed, theory, together, whole_theory
 
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"
 PERCENTAGES = (

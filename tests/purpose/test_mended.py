@@ -11,9 +11,11 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.content import ContentAltered
+from tests.context.desk import Facts
 from tests.engines import Engine, SqliteEngine
 from tests.kernel.store.attacks import guards_dropped
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
+from tests.purpose.test_open import capped
 
 WELL = "dig -> well -> water -> health"
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
@@ -217,3 +219,52 @@ def test_a_long_cycle_is_refused_in_a_short_sentence(desk: Purpose) -> None:
     refusal: Any = error.value
     assert (refusal.code, refusal.details["length"], len(refusal.details["path"])) == ("dependency_cycle", 400, 401)
     assert len(refusal.message) < 300
+
+
+def test_what_comes_back_carries_nothing_on(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(add_edge("G1", "AC1", edge_type="FEEDBACK"))
+    desk.edit(op("add_assumption", source="G1", target="AC1", assumption_text="we learn"))
+
+    (affected,) = desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
+
+    assert (affected.edges, affected.nodes) == (["G1->AC1/FEEDBACK"], [])
+
+
+def test_a_cause_that_points_down_already_can_become_another_sort_of_cause(desk: Purpose) -> None:
+    desk.discard()
+    desk.draft(profile="light")
+    desk.draw(WELL)
+    desk.edit(add_edge("G1", "OC1"))
+    desk.publish()
+    desk.draft(profile="standard")
+
+    desk.edit(op("update_edge", source="G1", target="OC1", new_edge_type="CAUSES"))
+
+    assert failing(desk.check())["GA_TYPE_CHAIN"] == ["G1->OC1/CAUSES"]
+
+
+def test_as_of_another_day_nobody_can_tell_what_other_slices_said(desk: Purpose) -> None:
+    desk.draw(WELL)
+    facts = Facts(desk.session, desk.project)
+    facts.draft()
+    facts.write("/size", required=True, valueKind="number")
+    facts.commit(allowPartial=True)
+
+    assert desk.check("health").metrics.required_facts_unset == 1
+    assert desk.check("health", as_of="2026-02-01").metrics.required_facts_unset is None
+    then = {check.code: check.result for check in desk.check(as_of="2026-02-01").checks}
+    assert then["GA_CONTEXT"] == "not_applicable"
+
+
+def test_a_page_that_is_read_on_without_a_cap_has_everything(desk: Purpose) -> None:
+    desk.draw(WELL)
+    desk.edit(*(add_node("OUTCOME", f"Outcome {number} " + "x" * 100) for number in range(30)))
+    desk.edit(*(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(5)))
+    first = capped(desk, 1_000).open(detail="full")
+
+    rest = desk.open(detail="full", cursor=first.next_cursor)
+
+    (activity,) = (node for node in rest.nodes or () if node.key == "AC1")
+    assert len(activity.assumptions or ()) == 5
+    assert rest.next_cursor is UNSET

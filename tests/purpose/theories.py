@@ -33,6 +33,7 @@ from groundplan.purpose.model import (
 )
 from groundplan.purpose.observed import Decision, Measurement, Observations, Review, Waiver
 
+NOTHING_OBSERVED = Observations([], [], [], [])
 TODAY = "2026-11-15"
 NOW = f"{TODAY}T12:00:00.000Z"
 

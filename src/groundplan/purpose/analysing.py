@@ -115,10 +115,11 @@ def touched_by(content: Content, assumption_keys: list[str]) -> list[Touched]:
 
 
 def _touched(content: Content, causal: Causal, assumption: Assumption) -> Touched:
-    """From its node, or the target of its edge, on; an end that is not in the version touches nothing."""
+    """From its node, or the target of its edge, on. What comes back, or is not in the version, touches nothing more."""
     graph = causal.graph
-    on = assumption.edge.target if assumption.edge is not None else assumption.node
-    behind = assumption.edge.source if assumption.edge is not None else assumption.node
+    on = behind = assumption.node
+    if assumption.edge is not None and assumption.edge.edge_type is not EdgeType.FEEDBACK:
+        on, behind = assumption.edge.target, assumption.edge.source
     after = reached_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
     before = leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
     edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}

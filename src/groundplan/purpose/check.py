@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
@@ -40,7 +41,6 @@ _FOR = {
     "assumption": ("analysis",),
     "limit": ("analysis",),
     "profile": _GATES,
-    "version": (*_GATES, "health", "analysis"),
     "as_of": (*_GATES, "health", "analysis"),
 }
 
@@ -134,7 +134,12 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     _refuse_strange(request, "compliance")
     if request.operation is None:
         raise missing("operation", (), wanted='the operation that is proposed, such as {"kind": "publish"}')
-    return checklist(tx, request.operation)
+    proposal = request.operation
+    if request.version is not None:
+        if proposal.version not in (None, request.version):
+            raise refusal(("operation", "version"), f"is {proposal.version}, and version is {request.version}; say one")
+        proposal = msgspec.structs.replace(proposal, version=request.version)
+    return checklist(tx, proposal)
 
 
 def _as_of(request: CheckPurpose) -> str | None:

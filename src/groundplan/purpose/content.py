@@ -59,9 +59,9 @@ def read_content(tx: Transaction, version_id: str) -> Content:
     The database lets nothing refer out of its version. Should somebody have got round that, what refers to nothing
     is called by the row id it has, so that the gate can name it.
     """
-    nodes = [node_from(row) for row in tx.all(sql.nodes_of_version, version_id=version_id)]
+    nodes = [_node(row) for row in tx.all(sql.nodes_of_version, version_id=version_id)]
     keys = {node.id: node.key for node in nodes}
-    edges = [edge_from(row, keys) for row in tx.all(sql.edges_of_version, version_id=version_id)]
+    edges = [_edge(row, keys) for row in tx.all(sql.edges_of_version, version_id=version_id)]
     names = {edge.id: edge.name for edge in edges}
     assumptions = [
         *(_on_node(row, keys) for row in tx.all(sql.assumptions_of_version, version_id=version_id)),
@@ -85,13 +85,13 @@ def checked_content(tx: Transaction, row: VersionRow) -> Content:
     return content
 
 
-def node_from(row: tuple[Any, ...]) -> Node:
+def _node(row: tuple[Any, ...]) -> Node:
     """A row of the queries about nodes."""
     id_, key, node_type, title, description, narrative, owner, metadata = row
     return Node(id_, key, _NODE_TYPES[node_type], title, description, narrative, owner, _decoded(metadata))
 
 
-def edge_from(row: tuple[Any, ...], keys: dict[str, str]) -> Edge:
+def _edge(row: tuple[Any, ...], keys: dict[str, str]) -> Edge:
     """A row of the queries about edges, of which the ends are known by key."""
     id_, source_id, target_id, edge_type, mechanism, confidence = row
     ends = keys.get(source_id, source_id), keys.get(target_id, target_id)

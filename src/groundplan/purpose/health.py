@@ -33,9 +33,11 @@ def bands_at(tx: Transaction, content: Content, observed: Observations, *, as_of
 
 
 def _told(tx: Transaction, as_of: str | None) -> Told:
+    if as_of is not None:
+        return Told(until(as_of), None, None)  # what other slices said on that day, nobody can tell
     context = context_facts(tx)
     unset = len(context.required_unset) if context and context.run else None
-    return Told(until(as_of) if as_of else tx.now, unset, _work(tx))
+    return Told(tx.now, unset, _work(tx))
 
 
 def _work(tx: Transaction) -> tuple[int, int] | None:

@@ -82,6 +82,3 @@ class Observations(NamedTuple):
             if before is None or until(one.as_of) >= until(before.as_of):
                 found[one.indicator] = one
         return found
-
-
-NOTHING_OBSERVED = Observations([], [], [], [])

@@ -284,16 +284,17 @@ def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:
 def _page(tx: Transaction, opened: Opened, row: VersionRow, query: list[Any], after: Place | None) -> Opened:
     rows = [(part, getattr(opened, part) or []) for part in ("nodes", "edges", "indicators", "waivers")]
     opened.nodes, opened.edges, opened.indicators, opened.waivers = [], [], [], []
-    room = room_beside(opened, tx.preferences.answer_tokens_max)
+    limit = tx.preferences.answer_tokens_max
+    room = room_beside(opened, limit)
     left_out = opened.left_out or LeftOut()
     entries: list[Entry] = []
     for number, (part, items) in enumerate(rows):
         for index, item in enumerate(items):
             if after is None or (number, index) > after:
-                fitting = _fitted(item, room)
+                fitting = _fitted(item, room) if limit else item
                 left_out.assumptions += _assumed(item) - _assumed(fitting)
                 entries.append(Entry((number, index), part, fitting))
-    page = page_of(entries, frame=opened, tokens_max=tx.preferences.answer_tokens_max)
+    page = page_of(entries, frame=opened, tokens_max=limit)
     for entry in page.entries:
         getattr(opened, entry.part).append(entry.item)
     opened.waivers = opened.waivers or UNSET

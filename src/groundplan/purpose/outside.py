@@ -1,7 +1,7 @@
 """What a gate is told beside the content: what was observed, what others and the database say, and which day it is.
 
-For a published version all of it is as it was then: what was observed before, and the facts kept with the version. So
-its gates say for ever what they said.
+For a published version all of it is as it was then: what was observed before, and what others said, kept with it. So
+its gates say for ever what they said. As of another day the observations are those of that day.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: st
     """What the gates of a version look at: now for a draft, then for a published one, or as of some day."""
     if row.published_at is None:
         observed = observations_of(tx, content, Known(as_of=as_of))
-        return GateInputs(observed, outside_now(tx, content), day_of(as_of or tx.now))
+        # What others would have said on another day, nobody can tell.
+        outside = outside_now(tx, content) if as_of is None else Outside(row_security=_row_security(tx))
+        return GateInputs(observed, outside, day_of(as_of or tx.now))
     (kept,) = tx.one(sql.outside_kept, version_id=row.id)
     outside = msgspec.json.decode(kept, type=Outside)
     known = Known(before_rev=row.published_rev) if as_of is None else Known(as_of=as_of)
@@ -46,7 +48,7 @@ def gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: st
 
 def outside_now(tx: Transaction, content: Content) -> Outside:
     """What others say at this moment."""
-    return Outside(context_facts(tx), _served(tx, content), row_security_findings(tx, [table.name for table in TABLES]))
+    return Outside(context_facts(tx), _served(tx, content), _row_security(tx))
 
 
 def context_facts(tx: Transaction) -> ContextFacts | None:
@@ -55,6 +57,10 @@ def context_facts(tx: Transaction) -> ContextFacts | None:
         return None
     found = ports.context_in_force(tx, None)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
+
+
+def _row_security(tx: Transaction) -> list[str] | None:
+    return row_security_findings(tx, [table.name for table in TABLES])
 
 
 def _served(tx: Transaction, content: Content) -> dict[str, int] | None:

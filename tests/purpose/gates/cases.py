@@ -8,8 +8,8 @@ from groundplan.purpose.gates.profiles import Gate
 from groundplan.purpose.gates.result import Check, ContextFacts, GateResult, Outside
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
-from groundplan.purpose.observed import NOTHING_OBSERVED, Observations
-from tests.purpose.theories import TODAY, observed, theory
+from groundplan.purpose.observed import Observations
+from tests.purpose.theories import NOTHING_OBSERVED, TODAY, observed, theory
 
 COMMITTED = ContextFacts(run="run")
 FINE = Outside(context=COMMITTED, served={"AC1": 1}, row_security=[])

@@ -125,7 +125,8 @@ def _assumptions(section: Section) -> Iterator[str]:
     yield "**Pre-Operation Checks:**"
     yield from _items(section)
     yield ""
-    yield from template("Assumption SQL Template", statement(facts.get("type", ""), facts.get("operation")))
+    about = f"{facts.get('type', '').lower()} assumption"
+    yield from template("Assumption SQL Template", statement(about, facts.get("operation")))
     yield f"**Assumptions Valid?** {_verdict(section)}"
 
 

@@ -16,8 +16,9 @@ from groundplan.purpose.compliance.section import Checked, Part, verdict
 from groundplan.purpose.compliance.seen import Seen
 from groundplan.purpose.dates import checked_day
 from groundplan.purpose.editing.directions import points_down
+from groundplan.purpose.editing.edges import PATH_KEYS_MAX, drawn
 from groundplan.purpose.graph.cycles import closed_cycle
-from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX
+from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, WORD_CHARS_MAX
 from groundplan.purpose.model import Confidence, Edge, EdgeName, EdgeType, Node, NodeType, RiskLevel
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -54,13 +55,13 @@ def node_operation(it: Seen, *, is_fenced: bool) -> Part:
         ),
         Checked(
             "Metadata JSONB structure is valid (if applicable)",
-            _is_metadata(given.metadata, node) if writes and given.metadata is not UNSET else None,
+            _is_metadata(given.metadata, node, is_new=is_new) if writes and given.metadata is not UNSET else None,
             f"metadata must be an object of at most {TEXT_BYTES_MAX} bytes",
             "Give metadata as an object of names and values, or leave it out.",
         ),
         Checked(
             "Title is given and fits (if CREATE, or if it changes)",
-            _is_title(given.title) if is_new or (writes and given.title is not None) else None,
+            _is_line(given.title, TITLE_CHARS_MAX) if is_new or (writes and given.title is not None) else None,
             f"a node has a title of 1 to {TITLE_CHARS_MAX} characters on one line",
             "Give a title.",
         ),
@@ -75,6 +76,12 @@ def node_operation(it: Seen, *, is_fenced: bool) -> Part:
             not down if is_ours and node is not None and node_type not in (None, node.node_type) else None,
             f"as {node_type} it would stand below a cause or above an effect: {', '.join(down)}",
             "Turn these edges round, remove them or make them FEEDBACK first.",
+        ),
+        Checked(
+            "Owner is a name (if given)",
+            _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
+            "an owner is a name on one line",
+            "Say in owner who looks after it, or leave it out.",
         ),
     ]
     facts = {
@@ -99,7 +106,9 @@ def edge_operation(it: Seen) -> Part:
     name = EdgeName(source.key, target.key, becomes) if becomes and source and target else None
     was = edges[0] if len(edges) == 1 and not is_new else None
     is_moved = is_whole and name is not None and (is_new or (was is not None and was.edge_type is not becomes))
-    is_judged = is_moved and it.is_ordered and becomes is not EdgeType.FEEDBACK
+    # One that is a cause already is not judged anew when it becomes another sort of cause.
+    is_new_cause = is_new or (was is not None and was.edge_type is EdgeType.FEEDBACK)
+    is_judged = is_moved and is_new_cause and it.is_ordered and becomes is not EdgeType.FEEDBACK
     cycle = _cycle(it, name, was) if is_judged and name is not None and name.source != name.target else None
     wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _one_of(EdgeType, one) is None]
     checks = [
@@ -120,7 +129,7 @@ def edge_operation(it: Seen) -> Part:
         Checked(
             "No circular dependencies (optional check for DAG enforcement)",
             cycle is None if is_judged else None,
-            f"it would close a cycle: {' -> '.join(cycle or [])}",
+            f"it would close a cycle: {drawn(cycle or [])}",
             "Leave one of these edges out, or say edge_type FEEDBACK.",
         ),
         Checked(
@@ -148,6 +157,12 @@ def edge_operation(it: Seen) -> Part:
             "Say which with edge_type." if len(edges) > 1 else SHOW,
         ),
         Checked(
+            "Mechanism is said (if given)",
+            _is_sentence(given.mechanism) if is_ours and given.mechanism is not None else None,
+            f"a mechanism is a text of 1 to {SENTENCE_BYTES_MAX} bytes",
+            "Say in mechanism how the cause brings the effect about, or leave it out.",
+        ),
+        Checked(
             "Confidence is valid (low / medium / high)",
             _one_of(Confidence, given.confidence) is not None if is_ours and given.confidence is not None else None,
             _not_one_of("confidence", Confidence, given.confidence),
@@ -162,7 +177,7 @@ def edge_operation(it: Seen) -> Part:
         "target_type": target and target.node_type,
         "edge_type": becomes or given.new_edge_type or given.edge_type,
         "profile": it.row and it.row.profile,
-        "cycle": cycle,
+        "cycle": cycle and cycle[:PATH_KEYS_MAX],
     }
     return Part(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
 
@@ -217,6 +232,18 @@ def assumption_operation(it: Seen) -> Part:
             f"review_by {quoted(given.review_by or '')} is no date",
             "Say review_by such as 2026-11-15, or leave it out.",
         ),
+        Checked(
+            "Owner is a name (if given)",
+            _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
+            "an owner is a name on one line",
+            "Say in owner who looks after it, or leave it out.",
+        ),
+        Checked(
+            "Edge type is said of an edge only",
+            given.edge_type is None if is_new and is_ours and not is_of_edge else None,
+            "edge_type is of an edge, and this is on a node",
+            "Leave edge_type out, or say source and target.",
+        ),
     ]
     is_on_edge = is_of_edge if is_new else found is not None and found.edge is not None
     facts = {
@@ -245,9 +272,9 @@ def _none_called(it: Seen, thing: str, ref: str | None) -> str:
     return f"{it.version_name} has no {thing} {quoted(ref)}" if ref else f"it is not said which {thing}"
 
 
-def _is_title(title: str | None) -> bool:
+def _is_line(text: str | None, chars_max: int) -> bool:
     try:
-        return bool(applied(NormalizedName(TITLE_CHARS_MAX), title or "", ("title",)))
+        return bool(applied(NormalizedName(chars_max), text or "", ()))
     except Invalid:
         return False
 
@@ -263,10 +290,10 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _is_metadata(metadata: Any, node: Node | None) -> bool:
-    """Whether it can be kept, together with what is there already."""
+def _is_metadata(metadata: Any, node: Node | None, *, is_new: bool) -> bool:
+    """Whether it can be kept, together with what is there already. A new node may go without."""
     if not isinstance(metadata, dict):
-        return False
+        return metadata is None and is_new
     merged = {**(node.metadata if node else {}), **metadata}
     kept = {name: value for name, value in merged.items() if value is not None}
     return len(msgspec.json.encode(kept)) <= TEXT_BYTES_MAX

@@ -8,11 +8,8 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.purpose.limits import Ref, Sentence, Text, Word
-from groundplan.purpose.model import Profile
+from groundplan.purpose.limits import WORD_CHARS_MAX, Ref, Text
 from groundplan.purpose.version import VersionRef
-
-WORD_CHARS_MAX = 255
 
 # What may be none of the words there are.
 AnyWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
@@ -80,11 +77,11 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
     risk_level: AnyWord | None = None
     description: Text | None = None
     narrative: Text | None = None
-    owner: Word | None = None
-    mechanism: Sentence | None = None
+    owner: AnyWord | None = None
+    mechanism: Text | None = None
     confidence: AnyWord | None = None
     review_by: AnyWord | None = None
-    profile: Profile | None = None
+    profile: AnyWord | None = None
     label: AnyWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
 

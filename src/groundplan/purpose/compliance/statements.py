@@ -20,12 +20,12 @@ _STATEMENTS: dict[tuple[str, str], Query] = {
     ("edge", "CREATE"): drafting.sql.add_edge,
     ("edge", "UPDATE"): drafting.sql.change_edge,
     ("edge", "DELETE"): drafting.sql.remove_edge,
-    ("NODE", "ADD"): drafting.sql.add_assumption,
-    ("NODE", "UPDATE"): drafting.sql.change_assumption,
-    ("NODE", "DELETE"): drafting.sql.remove_assumption,
-    ("EDGE", "ADD"): drafting.sql.add_edge_assumption,
-    ("EDGE", "UPDATE"): drafting.sql.change_edge_assumption,
-    ("EDGE", "DELETE"): drafting.sql.remove_edge_assumption,
+    ("node assumption", "ADD"): drafting.sql.add_assumption,
+    ("node assumption", "UPDATE"): drafting.sql.change_assumption,
+    ("node assumption", "DELETE"): drafting.sql.remove_assumption,
+    ("edge assumption", "ADD"): drafting.sql.add_edge_assumption,
+    ("edge assumption", "UPDATE"): drafting.sql.change_edge_assumption,
+    ("edge assumption", "DELETE"): drafting.sql.remove_edge_assumption,
 }
 
 
@@ -40,5 +40,5 @@ def template(title: str, query: Query | None) -> Iterator[str]:
 
 
 def statement(about: str, verb: str | None) -> Query | None:
-    """The statement for a node, for an edge, or for an assumption on a NODE or an EDGE."""
+    """The statement for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
     return _STATEMENTS.get((about, verb or ""))

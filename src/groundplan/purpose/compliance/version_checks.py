@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
 from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quoted
 from groundplan.purpose.compliance.proposal import Kind
 from groundplan.purpose.compliance.section import Checked, Part, fails, verdict
 from groundplan.purpose.compliance.seen import Seen
-from groundplan.purpose.gates.profiles import Gate
+from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.model import Profile
 from groundplan.purpose.version import VersionRow
+from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_own_label
 
 
 def version_state(it: Seen) -> Part:
@@ -99,6 +104,18 @@ def version_constraints(tx: Transaction, it: Seen, versions: LiveTable | None) -
             it.how_to_edit,
         ),
         _origin(it),
+        Checked(
+            "Profile is valid (if CREATE DRAFT)",
+            it.proposal.profile in list(Profile) if kind is Kind.CREATE_DRAFT and it.proposal.profile else None,
+            f"profile {quoted(it.proposal.profile or '')} is none of {' / '.join(Profile)}",
+            f"Say profile {' / '.join(Profile)}, or leave it out.",
+        ),
+        Checked(
+            "Label is its own (if PUBLISH)",
+            _is_label(it.proposal.label, row) if is_publish and it.proposal.label is not None else None,
+            f"label {quoted(it.proposal.label or '')} is no line of text, or would be taken for another version",
+            "Give another label, or none.",
+        ),
     ]
     facts: dict[str, Any] = {
         "draft_count": len(drafts),
@@ -120,6 +137,14 @@ def version_constraints(tx: Transaction, it: Seen, versions: LiveTable | None) -
     return Part(3, "Version Constraint Verification", checks, facts, verdict(checks))
 
 
+def _is_label(label: str, row: VersionRow | None) -> bool:
+    try:
+        said = applied(NormalizedName(LABEL_CHARS_MAX), label, ("label",))
+    except Invalid:
+        return False
+    return row is None or is_own_label(said, row.number)
+
+
 def _origin(it: Seen) -> Checked:
     """A draft begins empty where nothing is published, and else from something that is."""
     applies = it.kind is Kind.CREATE_DRAFT and (it.proposal.meant is not None or it.row is not None)
@@ -137,9 +162,9 @@ def _gates(tx: Transaction, row: VersionRow, it: Seen) -> list[GateResult]:
     from groundplan.purpose.outside import gate_inputs
 
     observations, outside, today = gate_inputs(tx, row, it.content)
-    gates: list[Gate] = ["A", "B"] if it.project.policies.publish_gates == "AB" else ["A"]
     return [
-        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today) for gate in gates
+        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today)
+        for gate in gates_to_publish(it.project.policies)
     ]
 
 
@@ -154,4 +179,4 @@ def _to_mend(result: GateResult) -> str:
 
 def _shut(result: GateResult) -> list[Check]:
     """The checks that keep a gate shut."""
-    return [check for check in result.checks if (check.severity, check.result) == ("block", "failed")]
+    return [check for check in result.checks if check.blocks]

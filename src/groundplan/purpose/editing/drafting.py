@@ -143,7 +143,7 @@ class Drafting:
         ends = self.nodes[row["source_node_id"]]["key"], self.nodes[row["target_node_id"]]["key"]
         return EdgeName(*ends, EdgeType(row["edge_type"]))
 
-    def keep_node(self, row: Row, ref: str | None, place: int) -> None:
+    def made_node(self, row: Row, ref: str | None, place: int) -> None:
         """A node that was made."""
         self.nodes[row["id"]] = row
         self._made(row["key"], row["id"], "node", ref, place)

@@ -22,6 +22,11 @@ PATH_SHOWN = 12  # keys of a cycle in a sentence
 PATH_KEYS_MAX = 1_000  # and in the details
 
 
+def drawn(path: list[str]) -> str:
+    """A path for a sentence: its beginning, where it is long."""
+    return " -> ".join(path if len(path) <= PATH_SHOWN else [*path[: PATH_SHOWN - 2], "…", path[-1]])
+
+
 class SelfEdge(RuleViolated):
     """Nothing causes itself."""
 
@@ -55,9 +60,8 @@ class DependencyCycle(RuleViolated):
     code = "dependency_cycle"
 
     def __init__(self, path: list[str]) -> None:
-        drawn = " -> ".join(path if len(path) <= PATH_SHOWN else [*path[: PATH_SHOWN - 2], "…", path[-1]])
         super().__init__(
-            f"this would close a cycle: {drawn}; leave one of these edges out, or say edge_type FEEDBACK",
+            f"this would close a cycle: {drawn(path)}; leave one of these edges out, or say edge_type FEEDBACK",
             path=path[:PATH_KEYS_MAX],
             length=len(path) - 1,
         )
@@ -145,7 +149,8 @@ def _check(draft: Drafting, name: EdgeName, source: Row, target: Row, path: Path
     """Whether an edge of this name may be there."""
     if name.edge_type in draft.edges.get((source["id"], target["id"]), {}):
         raise DuplicateEdge(name, path)
+    if not is_new_cause or name.edge_type is EdgeType.FEEDBACK:
+        return  # an import may have brought it, and the gate names what is wrong with it
     if draft.is_ordered:
         refuse_downward(name, node_type_of(source), node_type_of(target), path=path)
-    if name.edge_type is not EdgeType.FEEDBACK and is_new_cause:
-        draft.new_causes.append((name.source, name.target))
+    draft.new_causes.append((name.source, name.target))

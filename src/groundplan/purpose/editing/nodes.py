@@ -38,7 +38,7 @@ def add_node(draft: Drafting, op: AddNode, key: str, place: int) -> None:
     }
     draft.tx.run(sql.add_node, **draft.place, **row)
     draft.tx.record(Op.NODE_ADDED, key, *(changed(name, None, row[name]) for name in NODE if row[name] is not None))
-    draft.keep_node(row, op.ref, place)
+    draft.made_node(row, op.ref, place)
 
 
 def update_node(draft: Drafting, op: UpdateNode, path: Path) -> None:

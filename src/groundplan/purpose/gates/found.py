@@ -23,7 +23,7 @@ class Found(NamedTuple):
 
     rule: str
     subjects: int  # none: the rule does not apply
-    failing: Sequence[str] = ()  # refs, in the order of lists
+    failing: Sequence[str] = ()  # refs, in any order
     fix: str = ""  # the next step; `{refs}` stands for those for which nobody answers
     wrong: str | None = None  # what is wrong, where that is not how many of the subjects break the rule
     actual: Any = UNSET

@@ -61,7 +61,7 @@ def work(theory: Theory) -> Found:
         rule,
         len(activities),
         sorted_keys(key for key in activities if served.get(key, 0) < 1),
-        "graph_plan a work node that serves {refs}",
+        "plan work that serves {refs}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from groundplan.kernel.policies import Policies
 from groundplan.purpose.model import Profile
 
 Gate = Literal["A", "B"]
@@ -50,6 +51,11 @@ def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
     """The checks of a gate that are on in a profile, sorted by code, and what a failure of each means."""
     place = _PROFILES.index(profile)
     return {code: severity for code, row in sorted(TABLES[gate].items()) if (severity := row[place]) is not None}
+
+
+def gates_to_publish(policies: Policies) -> list[Gate]:
+    """The gates that a version passes to be published, in this project."""
+    return ["A", "B"] if policies.publish_gates == "AB" else ["A"]
 
 
 def known_codes() -> list[str]:

@@ -38,6 +38,11 @@ class Check(Struct, frozen=True):
     fix: str | UnsetType = UNSET
     refs_left_out: int | UnsetType = UNSET  # how many more there are, where an answer had no room for them
 
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps its gate shut."""
+        return self.severity == "block" and self.result == "failed"
+
 
 class GateResult(Struct, frozen=True):
     """What a gate says of one content: the same content and the same observations give the same bytes."""

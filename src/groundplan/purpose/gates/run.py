@@ -32,7 +32,7 @@ def run_gate(
     return GateResult(
         gate=gate,
         profile=profile,
-        passed=not any(check.result == "failed" and check.severity == "block" for check in checks),
+        passed=not any(check.blocks for check in checks),
         score=round(passed / len(applicable), 3) if applicable else None,
         checks=checks,
         content_hash=content_hash(content),

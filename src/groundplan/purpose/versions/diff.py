@@ -88,7 +88,7 @@ def _page(compared: Compared, after: Place | None, tokens_max: int) -> tuple[Com
     frame = _with(compared, [[] for _ in _LISTS])
     room = room_beside(frame, tokens_max)
     entries = [
-        Entry((number, index), ".".join(filter(None, _LISTS[number])), _fitted(item, room))
+        Entry((number, index), ".".join(filter(None, _LISTS[number])), _fitted(item, room) if tokens_max else item)
         for number, items in enumerate(parts)
         for index, item in enumerate(items)
         if after is None or (number, index) > after

@@ -19,6 +19,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quoted, refusal
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
+from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.gates.shortening import shortened
 from groundplan.purpose.model import Status
@@ -37,7 +38,7 @@ class GateFailed(RuleViolated):
     code = "gate_failed"
 
     def __init__(self, results: list[GateResult], tokens_max: int) -> None:
-        found = [check for result in results for check in result.checks if blocks(check.severity, check.result)]
+        found = [check for result in results for check in result.checks if check.blocks]
         named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
         more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
         super().__init__(
@@ -47,9 +48,9 @@ class GateFailed(RuleViolated):
         )
 
 
-def blocks(severity: str, result: str) -> bool:
-    """Whether a check keeps its gate shut."""
-    return severity == "block" and result == "failed"
+def is_own_label(label: str, number: int) -> bool:
+    """Whether nobody takes the label for a draft, or for the number of another version."""
+    return label != DRAFT_LABEL and (label == f"v{number}" or not _NUMBERED.fullmatch(label))
 
 
 class PublishDraft(Struct, forbid_unknown_fields=True):
@@ -76,24 +77,20 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     Raises:
         NoDraft: there is none.
         StaleDraft: it is not as the caller saw it.
-        Invalid: it would be called by the name of another version, or a draft for ever.
+        Invalid: it would be called by the number of another version, or a draft for ever.
         GateFailed: a gate does not let it pass.
     """
     from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
 
     row = draft_row(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
-    if label == DRAFT_LABEL or (_NUMBERED.fullmatch(label) and label != f"v{row.number}"):
+    if not is_own_label(label, row.number):
         raise refusal(("label",), f"{quoted(label)} would be taken for another version; this is v{row.number}")
     content = read_content(tx, row.id)
     observations, outside, today = gate_inputs(tx, row, content)
     results = [
-        run_gate("A", content, observations, profile=row.profile, outside=outside, today=today),
-        *(
-            [run_gate("B", content, observations, profile=row.profile, outside=outside, today=today)]
-            if tx.project.policies.publish_gates == "AB"
-            else []
-        ),
+        run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
+        for gate in gates_to_publish(tx.project.policies)
     ]
     limit = tx.preferences.answer_tokens_max
     if not all(result.passed for result in results):
