@@ -1,19 +1,15 @@
 """The rules of context that stand in the schema itself: nobody's SQL breaks them, and each is there for that.
 
-Every attempt is made twice by the owner: as things are, when the rule that is named must refuse it; and with that one
-rule switched off, to see that nothing else stood in the way. No rule of the migration is without an attempt.
+No rule of the migration is without an attempt to break it; how each is made is told in `tests.kernel.store.rules`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 
 from groundplan.context.tables import BELOW_A_RUN
-from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.guards import (
     Frozen,
     LowerProvenance,
@@ -23,8 +19,7 @@ from groundplan.kernel.store.guards import (
     RevisionSkipped,
     SourceMissing,
 )
-from groundplan.kernel.store.migrations import FOLDER, Dialect
-from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.migrations import Dialect
 from tests.context.rows import (
     LATER,
     STAMP,
@@ -40,10 +35,10 @@ from tests.context.rows import (
     committed,
     place,
 )
-from tests.engines import Engine, Run, undone
-from tests.kernel.store.attacks import Row, Value, assigned, inserted
+from tests.engines import Engine
+from tests.kernel.store.attacks import Row, Value, inserted
+from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, written
 
-NAMED = re.compile(r"CONSTRAINT (\w+) (PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK)|CREATE (TRIGGER|UNIQUE INDEX) (\w+)")
 TABLES = ("pciv_runs", "pciv_deleted_runs", *BELOW_A_RUN)
 # Another rule says the same and more; these are there for references, or to have the rows of a run in one place.
 IMPLIED = {"pciv_runs_can_be_named_by_project"} | {
@@ -59,46 +54,9 @@ WORDS = {
     "pciv_inputs_value_is_an_option_at_insert": "not_an_option",
     "pciv_inputs_value_is_an_option_at_update": "not_an_option",
 }
-NOT_NUMBERS = {  # of which each engine has its own spelling
-    Dialect.SQLITE: {"'Infinity'": "9e999", "'-Infinity'": "-9e999"},
-    Dialect.POSTGRES: {},
-}
 
 DRAFT = a_run("atlas", "draft")
 UNBACKED = {"provenance": "source-backed"}
-
-
-def rules(dialect: Dialect) -> dict[str, str]:
-    """Every rule that the migration names, and of what sort it is."""
-    text = next(FOLDER.glob(f"*_context.{dialect}.sql")).read_text(encoding="utf-8")
-    return {name or other: sort or kind for name, sort, kind, other in NAMED.findall(text)}
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A statement and the rule that forbids it. Its effect is looked for in the table that it changes."""
-
-    statement: str
-    rule: str
-    only: Dialect | None = None
-
-    @property
-    def table(self) -> str:
-        return next(word for word in self.statement.split() if word in TABLES)
-
-    @property
-    def rule_table(self) -> str:
-        return next(table for table in TABLES if self.rule.startswith(f"{table}_"))
-
-    def spelled(self, dialect: Dialect) -> str:
-        text = self.statement
-        for word, spelling in NOT_NUMBERS[dialect].items():
-            text = text.replace(word, spelling)
-        return text
-
-
-def old(table: str, id_: str, /, **changes: Value) -> str:
-    return f"UPDATE {table} SET {assigned(changes)} WHERE id = '{id_}'"
 
 
 def run(id_: str = "draft", /, **changes: Value) -> str:
@@ -366,19 +324,19 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
                 yield f"{table}: {what}", Attempt(statement, f"{table}_{rule}", only)
 
 
-ALL = ATTEMPTS | dict(on_every_table())
+RULES = Rulebook(
+    migration="context",
+    tables=TABLES,
+    attempts=ATTEMPTS | dict(on_every_table()),
+    words=WORDS,
+    excused=IMPLIED,
+)
 
 
 @pytest.fixture
 def atlas(engine: Engine) -> Engine:
     """Two projects. In atlas: two filled drafts, and drafts each of which lacks something that a commit needs."""
-    engine.as_owner(
-        *(
-            "INSERT INTO projects (tenant_id, id, name, created_at, created_by, updated_at) "
-            f"VALUES ('local', '{name}', '{name}', '{STAMP}', 'ada', '{STAMP}')"
-            for name in ("atlas", "borealis")
-        )
-    )
+    engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis")))
     place(engine, a_family("atlas", "draft"), a_family("atlas", "other"))
     lacking, unbacked, unfounded, free = (a_run("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free"))
     engine.as_owner(
@@ -401,83 +359,16 @@ def atlas(engine: Engine) -> Engine:
     return engine
 
 
-def shown(table: str) -> str:
-    return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4, 5"
-
-
-def said(engine: Engine, run: Run, attempt: Attempt) -> str:
-    """What the database says to it."""
-    try:
-        undone(run, attempt.spelled(engine.dialect))
-    except engine.refusals as refusal:
-        return str(refusal)
-    return "done"
-
-
-def expected(engine: Engine, rule: str) -> str:
-    """How the refusal names the rule."""
-    sort = rules(engine.dialect)[rule]
-    if sort == "TRIGGER":
-        return f"{WORDS[rule]}: pciv_"
-    if engine.dialect is Dialect.SQLITE and sort != "CHECK":
-        # It does not say which.
-        return "FOREIGN KEY constraint failed" if sort == "FOREIGN KEY" else "UNIQUE constraint failed"
-    return rule
-
-
-def switched_off(engine: Engine, attempt: Attempt) -> list[str]:
-    """The statements that take the rule away, and on SQLite all of its sort."""
-    rule, sort = attempt.rule, rules(engine.dialect)[attempt.rule]
-    if sort == "UNIQUE INDEX":
-        return [f"DROP INDEX {rule}"]
-    if engine.dialect is Dialect.SQLITE:
-        return [f"DROP TRIGGER {rule}"] if sort == "TRIGGER" else []
-    if sort == "TRIGGER":
-        return [f"DROP TRIGGER {rule} ON {attempt.rule_table}"]
-    return [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {rule}"]
-
-
-def here(engine: Engine) -> dict[str, Attempt]:
-    return {what: one for what, one in ALL.items() if one.only in (None, engine.dialect)}
-
-
 def test_every_rule_of_the_migration_is_tried() -> None:
-    tried = {attempt.rule for attempt in ALL.values()}
-
-    for dialect in Dialect:
-        named = rules(dialect)
-        assert named.keys() == tried | IMPLIED
-        assert {rule for rule, sort in named.items() if sort == "TRIGGER"} == WORDS.keys()
+    assert RULES.loose_ends() == []
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(atlas: Engine) -> None:
-    with atlas.owned() as run:
-        answers = {what: said(atlas, run, attempt) for what, attempt in here(atlas).items()}
-
-    assert {what: said for what, said in answers.items() if expected(atlas, ALL[what].rule) not in said} == {}
+    assert RULES.unrefused(atlas) == {}
 
 
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: Engine) -> None:
-    lite = atlas.dialect is Dialect.SQLITE
-    blocked = {}
-    for references in (True, False) if lite else (True,):
-        with atlas.owned(references=references) as run:
-            if lite:
-                # A single constraint cannot be taken down there, only all of a kind, and a key not at all.
-                run("PRAGMA ignore_check_constraints = ON")
-            before = {table: run(shown(table)) for table in TABLES}
-            for what, attempt in here(atlas).items():
-                sort = rules(atlas.dialect)[attempt.rule]
-                if lite and (sort in ("PRIMARY KEY", "UNIQUE") or references == (sort == "FOREIGN KEY")):
-                    continue
-                steps = (*switched_off(atlas, attempt), attempt.spelled(atlas.dialect), shown(attempt.table))
-                try:
-                    if undone(run, *steps) == before[attempt.table]:
-                        blocked[what] = "changed nothing"
-                except atlas.refusals as refusal:
-                    blocked[what] = str(refusal)
-
-    assert blocked == {}
+    assert RULES.blocked(atlas) == {}
 
 
 def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
@@ -508,10 +399,7 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         ),
     ]
 
-    with atlas.owned() as owner:
-        refused = {one: answer for one in allowed if (answer := said(atlas, owner, Attempt(one, ""))) != "done"}
-
-    assert refused == {}
+    assert RULES.refused(atlas, allowed) == {}
 
 
 def decided(status: str) -> Row:
@@ -528,8 +416,7 @@ def test_what_is_no_json_is_refused(atlas: Engine) -> None:
         suggestion(source_ids="["),
     ]
 
-    with atlas.owned() as run:
-        assert [one for one in torn if said(atlas, run, Attempt(one, "")) == "done"] == []
+    assert RULES.done(atlas, torn) == []
 
 
 def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
@@ -548,7 +435,3 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
     atlas.as_owner(run(**committed()))
     with pytest.raises(Frozen):
         written(atlas, artifact(title="x"))
-
-
-def written(engine: Engine, statement: str) -> int:
-    return engine.store.write(local_actor("ada"), "atlas", lambda tx: tx.run(Query("raw", statement)))

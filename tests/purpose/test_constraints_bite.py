@@ -1,19 +1,14 @@
 """The rules of purpose that stand in the schema itself: nobody's SQL breaks them, and each is there for that.
 
-Every attempt is made twice by the owner: as things are, when the rule that is named must refuse it; and with that one
-rule switched off, to see that nothing else stood in the way. No rule of the migration is without an attempt.
+No rule of the migration is without an attempt to break it; how each is made is told in `tests.kernel.store.rules`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.guards import (
     Frozen,
@@ -24,12 +19,12 @@ from groundplan.kernel.store.guards import (
     RunNotFinal,
     VersionGap,
 )
-from groundplan.kernel.store.migrations import FOLDER, Dialect
-from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import BELOW_A_VERSION
 from tests.context.rows import a_run, committed
-from tests.engines import Engine, Run, undone
+from tests.engines import Engine
 from tests.kernel.store.attacks import Row, Value, assigned, inserted
+from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, said, written
 from tests.purpose.rows import (
     HASH,
     LATER,
@@ -51,7 +46,6 @@ from tests.purpose.rows import (
     published,
 )
 
-NAMED = re.compile(r"CONSTRAINT (\w+) (PRIMARY KEY|UNIQUE|FOREIGN KEY|CHECK)|CREATE (TRIGGER|UNIQUE INDEX) (\w+)")
 OBSERVATIONS = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions")
 OF_A_PROJECT = ("toc_versions", "toc_keys", *OBSERVATIONS)
 TABLES = (*OF_A_PROJECT, *BELOW_A_VERSION, "pciv_deleted_runs")
@@ -79,46 +73,9 @@ WORDS = {
     **{f"{table}_are_of_this_write": "rev_step" for table in OBSERVATIONS},
     "pciv_deleted_runs_are_stood_on_by_nothing": "run_bound",
 }
-NOT_NUMBERS = {  # of which each engine has its own spelling
-    Dialect.SQLITE: {"'Infinity'": "9e999", "'-Infinity'": "-9e999"},
-    Dialect.POSTGRES: {},
-}
 
 DRAFT = a_version("atlas", "draft", 2)
 NO_NODE_KEYS = ("", "G", "1", "G0", "G01", "g1", "X1", "OC", "OC1x", "AS1", "IN1", "G-1", " G1", "G1 ", "GOC1", "OC1\n")
-
-
-def rules(dialect: Dialect) -> dict[str, str]:
-    """Every rule that the migration names, and of what sort it is."""
-    text = next(FOLDER.glob(f"*_purpose.{dialect}.sql")).read_text(encoding="utf-8")
-    return {name or other: sort or kind for name, sort, kind, other in NAMED.findall(text)}
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A statement and the rule that forbids it. Its effect is looked for in the table that it changes."""
-
-    statement: str
-    rule: str
-    only: Dialect | None = None
-
-    @property
-    def table(self) -> str:
-        return next(word for word in self.statement.split() if word in TABLES)
-
-    @property
-    def rule_table(self) -> str:
-        return next(table for table in TABLES if self.rule.startswith(f"{table}_"))
-
-    def spelled(self, dialect: Dialect) -> str:
-        text = self.statement
-        for word, spelling in NOT_NUMBERS[dialect].items():
-            text = text.replace(word, spelling)
-        return text
-
-
-def old(table: str, id_: str, /, **changes: Value) -> str:
-    return f"UPDATE {table} SET {assigned(changes)} WHERE id = '{id_}'"
 
 
 def new_version(project: str, number: int = 1, /, **changes: Value) -> str:
@@ -428,22 +385,29 @@ def on_every_table() -> Iterator[tuple[str, Attempt]]:
             ("of too long an owner", "fit", {"owner": "x" * 256}),
         ):
             yield f"{table}: {what}", Attempt(old(table, id_, **changes), f"{table}_{rule}")
-    for row in (a_measurement("atlas", 1), a_review("atlas", 1), a_waiver("atlas", 1), a_decision("atlas", 1)):
-        again = Attempt(observed(row), "")
-        table = again.table
-        yield f"{table}: twice at one place", Attempt(again.statement, f"{table}_pkey")
+    for table, a_row in zip(OBSERVATIONS, (a_measurement, a_review, a_waiver, a_decision), strict=True):
+        row = a_row("atlas", 1)
+        yield f"{table}: twice at one place", Attempt(observed(row), f"{table}_pkey")
         for rev in (0, 2):
             past = Attempt(observed(row, rev=rev), f"{table}_are_of_this_write")
             yield f"{table}: of write {rev} and not of this one", past
 
 
-ALL = ATTEMPTS | dict(on_every_table())
+RULES = Rulebook(
+    migration="purpose",
+    tables=TABLES,
+    attempts=ATTEMPTS | dict(on_every_table()),
+    words=WORDS,
+    excused=IMPLIED | {f"{table}_are_of_a_project" for table in OF_A_PROJECT},  # tried below, on projects
+    on_sqlite_alone=ON_SQLITE_ALONE,
+    first=as_ada,
+)
 
 
 @pytest.fixture
 def atlas(engine: Engine) -> Engine:
     """Projects with a published version and a draft, a draft, nothing, a published version, and an empty draft."""
-    engine.as_owner(*(a_project(name) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
+    engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
     runs = {"stood": "atlas", "free": "atlas", "gone": "atlas", "open": "atlas", "theirs": "borealis"}
     engine.as_owner(
         *(inserted("pciv_runs", a_run(project, id_)) for id_, project in runs.items()),
@@ -470,100 +434,16 @@ def atlas(engine: Engine) -> Engine:
     return engine
 
 
-def a_project(name: str) -> str:
-    return (
-        "INSERT INTO projects (tenant_id, id, name, created_at, created_by, updated_at) "
-        f"VALUES ('local', '{name}', '{name}', '{STAMP}', 'ada', '{STAMP}')"
-    )
-
-
-@contextmanager
-def owned(engine: Engine, *, references: bool = True) -> Iterator[Run]:
-    """A transaction of the owner's, who is Ada for the guards of reserved columns."""
-    with engine.owned(references=references) as run:
-        for statement in as_ada(engine):
-            run(statement)
-        yield run
-
-
-def shown(table: str) -> str:
-    return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
-
-
-def said(engine: Engine, run: Run, attempt: Attempt) -> str:
-    """What the database says to it."""
-    try:
-        undone(run, attempt.spelled(engine.dialect))
-    except engine.refusals as refusal:
-        return str(refusal)
-    return "done"
-
-
-def expected(engine: Engine, attempt: Attempt) -> str:
-    """How the refusal names the rule."""
-    sort = rules(engine.dialect)[attempt.rule]
-    if sort == "TRIGGER":
-        return f"{WORDS[attempt.rule]}: {attempt.rule_table}"
-    if engine.dialect is Dialect.SQLITE and sort != "CHECK":
-        # It does not say which.
-        return "FOREIGN KEY constraint failed" if sort == "FOREIGN KEY" else "UNIQUE constraint failed"
-    return attempt.rule
-
-
-def switched_off(engine: Engine, attempt: Attempt) -> list[str]:
-    """The statements that take the rule away, and on SQLite all of its sort."""
-    rule, sort = attempt.rule, rules(engine.dialect)[attempt.rule]
-    if sort == "UNIQUE INDEX":
-        return [f"DROP INDEX {rule}"]
-    if engine.dialect is Dialect.SQLITE:
-        return [f"DROP TRIGGER {rule}"] if sort == "TRIGGER" else []
-    if sort == "TRIGGER":
-        return [f"DROP TRIGGER {rule} ON {attempt.rule_table}"]
-    return [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {rule}"]
-
-
-def here(engine: Engine) -> dict[str, Attempt]:
-    return {what: one for what, one in ALL.items() if one.only in (None, engine.dialect)}
-
-
 def test_every_rule_of_the_migration_is_tried() -> None:
-    tried = {attempt.rule for attempt in ALL.values()} | {f"{table}_are_of_a_project" for table in OF_A_PROJECT}
-
-    for dialect in Dialect:
-        named = rules(dialect)
-        elsewhere = ON_SQLITE_ALONE if dialect is Dialect.POSTGRES else set()
-        assert named.keys() == (tried | IMPLIED) - elsewhere
-        assert {rule for rule, sort in named.items() if sort == "TRIGGER"} == WORDS.keys() - elsewhere
+    assert RULES.loose_ends() == []
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(atlas: Engine) -> None:
-    with owned(atlas) as run:
-        answers = {what: said(atlas, run, attempt) for what, attempt in here(atlas).items()}
-
-    assert {what: said for what, said in answers.items() if expected(atlas, ALL[what]) not in said} == {}
+    assert RULES.unrefused(atlas) == {}
 
 
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: Engine) -> None:
-    lite = atlas.dialect is Dialect.SQLITE
-    blocked = {}
-    for references in (True, False) if lite else (True,):
-        with owned(atlas, references=references) as run:
-            if lite:
-                # A single constraint cannot be taken down there, only all of a kind, and a key not at all.
-                run("PRAGMA ignore_check_constraints = ON")
-            before = {table: run(shown(table)) for table in TABLES}
-            for what, attempt in here(atlas).items():
-                sort = rules(atlas.dialect)[attempt.rule]
-                if lite and (sort in ("PRIMARY KEY", "UNIQUE") or references == (sort == "FOREIGN KEY")):
-                    continue
-                steps = (*switched_off(atlas, attempt), attempt.spelled(atlas.dialect), shown(attempt.table))
-                try:
-                    if undone(run, *steps) == before[attempt.table]:
-                        blocked[what] = "changed nothing"
-                except atlas.refusals as refusal:
-                    blocked[what] = str(refusal)
-
-    assert blocked == {}
+    assert RULES.blocked(atlas) == {}
 
 
 def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
@@ -596,10 +476,7 @@ def test_what_is_allowed_is_not_refused(atlas: Engine) -> None:
         decision(about="[]", outcome="Done"),
     ]
 
-    with owned(atlas) as owner:
-        refused = {one: answer for one in allowed if (answer := said(atlas, owner, Attempt(one, ""))) != "done"}
-
-    assert refused == {}
+    assert RULES.refused(atlas, allowed) == {}
 
 
 def test_a_status_that_is_changed_alone_publishes_nothing(atlas: Engine) -> None:
@@ -615,9 +492,7 @@ def test_a_status_that_is_changed_alone_publishes_nothing(atlas: Engine) -> None
         ),
     ]
 
-    with owned(atlas) as run:
-        assert [one for one in plain if said(atlas, run, Attempt(one, "")) == "done"] == []
-        assert said(atlas, run, Attempt(publish(), "")) == "done"
+    assert RULES.done(atlas, [*plain, publish()]) == [publish()]
 
 
 @pytest.mark.parametrize("table", OF_A_PROJECT)
@@ -630,13 +505,13 @@ def test_a_project_that_has_a_purpose_cannot_be_deleted(engine: Engine, table: s
         "toc_waivers": a_waiver("atlas", 1),
         "toc_decisions": a_decision("atlas", 1),
     }
-    engine.as_owner(a_project("atlas"), inserted(table, rows[table]))
+    engine.as_owner(a_project("atlas", STAMP), inserted(table, rows[table]))
     if engine.dialect is Dialect.SQLITE:
         engine.as_owner("DROP TRIGGER projects_are_never_deleted")
     rule = Attempt("DELETE FROM projects", f"{table}_are_of_a_project")
 
     with engine.owned() as run:
-        assert expected(engine, rule) in said(engine, run, rule)
+        assert RULES.expected(engine, rule) in said(engine, run, rule)
     with engine.owned(references=False) as run:
         assert said(engine, run, rule) == "done"
 
@@ -644,8 +519,7 @@ def test_a_project_that_has_a_purpose_cannot_be_deleted(engine: Engine, table: s
 def test_what_is_no_json_is_refused(atlas: Engine) -> None:
     torn = [publish(gates="["), publish(gates=""), node(metadata="{"), waiver(refs="["), decision(about="")]
 
-    with owned(atlas) as run:
-        assert [one for one in torn if said(atlas, run, Attempt(one, "")) == "done"] == []
+    assert RULES.done(atlas, torn) == []
 
 
 def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
@@ -658,14 +532,10 @@ def test_a_caller_of_the_store_is_told_what_was_wrong(atlas: Engine) -> None:
     }
     for what, error in wrong.items():
         with pytest.raises(error):
-            written(atlas, ALL[what].statement)
+            written(atlas, ATTEMPTS[what].statement)
     with pytest.raises(NotADraft):
         written(atlas, new_version("caspia", **published(rev=1)))
     with pytest.raises(KeyReused):
         written(atlas, recount(last_number=7))  # the number that was given last would be given again
     with pytest.raises(Frozen):
         written(atlas, old("toc_nodes", "first-n1", title="x"))
-
-
-def written(engine: Engine, statement: str) -> int:
-    return engine.store.write(local_actor("ada"), "atlas", lambda tx: tx.run(Query("raw", statement)))

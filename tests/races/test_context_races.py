@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.machines.budget import VARIABLE
-from tests.races.barrier import at_once
+from tests.races.barrier import codes, together
 
 STEPS_IN_A_ROUND = 20  # so that a proof of 100,000 steps has the 5,000 rounds that are asked for
 ROUNDS = max(5, int(os.environ.get(VARIABLE, "0")) // STEPS_IN_A_ROUND)
@@ -64,18 +63,6 @@ def field(pointer: str, value: Any = None, **given: Any) -> dict[str, Any]:
 
 def edit(session: Session, run_id: str, *inputs: dict[str, Any], **given: Any) -> Any:
     return session.call("context.edit", runId=run_id, **({"inputs": list(inputs)} if inputs else {}), **given)
-
-
-def codes(answers: list[Any]) -> list[str]:
-    """How calls ended: the code of each refusal, `ok` for an answer; anything else is raised."""
-    for one in answers:
-        if isinstance(one, Exception) and not isinstance(one, GroundplanError):
-            raise one
-    return [one.code if isinstance(one, GroundplanError) else "ok" for one in answers]
-
-
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    return at_once(calls)
 
 
 # --- Commits ---

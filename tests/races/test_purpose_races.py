@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from graphlib import TopologicalSorter
 from itertools import cycle, islice
@@ -24,7 +23,7 @@ from groundplan.purpose.model import Content
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import VARIABLE
-from tests.races.barrier import at_once
+from tests.races.barrier import codes, together
 
 STEPS_IN_A_ROUND = 20  # so that a proof of 100,000 steps has the 5,000 rounds that are asked for
 ROUNDS = max(5, int(os.environ.get(VARIABLE, "0")) // STEPS_IN_A_ROUND)
@@ -126,18 +125,6 @@ class People:
 @pytest.fixture
 def people(engine: Engine) -> People:
     return People(engine)
-
-
-def codes(answers: list[Any]) -> list[str]:
-    """How calls ended: the code of each refusal, `ok` for an answer; anything else is raised."""
-    for one in answers:
-        if isinstance(one, Exception) and not isinstance(one, GroundplanError):
-            raise one
-    return [one.code if isinstance(one, GroundplanError) else "ok" for one in answers]
-
-
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    return at_once(calls)
 
 
 # --- Publishing ---
