@@ -1,13 +1,21 @@
-"""How long machines run: a little and always the same in the ordinary tests, as long as one likes in a proof."""
+"""How long machines run, and how they end: a little and always the same ordinarily, as long as one likes in a proof."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.errors import FlakyFailure
+
+from groundplan.kernel.errors import GroundplanError
 
 VARIABLE = "GROUNDPLAN_PROOF_STEPS"  # how many steps each machine takes on each store
 STEPS_IN_A_RUN = 30
+
+# How a machine ends that noticed something. Ids are random, so a fault that hangs on their order need not show again
+# when Hypothesis looks a second time: once will do.
+NOTICED = (AssertionError, GroundplanError, pytest.fail.Exception, FlakyFailure)
 
 
 def always(steps: int, *, in_a_run: int = STEPS_IN_A_RUN) -> settings:
