@@ -133,7 +133,8 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
 
     _refuse_strange(request, "compliance")
     if request.operation is None:
-        raise missing("operation", (), wanted='the operation that is proposed, such as {"kind": "publish"}')
+        wanted = 'the operation that is proposed, such as {"kind": "publish"} (groundplan purpose compliance takes one)'
+        raise missing("operation", (), wanted=wanted)
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):

@@ -59,10 +59,8 @@ SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, tar
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
--- name: measurements
--- What indicators showed, in the order of recording, from some place on.
-SELECT rev, n, indicator_key, value, as_of, source, note, recorded_at, recorded_by
-  FROM toc_measurements
+-- part: recorded
+-- What was recorded before some write and by some moment, from some place on.
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND rev < :before_rev
@@ -70,42 +68,30 @@ SELECT rev, n, indicator_key, value, as_of, source, note, recorded_at, recorded_
    AND (rev, n) > (:after_rev, :after_n)
  ORDER BY rev, n
  LIMIT :at_most;
+
+-- name: measurements
+-- What indicators showed, in the order of recording, from some place on.
+SELECT rev, n, indicator_key, value, as_of, source, note, recorded_at, recorded_by
+  FROM toc_measurements
+{recorded};
 
 -- name: reviews
 -- What reviews found, in the order of recording, from some place on.
 SELECT rev, n, assumption_key, status, reason, evidence, recorded_at, recorded_by
   FROM toc_assumption_reviews
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND rev < :before_rev
-   AND recorded_at <= :at_latest
-   AND (rev, n) > (:after_rev, :after_n)
- ORDER BY rev, n
- LIMIT :at_most;
+{recorded};
 
 -- name: waivers
 -- What was waived, in the order of recording, from some place on.
 SELECT rev, n, code, refs, reason, owner, due, recorded_at, recorded_by
   FROM toc_waivers
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND rev < :before_rev
-   AND recorded_at <= :at_latest
-   AND (rev, n) > (:after_rev, :after_n)
- ORDER BY rev, n
- LIMIT :at_most;
+{recorded};
 
 -- name: decisions
 -- What was decided, in the order of recording, from some place on.
 SELECT rev, n, text, rationale, about, outcome, recorded_at, recorded_by
   FROM toc_decisions
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND rev < :before_rev
-   AND recorded_at <= :at_latest
-   AND (rev, n) > (:after_rev, :after_n)
- ORDER BY rev, n
- LIMIT :at_most;
+{recorded};
 
 -- name: latest_measurements
 -- The newest measurement of each of some indicators: one seek for each, however many there are.
