@@ -134,6 +134,26 @@ def test_gate_b_is_passed_too_where_the_project_wants_it(desk: Purpose) -> None:
     assert [gate.gate for gate in desk.publish().gates] == ["A", "B"]
 
 
+def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, facts: Facts) -> None:
+    desk.discard()
+    desk.draft(profile="strict")
+    desk.draw(WELL)
+    with pytest.raises(GateFailed):
+        desk.publish()
+    facts.draft()
+    facts.commit()
+    for source, target in (("AC1", "OP1"), ("OP1", "OC1"), ("OC1", "G1")):
+        desk.edit(op("update_edge", source=source, target=target, mechanism="m", confidence="low"))
+        desk.edit(op("add_assumption", source=source, target=target, assumption_text="a"))
+    desk.edit(op("add_indicator", node="OC1", name="litres"))
+    desk.edit(op("update_assumption", assumption="AS2", risk_level="HIGH", owner="ben", review_by="2027-01-01"))
+
+    published = desk.publish()
+
+    assert (published.gate.profile, published.gate.passed, failing(published.gate)) == ("strict", True, {})
+    assert desk.check(version=1) == published.gate
+
+
 def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(desk: Purpose) -> None:
     desk.draw(WELL)
     desk.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))

@@ -210,15 +210,19 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
         return opened
     limit = tx.preferences.answer_tokens_max
     waivers = waivers_in_force(observed.waivers, day_of(as_of or tx.now))
-    if limit and request.detail is None and after is None:
-        for dropped in ((), _IDS, _IDS + _TEXTS, _ALL):
-            short = msgspec.structs.replace(opened)
-            _fill(short, content, observed, waivers, dropped)
-            if fits(encode(short), min(limit, ANSWER_TOKENS_AIM)):
-                return short
-    # Nothing is left out where that would not make it short.
-    _fill(opened, content, observed, waivers, ())
-    return opened if after is None and fits(encode(opened), limit * 9 // 10) else _page(tx, opened, row, query, after)
+
+    def without(*dropped: str) -> Opened:
+        return _filled(opened, content, observed, waivers, dropped)
+
+    whole = without()
+    aim = min(limit, ANSWER_TOKENS_AIM)
+    if request.detail is None and after is None and not fits(encode(whole), aim):
+        # Nothing is left out where that would not make it short, which the shortest answer tells.
+        shortest = without(*_ALL)
+        if fits(encode(shortest), aim):
+            longer = (without(*dropped) for dropped in (_IDS, _IDS + _TEXTS))
+            return next((one for one in longer if fits(encode(one), aim)), shortest)
+    return whole if after is None and fits(encode(whole), limit * 9 // 10) else _page(tx, whole, row, query, after)
 
 
 def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observations, as_of: str | None) -> Opened:
@@ -242,10 +246,11 @@ def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observa
     return opened
 
 
-def _fill(
-    opened: Opened, content: Content, observed: Observations, waivers: list[Waiver], dropped: tuple[str, ...]
-) -> None:
-    """Put the content in, without some fields."""
+def _filled(
+    frame: Opened, content: Content, observed: Observations, waivers: list[Waiver], dropped: tuple[str, ...]
+) -> Opened:
+    """A frame with the content in it, without some fields."""
+    opened = msgspec.structs.replace(frame)
     statuses, latest = observed.statuses(), observed.latest()
     on: dict[Any, list[AssumptionShown]] = {}
     for one in content.assumptions.values():
@@ -261,8 +266,9 @@ def _fill(
     opened.waivers = [WaiverShown(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET
     if dropped:
         opened.left_out = msgspec.structs.replace(opened.left_out or LeftOut(), fields=list(dropped))
-    if dropped is _ALL:
+    if dropped == _ALL:
         _drop_defaults(opened)
+    return opened
 
 
 def _drop_defaults(opened: Opened) -> None:
