@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
-import psycopg
-
-from groundplan.kernel.store.tables import SCHEMA
-from tests.engines import Engine, PostgresEngine, SqliteEngine
+from tests.machines.reader import Reader, quoted
 from tests.machines.work_rows import EventRow
 
 _VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json", "provenance")
@@ -57,39 +52,14 @@ class Stored(NamedTuple):
         }
 
 
-class ContextRows:
-    """A reader of the rows of one database, whoever it belongs to."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._connection: sqlite3.Connection | psycopg.Connection
-        if isinstance(engine, SqliteEngine):
-            self._connection = sqlite3.connect(engine.path, isolation_level=None)
-        else:
-            assert isinstance(engine, PostgresEngine)
-            options = f"-c search_path={SCHEMA}"
-            self._connection = psycopg.connect(engine.superuser_url, autocommit=True, options=options)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
+class ContextRows(Reader):
+    """A reader of the rows of one database."""
 
     def of(self, project_ids: Sequence[str]) -> Stored:
         """The rows of some projects, which nobody else is writing."""
-        these = ", ".join(f"'{one}'" for one in project_ids)
-        where = f"WHERE project_id IN ({these})"
-        events: dict[str, list[EventRow]] = {one: [] for one in project_ids}
-        for project_id, *row in self._all(
-            "SELECT project_id, rev, n, at, actor_id, op, subject, changes, decision "
-            f"FROM events {where} ORDER BY project_id, rev, n"
-        ):
-            events[project_id].append(EventRow(*row)._replace(changes=json.loads(row[6])))
+        where = f"WHERE project_id IN ({quoted(project_ids)})"
         tables = {}
         for name, columns in COLUMNS.items():
-            found = self._all(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY {columns[0]}, {columns[-1]}")
+            found = self.all(f"SELECT {', '.join(columns)} FROM {name} {where} ORDER BY {columns[0]}, {columns[-1]}")
             tables[name] = [dict(zip(columns, row, strict=True)) for row in found]
-        return Stored(dict(self._all(f"SELECT id, rev FROM projects WHERE id IN ({these})")), tables, events)
-
-    def _all(self, statement: str) -> list[Any]:
-        return self._connection.execute(statement).fetchall()
+        return Stored(self.revs(project_ids), tables, self.events(project_ids))
