@@ -26,9 +26,12 @@ from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
 from groundplan.knowledge.reading.files import knowledge_of_files
 from groundplan.purpose import check as check_purpose
+from groundplan.purpose import export as export_purpose
 from groundplan.purpose import open as open_purpose
 from groundplan.purpose import record as record_purpose
+from groundplan.purpose import render as render_purpose
 from groundplan.purpose import tables as purpose_tables
+from groundplan.purpose import take_in as take_purpose_in
 from groundplan.purpose.editing import edit as edit_purpose
 from groundplan.purpose.version import versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
@@ -119,6 +122,9 @@ OPERATIONS = Registry(
         check_purpose.ANALYSIS,
         check_purpose.COMPLIANCE,
         record_purpose.OPERATION,
+        export_purpose.OPERATION,
+        render_purpose.OPERATION,
+        take_purpose_in.OPERATION,
         view_context.OPERATION,
         create_draft.OPERATION,
         commit.OPERATION,

@@ -124,6 +124,21 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "project": "{project}",
         "waivers": [{"code": "GA_ORPHANS", "refs": [], "reason": "Later", "owner": "ada", "due": "2099-12-31"}],
     },
+    "purpose.export": {"project": "{project}", "format": "json"},
+    "purpose.render": {"project": "{project}", "pathway": "OP1"},
+    "purpose.import": {
+        "project": "{undrafted}",
+        "document": {"nodes": [{"key": "map", "node_type": "OUTPUT", "title": "A map"}]},
+    },
+    "purpose.import as purpose.import_waivers": {
+        "project": "{undrafted}",
+        "document": {
+            "nodes": [{"key": "map", "node_type": "OUTPUT", "title": "A map"}],
+            "waivers": [
+                {"code": "GA_ORPHANS", "refs": ["map"], "reason": "Later", "owner": "ada", "due": "2099-12-31"}
+            ],
+        },
+    },
     "context.view": {"scopeId": "{project}", "runId": "{draft}"},
     "context.create_draft": {"scopeId": "{project}"},
     "context.create_draft as context.begin": {"scopeId": "a new one"},

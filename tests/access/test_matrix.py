@@ -226,6 +226,8 @@ def without(answer: bytes, named: dict[str, str]) -> bytes:
 TIDE = {"pointer": "/coast/tide", "label": "Tide", "value": 3.2}
 SCALE = {"key": "scale", "label": "Scale", "value": "1:25,000"}
 LINK = {"pointer": "/coast/tide"}
+MAP = {"key": "OP1", "node_type": "OUTPUT", "title": "A map"}
+LATER = {"code": "GA_ORPHANS", "reason": "Later", "owner": "finn", "due": "2099-12-31"}
 
 # {mine} is a task of the asker's own, {my draft} a draft, {my run} a run that is committed.
 BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
@@ -264,6 +266,15 @@ BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
         "purpose.check",
         {"project": "finn's own", "gate": "compliance", "operation": {"kind": "delete_node", "node": "{kept}"}},
     ),
+    ("purpose.render", {"project": "finn's own", "pathway": "{goal}"}),
+    (
+        "purpose.import",
+        {"project": "finn's other", "document": {"nodes": [MAP], "edges": [{"source": "{goal}", "target": "OP1"}]}},
+    ),
+    (
+        "purpose.import",
+        {"project": "finn's other", "document": {"nodes": [MAP], "waivers": [{**LATER, "refs": ["{kept}"]}]}},
+    ),
     ("context.view", {"scopeId": "finn's own", "runId": "{run}"}),
     ("context.view", {"scopeId": "finn's own", "runId": "{draft}", "prefer": "latest_commit"}),
     ("context.export", {"scopeId": "finn's own", "runId": "{run}"}),
@@ -285,6 +296,7 @@ def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(pop
     give_purpose(populated)
     finn = populated.session(PEOPLE["finn"])
     finn.call("purpose.draft", project="finn's own")
+    finn.call("project.create", name="finn's other")
     plan = finn.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}])
     run, draft = (finn.call("context.create_draft", scopeId="finn's own").run.id for _ in range(2))
     finn.call("context.commit", runId=run)

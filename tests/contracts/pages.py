@@ -15,6 +15,8 @@ from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENED_BY, Pe
 from groundplan.kernel.policies import Policies
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import alternatives
+from groundplan.purpose.formats.document import native_json
+from groundplan.purpose.formats.table import FORMATS
 from groundplan.surfaces.cli.failures import LOG_VARIABLE
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
@@ -22,6 +24,8 @@ from groundplan.surfaces.cli.program import WRITTEN, application
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS
+from tests.purpose.formats.written import waiver, written
+from tests.purpose.theories import whole_theory
 
 
 def reference_pages() -> dict[str, str]:
@@ -33,6 +37,7 @@ def reference_pages() -> dict[str, str]:
         "errors": _errors(),
         "configuration": _configuration(),
         "cli": _commands(),
+        "formats": _formats(),
     }
     return {f"{name}.md": text for name, text in pages.items()}
 
@@ -48,6 +53,7 @@ def _index() -> str:
         "- [Errors](errors.md): every code, its HTTP status and its exit code",
         "- [Configuration](configuration.md): the file, the environment, the flags",
         "- [Command line](cli.md): every command",
+        "- [Formats](formats.md): as what a theory is written and read, and what each keeps and loses",
     ]
     return page("Reference", table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
 
@@ -273,3 +279,31 @@ def _spelled(option: Any) -> str:
 
 def _place(name: str, operation: str) -> str:
     return f"{name}.md#{operation.replace('.', '')}"
+
+
+# --- Formats --------------------------------------------------------------------------------------------------------
+
+
+def _formats() -> str:
+    rows = [
+        (f"`{one}`", about.what, f"`{about.suffix}`", _ways(about.is_written, about.is_read), about.keeps, about.loses)
+        for one, about in FORMATS.items()
+    ]
+    example = native_json(
+        written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")])
+    )
+    return page(
+        "Formats",
+        "`groundplan purpose export` writes a version, `groundplan purpose import` takes a file in as a new draft. "
+        "How to: [the guide](../guides/files.md). What the picture shows: [pictures](../concepts/pictures.md).",
+        table(("Format", "What it is", "Files", "Goes", "Keeps", "Loses"), rows),
+        "## Native JSON",
+        "What has no value is left out. An assumption is on a `node`, or on the edge from `source` to `target` (with "
+        "`edge_type` where it is no CONTRIBUTES_TO). `profile`, `edges`, `assumptions`, `indicators` and `waivers` may "
+        "be missing. A key may be any name of up to 128 characters; one that is no key of ours becomes a fresh one.",
+        f"```json\n{example}```",
+    )
+
+
+def _ways(is_written: bool, is_read: bool) -> str:
+    return {(True, True): "both ways", (True, False): "out", (False, True): "in"}[is_written, is_read]

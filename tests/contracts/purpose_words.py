@@ -129,6 +129,57 @@ ARGUMENTS = {
     "decisions[].rationale": "Why.",
     "decisions[].about": "What it is about: keys, or names of edges such as `AC1->OP2`.",
     "decisions[].outcome": "What came of it.",
+    # Files and pictures
+    "purpose/format": "As what. `json` comes back byte for byte.",
+    "pathway": "A node, by key: show what leads to it and what it leads to. Not with `compare`.",
+    "compare": "Show what changed since this version: a number, `draft` or `published`.",
+    "theme": "Its colours; `auto` is as the reader's screen is.",
+    "purpose/document": "A theory, as [purpose.export](#purposeexport) writes it with the format `json`.",
+    "document.nodes": "The nodes.",
+    "document.nodes[].key": "What the node is called in the document: a key of ours, which it keeps, or any name.",
+    "document.nodes[].node_type": "What it is.",
+    "document.nodes[].title": "What it is called. It may be empty: Gate A will say so.",
+    "document.nodes[].description": "What is meant, in as many words as it takes.",
+    "document.nodes[].narrative": "The story around it.",
+    "document.nodes[].owner": "Who looks after it.",
+    "document.nodes[].metadata": "Whatever you like, up to 16,384 bytes as JSON.",
+    "document.edges": "The edges, drawn from cause to effect. They may lead down and close cycles: Gate A will say so.",
+    "document.edges[].source": "The node at which it begins, as the document calls it.",
+    "document.edges[].target": "The node at which it ends.",
+    "document.edges[].edge_type": "Of which type it is.",
+    "document.edges[].mechanism": "How the one brings about the other.",
+    "document.edges[].confidence": "How sure one is that it does.",
+    "document.assumptions": "The assumptions, each on a node or on an edge.",
+    "document.assumptions[].key": "What it is called in the document, as the key of a node.",
+    "document.assumptions[].assumption_text": "What must hold.",
+    "document.assumptions[].node": "The node that it is on; else it is on an edge.",
+    "document.assumptions[].source": "Where that edge begins.",
+    "document.assumptions[].target": "Where it ends.",
+    "document.assumptions[].edge_type": "Of which type it is; `CONTRIBUTES_TO` without it.",
+    "document.assumptions[].risk_level": "What it would mean if it did not hold.",
+    "document.assumptions[].owner": "Who looks after it.",
+    "document.assumptions[].review_by": "The day by which somebody should look at it again.",
+    "document.indicators": "The indicators.",
+    "document.indicators[].key": "What it is called in the document, as the key of a node.",
+    "document.indicators[].node": "The node that it is on.",
+    "document.indicators[].name": "What is measured.",
+    "document.indicators[].unit": "In which unit.",
+    "document.indicators[].direction": "Which way it should move.",
+    "document.indicators[].baseline": "What it was in the beginning.",
+    "document.indicators[].baseline_verified": "Whether somebody has made sure of that.",
+    "document.indicators[].target": "What to reach.",
+    "document.indicators[].method": "How it is measured.",
+    "document.indicators[].frequency": "How often.",
+    "document.indicators[].owner": "Who looks after it.",
+    "document.waivers": "Checks that somebody answers for until a day; only owners may bring them.",
+    "document.waivers[].code": "The check.",
+    "document.waivers[].refs": "For which of its `refs`, as the document calls them; none for the check as a whole.",
+    "document.waivers[].reason": "Why it can be answered for.",
+    "document.waivers[].owner": "Who answers for it.",
+    "document.waivers[].due": "The last day on which it counts.",
+    "document.profile": "How strictly the draft will be looked at.",
+    "purpose/keys": "`same`: keys in the document mean what they mean in this project. `new`: everything gets a new "
+    "key. Without it as `same`, but where most of them had other titles here, the document is refused.",
 }
 
 NOTES = {
@@ -161,6 +212,16 @@ NOTES = {
     "purpose.draft": "A project has one draft at a time.",
     "purpose.discard": "Its number is the next draft's. Keys that it gave out are not given again.",
     "purpose.diff": "The same key is the same thing. `markdown` is the comparison as a text to read.",
+    "purpose.export": "The same content and the same observations give the same bytes. What each format keeps and "
+    "loses stands in [formats](formats.md).",
+    "purpose.render": "The same content, observations and arguments give the same bytes. Nothing in the picture is "
+    "loaded from elsewhere, and no text in it can become a part of its structure.",
+    "purpose.import": "Everything in the document comes in, or nothing. Keys of ours (`G1`, `OC2`, `OP3`, `AC4`, "
+    "`AS5`, `IN6`) are kept, and counting goes on behind them; other names get fresh keys, which `keys` in the answer "
+    "tells. Where keys are kept, what was measured, reviewed and waived under them goes on.\n\n"
+    "Cycles and edges that lead down come in, and Gate A names them. An edge from a node to itself, one that is there "
+    "twice, and a name that the document does not have are refused. Waivers that are past their day or in force here "
+    "already are left out and counted in `skipped`.",
 }
 
 _ATLAS = {"project": "atlas"}
@@ -242,6 +303,25 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "purpose.versions": _ATLAS,
     "purpose.draft": {**_ATLAS, "from": 1, "profile": "strict"},
     "purpose.discard": _ATLAS,
+    "purpose.export": {**_ATLAS, "format": "json"},
+    "purpose.render": {**_ATLAS, "compare": 1},
+    "purpose.import": {
+        **_ATLAS,
+        "document": {
+            "nodes": [
+                {"key": "G1", "node_type": "GOAL", "title": "Nobody gets lost on the island"},
+                {"key": "signs", "node_type": "OUTCOME", "title": "Walkers see where they are"},
+            ],
+            "edges": [{"source": "signs", "target": "G1", "mechanism": "Who knows where they are turns round in time"}],
+        },
+    },
+}
+
+# The commands of operations that do more than those.
+WRITTEN = {
+    "purpose.export": "groundplan purpose export --project atlas --out theory.json",
+    "purpose.render": "groundplan purpose render --project atlas --compare 1 --svg changes.svg",
+    "purpose.import": "groundplan purpose import theory.json --project atlas",
 }
 
 # More of what an operation does, each behind a sentence about it.

@@ -85,6 +85,9 @@ ORDER = {
         "versions",
         "draft",
         "discard",
+        "export",
+        "render",
+        "import",
     ),
 }
 

@@ -283,7 +283,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 FURTHER: dict[str, list[tuple[str, dict[str, Any]]]] = {**context_words.FURTHER, **purpose_words.FURTHER}
 
 # The command of an operation that does more than the operation, and is written by hand.
-WRITTEN = context_words.WRITTEN
+WRITTEN = {**context_words.WRITTEN, **purpose_words.WRITTEN}
 
 # What the pages show in the place of ids, which are new wherever the examples are run.
 NODES = {

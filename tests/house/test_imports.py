@@ -24,6 +24,8 @@ SLOW = {
     "yaml": (),
     "psycopg": ("groundplan.kernel.store.postgres", "groundplan.kernel.store.checkup_postgres"),
     "psycopg_pool": ("groundplan.kernel.store.postgres",),
+    "openpyxl": ("groundplan.surfaces.cli.purpose_workbook",),
+    "resvg_py": ("groundplan.surfaces.cli.purpose_png",),
     "mcp": (),
     "starlette": (),
     "uvicorn": (),

@@ -27,10 +27,10 @@ def content_hash(content: Content) -> str:
 def _plain(content: Content) -> dict[str, Any]:
     return {
         "format": CONTENT_FORMAT,
-        "nodes": [_whole(_named(node)) for node in content.nodes.values()],
-        "edges": [_whole(_named(edge)) for edge in content.edges],
-        "assumptions": [_whole(_named(one)) for one in content.assumptions.values()],
-        "indicators": [_whole(_named(one)) for one in content.indicators.values()],
+        "nodes": [whole_numbers(_named(node)) for node in content.nodes.values()],
+        "edges": [whole_numbers(_named(edge)) for edge in content.edges],
+        "assumptions": [whole_numbers(_named(one)) for one in content.assumptions.values()],
+        "indicators": [whole_numbers(_named(one)) for one in content.indicators.values()],
     }
 
 
@@ -45,12 +45,12 @@ def plain_number(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) < WHOLE_MAX else value
 
 
-def _whole(value: Any) -> Any:
+def whole_numbers(value: Any) -> Any:
     """Values in which a number that is whole has one spelling."""
     if isinstance(value, float):
         return plain_number(value)
     if isinstance(value, dict):
-        return {name: _whole(one) for name, one in value.items()}
+        return {name: whole_numbers(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_whole(one) for one in value]
+        return [whole_numbers(one) for one in value]
     return value

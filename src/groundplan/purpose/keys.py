@@ -16,6 +16,14 @@ def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
     return [f"{prefix}{number}" for number in range(last - count + 1, last + 1)]
 
 
+def reach(tx: Transaction, prefix: str, number: int) -> None:
+    """Count on at least from a number, which came from elsewhere, so that nobody is given its key."""
+    row = tx.one_or_none(sql.last_given, project_id=tx.project.id, prefix=prefix)
+    missing = number - (0 if row is None else int(row[0]))
+    if missing > 0:
+        tx.one(sql.take_keys, project_id=tx.project.id, prefix=prefix, count=missing)
+
+
 _REVS = "REV"  # under which the highest revision of a draft that is gone is kept
 
 

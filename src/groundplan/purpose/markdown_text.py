@@ -6,7 +6,7 @@ import re
 
 SHOWN_CHARS_MAX = 240  # the data beside the Markdown has the whole
 
-_MARKS = re.compile(r"([\\`*\[\]<|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;))")
+_MARKS = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
 _AT_THE_START = re.compile(r"^([#>+=-]|\d+(?=[.)]))")
 _TICKS = re.compile(r"`+")
 

@@ -150,6 +150,20 @@ def _refs(request: RecordObservations) -> Iterable[str]:
         yield from decision.about or ()
 
 
+def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: Path) -> None:
+    """Record waivers that came with a theory.
+
+    Raises:
+        Invalid: one of them is malformed.
+        NotFound: a key is in no version of the project.
+        NotWaivable: a check is to be waived that cannot be.
+    """
+    names = Names(tx, [ref for waiver in waivers for ref in waiver.refs])
+    recording = _Recording(tx)
+    for place, waiver in enumerate(waivers):
+        _waive(recording, names, waiver, (*path, place))
+
+
 class _Recording:
     """Rows of one write, in its order."""
 
@@ -195,13 +209,23 @@ def _review(recording: _Recording, names: Names, one: ReviewWrite, path: Path) -
     )
 
 
-def _waive(recording: _Recording, names: Names, one: WaiverWrite, path: Path) -> None:
+def refuse_unwaivable(code: str, path: Path) -> None:
+    """There is such a check, and somebody can answer for it.
+
+    Raises:
+        Invalid: there is none.
+        NotWaivable: nobody can.
+    """
     from groundplan.purpose.gates.profiles import is_waivable, known_codes  # only who waives reads the table
 
-    if one.code not in known_codes():
-        raise refusal((*path, "code"), f"{quoted(one.code)} is no check; toc_check shows them", allowed=known_codes())
-    if not is_waivable(one.code):
-        raise NotWaivable(one.code, (*path, "code"))
+    if code not in known_codes():
+        raise refusal(path, f"{quoted(code)} is no check; toc_check shows them", allowed=known_codes())
+    if not is_waivable(code):
+        raise NotWaivable(code, path)
+
+
+def _waive(recording: _Recording, names: Names, one: WaiverWrite, path: Path) -> None:
+    refuse_unwaivable(one.code, (*path, "code"))
     refs = [
         ref if one.code == FACTS and ref.startswith("/") else names.anything(ref, (*path, "refs", place))
         for place, ref in enumerate(one.refs)

@@ -30,3 +30,14 @@ SELECT e.rev, e.at, e.actor_id, e.op, e.subject, e.decision
    AND e.op < :behind_ops
    AND (e.decision IS NOT NULL OR e.op IN (SELECT value FROM each(:told)))
  ORDER BY e.rev DESC, e.n;
+
+-- name: changes_of_subjects
+-- What was ever changed of some subjects by one slice.
+SELECT e.subject, e.changes
+  FROM each(:subjects) AS k
+ CROSS JOIN events AS e {by_subject}
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.subject = k.value
+   AND e.op >= :first_op
+   AND e.op < :behind_ops;

@@ -6,13 +6,13 @@ that neither loses nor repeats an event, however many were recorded in one momen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from groundplan.kernel.audit import Change
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 BEHIND_ALL = (2**62, 0)  # a place behind every event that was or will be recorded
@@ -63,6 +63,26 @@ def about(
         PastEvent(rev, n, at, actor, op, _changes.decode(changes), decision)
         for rev, n, at, actor, op, changes, decision in rows
     ]
+
+
+def values_told(tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]) -> dict[str, set[str]]:
+    """Every text that some subjects of the project entered ever had in one of some fields, by subject.
+
+    What is gone is told as well: events outlive what they are about.
+    """
+    found: dict[str, set[str]] = {}
+    rows = tx.all(
+        sql.changes_of_subjects,
+        project_id=tx.project.id,
+        subjects=listed(subjects),
+        first_op=f"{ops}.",
+        behind_ops=f"{ops}/",
+    )
+    for subject, changes in rows:
+        for change in _changes.decode(changes):
+            if change.field in fields and isinstance(change.after, str):
+                found.setdefault(subject, set()).add(change.after)
+    return found
 
 
 def headlines(

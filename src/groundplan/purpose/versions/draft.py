@@ -69,11 +69,27 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         NotFound: there is no such version.
         ContentAltered: the version is not what was published.
     """
+    rows = rows_without_draft(tx)
+    origin = _origin(rows, request.source)
+    profile = request.profile or (origin.profile if origin else Profile.STANDARD)
+    row = add_draft(tx, rows, origin, profile)
+    return OneVersion(shown(row), row.rev)
+
+
+def rows_without_draft(tx: Transaction) -> list[VersionRow]:
+    """All versions of the project entered, of which none is a draft.
+
+    Raises:
+        DraftExists: one is.
+    """
     rows = versions_of(tx)
     if rows and rows[-1].is_draft:
         raise DraftExists(rows[-1].number)
-    origin = _origin(rows, request.source)
-    profile = request.profile or (origin.profile if origin else Profile.STANDARD)
+    return rows
+
+
+def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None, profile: Profile) -> VersionRow:
+    """A new draft behind published versions, with everything that one of them has, or empty."""
     version_id = new_uuid()
     # Behind every revision that a draft of this project has had, so that who expects one never means another draft.
     tx.run(
@@ -90,8 +106,7 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         clone(tx, checked_content(tx, origin), version_id)
         changes.append(changed("source", None, origin.number))
     tx.record(Op.DRAFT_CREATED, f"v{len(rows) + 1}", *changes)
-    row = draft_row(tx)
-    return OneVersion(shown(row), row.rev)
+    return draft_row(tx)
 
 
 def _origin(rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -13,15 +12,14 @@ import typer
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode, inspect
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.wording import quoted
-from groundplan.surfaces.cli.failures import Usage, printable, write
+from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.files import STANDARD_STREAM, Force, called, content_of, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
 from groundplan.surfaces.cli.meanings import meaning
 
 if TYPE_CHECKING:
     from groundplan.context.document import ContextExport
 
-STANDARD_STREAM = "-"
 INDENT_CHARS = 2
 DOCUMENT_BYTES_MAX = 64 << 20  # a run holds as much as many calls wrote
 
@@ -43,13 +41,10 @@ def export_facts(
         str,
         typer.Option("--out", metavar="FILE", help="Where to. Default: -, standard output.", show_default=False),
     ] = STANDARD_STREAM,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Write over a file that is there.", show_default=False)
-    ] = False,
+    force: Force = False,
 ) -> Outcome:
     """Print the facts of a run as a JSON document, or write it to a file; import takes it in again."""
-    if out != STANDARD_STREAM and not force:
-        _refuse_existing(out)
+    refuse_existing(out, force=force)
     with invocation.session(reads_only=True) as session:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
     text = msgspec.json.format(encode(document), indent=INDENT_CHARS).decode("utf-8")
@@ -61,7 +56,7 @@ def export_facts(
     if out == STANDARD_STREAM:
         # What is not printable stands inside strings, where its escape means the same.
         return Outcome(document, lambda: write(sys.stdout, printable(text)))
-    _write(out, f"{text}\n".encode(), force=force)
+    write_file(out, f"{text}\n".encode(), force=force)
     counts = _counts(document)
 
     def draw() -> None:
@@ -112,27 +107,12 @@ def read_document(file: str, *, levels_above: int = 0, bytes_max: int = BODY_BYT
         Usage: it cannot be read.
         Invalid: it is no strict JSON.
     """
-    source = "standard input" if file == STANDARD_STREAM else quoted(file)
-    raw = _content(file, bytes_max)
+    raw = content_of(file, bytes_max)
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
     except Invalid as error:
-        sentence = error.message.replace("the request", source, 1)
+        sentence = error.message.replace("the request", called(file), 1)
         raise Invalid(sentence, code=error.code, **error.details) from None
-
-
-def _content(file: str, bytes_max: int) -> bytes:
-    if file != STANDARD_STREAM:
-        try:
-            with Path(file).open("rb") as opened:
-                return opened.read(bytes_max + 1)
-        except (OSError, ValueError) as error:
-            raise Usage(f"cannot read {quoted(file)}: {_why(error)}", file=file) from None
-    if sys.stdin is None:
-        raise Usage("the document is to be read from standard input, which is closed; name a file")
-    if sys.stdin.isatty():
-        write(sys.stderr, "groundplan: type the document; Ctrl-D ends it")
-    return sys.stdin.buffer.read(bytes_max + 1)
 
 
 def _counts(document: ContextExport) -> dict[str, int]:
@@ -142,25 +122,3 @@ def _counts(document: ContextExport) -> dict[str, int]:
         "sources": len(document.sources_by_id),
         "artifacts": sum(map(len, document.artifacts_by_type.values())),
     }
-
-
-def _refuse_existing(out: str) -> None:
-    try:
-        is_there = Path(out).exists()
-    except (OSError, ValueError):  # opening it says why
-        return
-    if is_there:
-        raise Usage(f"{quoted(out)} is there already; --force writes over it", file=out)
-
-
-def _write(out: str, text: bytes, *, force: bool) -> None:
-    try:
-        # Made by whoever comes first: what appears between the look and here is not written over either.
-        with Path(out).open("wb" if force else "xb") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        raise Usage(f"cannot write {quoted(out)}: {_why(error)}", file=out) from None
-
-
-def _why(error: OSError | ValueError) -> str:
-    return str(error.strerror) if isinstance(error, OSError) else "no such file"

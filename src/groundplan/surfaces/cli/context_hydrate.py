@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from groundplan.surfaces.cli.context_files import STANDARD_STREAM, read_document
+from groundplan.surfaces.cli.context_files import read_document
 from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.files import STANDARD_STREAM
 from groundplan.surfaces.cli.invocation import Invocation, Outcome
 
 if TYPE_CHECKING:

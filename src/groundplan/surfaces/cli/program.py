@@ -28,7 +28,9 @@ from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_com
 from groundplan.surfaces.cli.knowledge_check import check, confirm
 from groundplan.surfaces.cli.knowledge_rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import operation_apps
+from groundplan.surfaces.cli.purpose_files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose_record import decide, measure, review, waive
+from groundplan.surfaces.cli.purpose_render import render
 from groundplan.surfaces.cli.usage import refused
 
 PROGRAM = "groundplan"
@@ -64,6 +66,9 @@ WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
         "review": review,
         "waive": waive,
         "decide": decide,
+        "export": export_theory,
+        "import": import_theory,
+        "render": render,
     },
 }
 
@@ -111,8 +116,9 @@ def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = 
     for function in (init, demo, doctor):
         app.command(rich_help_panel=START)(with_common_options(function))
     for word, sub_app in operation_apps(operations, said).items():
-        for name, function in WRITTEN.get(word, {}).items():
-            sub_app.command(name)(with_common_options(function))
+        if said is None or word in said:
+            for name, function in WRITTEN.get(word, {}).items():
+                sub_app.command(name)(with_common_options(function))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     app.command(
         "mcp",

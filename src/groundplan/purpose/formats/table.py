@@ -1,0 +1,167 @@
+"""The formats there are: what each is, which way it goes, what it keeps and what it loses. Help is made of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Format(StrEnum):
+    """A format of files."""
+
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    GRAPHML = "graphml"
+    CANVAS = "canvas"
+    CSV = "csv"
+    XLSX = "xlsx"
+    LOGFRAME = "logframe"
+    IATI = "iati"
+    SVG = "svg"
+    XMPZ2 = "xmpz2"
+
+
+class About(NamedTuple):
+    """What one should know before choosing a format."""
+
+    what: str
+    suffix: str
+    is_written: bool
+    is_read: bool
+    keeps: str
+    loses: str
+    extra: str | None = None  # the part of the package without which it is not written, and then only by commands
+    not_carried: tuple[str, ...] = ()  # what a theory has and no file that is read can bring
+
+
+FORMATS = {
+    Format.JSON: About(
+        "Native JSON",
+        ".json",
+        True,
+        True,
+        "everything in the version and its waivers; comes back byte for byte",
+        "measurements, reviews and decisions, which are of no version; its number, label and day of publishing",
+    ),
+    Format.MERMAID: About(
+        "Mermaid flowchart, for Markdown pages",
+        ".mmd",
+        True,
+        False,
+        "keys, types, titles, edges with type and confidence, marks of assumptions with risk and status, waivers",
+        "descriptions, narratives, owners, mechanisms, texts and review dates of assumptions, indicators and"
+        " measurements, metadata, the day of publishing",
+    ),
+    Format.DOT: About(
+        "Graphviz DOT",
+        ".dot",
+        True,
+        False,
+        "what Mermaid keeps; descriptions, mechanisms and texts of assumptions as tooltips",
+        "narratives, owners, review dates, indicators and measurements, metadata, the day of publishing; a sign stands"
+        " for characters that XML cannot hold",
+    ),
+    Format.GRAPHML: About(
+        "GraphML, for yEd, Gephi and networkx",
+        ".graphml",
+        True,
+        False,
+        "nodes and edges with every field, assumptions with status, indicators with the latest measurement, waivers",
+        "nothing of the version; earlier measurements, reasons of reviews, decisions; a sign stands for characters that"
+        " XML cannot hold",
+    ),
+    Format.CANVAS: About(
+        "JSON Canvas, for Obsidian",
+        ".canvas",
+        True,
+        True,
+        "keys, types, titles, descriptions, edges with type and mechanism, assumptions with risk as cards",
+        "confidence, indicators and measurements, owners, review dates and reviews of assumptions, narratives,"
+        " metadata, waivers, profile, number, label and day of publishing; a blank text comes back as none",
+        not_carried=(
+            "confidence",
+            "indicators",
+            "owners",
+            "review dates",
+            "narratives",
+            "metadata",
+            "waivers",
+            "profile",
+        ),
+    ),
+    Format.CSV: About(
+        "CSV sheets of factors, links, assumptions and indicators",
+        ".csv",
+        True,
+        True,
+        "every field of every row",
+        "waivers and profile; measurements and reviews; number, label and day of publishing; a blank text comes back as"
+        " none",
+        not_carried=("waivers", "profile"),
+    ),
+    Format.XLSX: About(
+        "Workbook with the sheets of CSV; needs groundplan[xlsx]",
+        ".xlsx",
+        True,
+        False,
+        "every field of every row, texts as texts and numbers as numbers",
+        "waivers and profile; measurements and reviews; number, label and day of publishing; line ends become line"
+        " feeds, and a sign stands for characters that XML cannot hold; to take it in again, save its sheets as CSV",
+        "xlsx",
+    ),
+    Format.LOGFRAME: About(
+        "Logical framework as a Markdown table",
+        ".md",
+        True,
+        False,
+        "titles, descriptions, owners, indicators with numbers, sources and the latest measurement, assumptions with"
+        " risk and status, what leads to what and how, waivers",
+        "narratives, metadata, hours of measurements; the lines of a text become one",
+    ),
+    Format.IATI: About(
+        "IATI 2.03 results, XML",
+        ".xml",
+        True,
+        False,
+        "titles and descriptions of nodes that have indicators, with baseline, target and the latest measurement",
+        "edges with mechanism and confidence, assumptions with review dates and reviews, waivers, nodes without"
+        " indicators; narratives, owners and metadata of nodes; the day of publishing, hours of measurements; who"
+        " reports and takes part, status, dates, places, sectors, language, years of baselines and periods of targets"
+        " are unknown here, so the publisher must add them before the file is valid",
+    ),
+    Format.SVG: About(
+        "The picture; purpose render has more to choose",
+        ".svg",
+        True,
+        False,
+        "nodes, edges, badges of assumptions, waivers; descriptions, mechanisms and texts of assumptions where a"
+        " pointer rests",
+        "narratives, metadata, owners and review dates of assumptions, profile, and of indicators with their"
+        " measurements all but how many there are",
+    ),
+    Format.XMPZ2: About(
+        "Miradi project (XMPZ2)",
+        ".xmpz2",
+        False,
+        True,
+        "factors, links with what is written at them, details, goals, objectives and activities as text, names and"
+        " units of indicators, assumptions where the file says which factor they are about",
+        "boxes, stresses, other assumptions, ratings, measurements, methods, comments, dates, budgets, geometry",
+        not_carried=(
+            "CAUSES and DEPENDS_ON",
+            "confidence but low",
+            "risk, owners and review dates of assumptions",
+            "owners",
+            "narratives",
+            "numbers and methods of indicators",
+            "waivers",
+            "profile",
+        ),
+    ),
+}
+
+# What an operation answers is text; a workbook is made of it by the command line.
+WRITTEN = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
+WRITTEN_BY_EXTRAS = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is not None)
+READ = tuple(one for one, about in FORMATS.items() if about.is_read)

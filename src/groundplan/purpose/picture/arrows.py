@@ -1,0 +1,194 @@
+"""Edges as SVG: lines with an arrow at their effect, and the badges of what is assumed of them.
+
+How sure we are is the weight of the line: heavy, plain, dotted. What leads back is dashed. The head tells the type: a
+contribution is filled, a cause has two heads, and what something depends on is open.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from groundplan.purpose.model import Confidence, Edge, EdgeType
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
+from groundplan.purpose.picture.routing import Point, Route
+from groundplan.purpose.picture.shapes import number
+from groundplan.purpose.picture.subject import Arrow, Emphasis, by_weight
+from groundplan.purpose.picture.tokens import Paint
+from groundplan.purpose.picture.wording import escaped
+
+ROUND = 7.0  # of the corners of an edge that leads back
+# Where along its last curve a badge may stand; the first place that is free is taken.
+PLACES = (0.5, 0.62, 0.38, 0.74, 0.26)
+FURTHER = tuple(place / 40 for place in range(2, 39))
+
+
+class Line(NamedTuple):
+    """How an edge is drawn."""
+
+    colour: str
+    width: float
+    dash: str | None
+
+
+def line_of(edge: Edge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
+    """The line of an edge, by what it is, how sure we are, and how it stands in the picture."""
+    width = tokens.LINE_WIDTHS[edge.confidence]
+    dash = tokens.LOW_DASH if edge.confidence is Confidence.LOW else None
+    if edge.edge_type is EdgeType.FEEDBACK:
+        dash = tokens.FEEDBACK_DASH
+    match emphasis:
+        case Emphasis.PLAIN:
+            return Line("line", width, dash)
+        case Emphasis.STRONG:
+            return Line("line-strong", width + 0.9, dash)
+        case Emphasis.MUTED:
+            return Line("muted-line", 1.0, dash)
+        case Emphasis.ADDED:
+            return Line("added", width + 1.2, dash)
+        case Emphasis.CHANGED:
+            return Line("changed", width + 1.2, dash)
+        case Emphasis.REMOVED:
+            return Line("removed", width, tokens.REMOVED_DASH)
+
+
+class Occupied:
+    """Where badges stand already."""
+
+    def __init__(self) -> None:
+        self._cells: set[tuple[int, int]] = set()
+
+    def take(self, point: Point) -> bool:
+        """Whether the place was free; it is not any more."""
+        size = tokens.BADGE + 2
+        cell = (int(point[0] // size), int(point[1] // size))
+        near = {(cell[0] + dx, cell[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
+        if self._cells & near:
+            return False
+        self._cells.add(cell)
+        return True
+
+
+def arrow_svg(arrow: Arrow, route: Route, paint: Paint) -> str:
+    """An edge as SVG, without its badges."""
+    line = line_of(arrow.edge, arrow.emphasis)
+    colour = paint(line.colour)
+    dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
+    tip = route.points[-1]
+    return (
+        f'<g class="gp-edge" data-edge="{escaped(str(arrow.edge.name))}"><title>{escaped(_told(arrow))}</title>'
+        f'<path d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{number(line.width)}"{dash}/>'
+        f"{head_svg(arrow.edge.edge_type, tip, colour, paint)}</g>"
+    )
+
+
+def marks_svg(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str:
+    """What stands on an edge: the sign of its change, and the badge of what is assumed of it."""
+    sign = ""
+    if arrow.emphasis in SIGNS:
+        sign = sign_svg(arrow.emphasis, *_free_place(route, occupied), paint, plate="band")
+    return sign + _badges(arrow, route, paint, occupied)
+
+
+def _badges(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str:
+    """The worst of what is assumed of an edge, and how many more there are."""
+    if not arrow.badges:
+        return ""
+    worst, *others = by_weight(arrow.badges)
+    x, y = _free_place(route, occupied)
+    told = "\n".join([str(arrow.edge.name), *(badge_text(badge) for badge in arrow.badges)])
+    plate = f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(tokens.BADGE / 2 + 2.5)}" fill="{paint("band")}"/>'
+    more = (
+        f'<text x="{number(x + tokens.BADGE / 2 + 2)}" y="{number(y - 4)}" font-size="9" font-weight="700" '
+        f'fill="{paint("subtext")}">+{len(others)}</text>'
+        if others
+        else ""
+    )
+    return plate + badge_svg(worst, x, y, paint, told=told) + more
+
+
+def _free_place(route: Route, occupied: Occupied) -> Point:
+    places = _places(route)
+    return next((place for place in places if occupied.take(place)), places[0])
+
+
+def _places(route: Route) -> list[Point]:
+    """Where a mark may stand, the best place first: on the last piece of the way, else on those before it."""
+    if route.is_back:
+        (right, depth), (left, _) = route.points[2], route.points[3]
+        return [(left + (right - left) * share, depth) for share in (*PLACES, *FURTHER)]
+    pieces = list(pairwise(route.points))
+    return [_on_curve(start, end, share) for start, end in reversed(pieces) for share in PLACES]
+
+
+def _on_curve(start: Point, end: Point, share: float) -> Point:
+    """A point of the curve that is level at both ends."""
+    rest = 1 - share
+    middle = (start[0] + end[0]) / 2
+    x = rest**3 * start[0] + 3 * rest * share * middle + share**3 * end[0]
+    y = (rest**3 + 3 * rest**2 * share) * start[1] + (3 * rest * share**2 + share**3) * end[1]
+    return x, y
+
+
+def _path(route: Route) -> str:
+    points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
+    return _angular(points) if route.is_back else _curved(points)
+
+
+def _curved(points: list[Point]) -> str:
+    n = number
+    parts = [f"M{n(points[0][0])} {n(points[0][1])}"]
+    for (x1, y1), (x2, y2) in pairwise(points):
+        if y1 == y2:
+            parts.append(f"H{n(x2)}")
+        else:
+            middle = n((x1 + x2) / 2)
+            parts.append(f"C{middle} {n(y1)} {middle} {n(y2)} {n(x2)} {n(y2)}")
+    return "".join(parts)
+
+
+def _angular(points: list[Point]) -> str:
+    """A way of straight pieces with rounded corners."""
+    n = number
+    parts = [f"M{n(points[0][0])} {n(points[0][1])}"]
+    for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        into, out = _towards(corner, before), _towards(corner, after)
+        parts.append(f"L{n(into[0])} {n(into[1])}Q{n(corner[0])} {n(corner[1])} {n(out[0])} {n(out[1])}")
+    parts.append(f"L{n(points[-1][0])} {n(points[-1][1])}")
+    return "".join(parts)
+
+
+def _towards(corner: Point, other: Point) -> Point:
+    """The point at which a corner begins to be round."""
+    away = (other[0] - corner[0], other[1] - corner[1])
+    length = max(abs(away[0]), abs(away[1]), 0.1)
+    share = min(ROUND, length / 2) / length
+    return corner[0] + away[0] * share, corner[1] + away[1] * share
+
+
+def head_svg(edge_type: EdgeType, tip: Point, colour: str, paint: Paint) -> str:
+    """The head of an arrow."""
+    match edge_type:
+        case EdgeType.CAUSES:
+            return f'<path d="{_head(tip)}{_head((tip[0] - tokens.ARROW, tip[1]))}" fill="{colour}"/>'
+        case EdgeType.DEPENDS_ON:
+            return f'<path d="{_head(tip)}" fill="{paint("page")}" stroke="{colour}" stroke-width="1.3"/>'
+        case _:
+            return f'<path d="{_head(tip)}" fill="{colour}"/>'
+
+
+def _head(tip: Point) -> str:
+    x, y = tip
+    n, back, half = number, tokens.ARROW, tokens.ARROW * 0.6
+    return f"M{n(x)} {n(y)}L{n(x - back)} {n(y - half)}V{n(y + half)}Z"
+
+
+def _told(arrow: Arrow) -> str:
+    edge = arrow.edge
+    lines = [f"{edge.source} to {edge.target}, {edge.edge_type.lower().replace('_', ' ')}"]
+    if edge.confidence:
+        lines.append(f"confidence: {edge.confidence}")
+    lines += [text for text in (arrow.remark, edge.mechanism) if text]
+    lines += [badge_text(badge) for badge in arrow.badges]
+    return "\n".join(lines)

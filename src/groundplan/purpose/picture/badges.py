@@ -1,0 +1,43 @@
+"""Badges of assumptions: the shape tells the risk, the sign inside tells what reviews found. And signs of changes."""
+
+from __future__ import annotations
+
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.shapes import number, risk_path, status_path
+from groundplan.purpose.picture.subject import Badge, Emphasis
+from groundplan.purpose.picture.tokens import Paint
+from groundplan.purpose.picture.wording import escaped
+
+SIGNS = {Emphasis.ADDED: "+", Emphasis.REMOVED: "−", Emphasis.CHANGED: "~"}  # noqa: RUF001 - a real minus
+SIGN_PX = 13
+
+
+def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
+    """The sign of a change around its middle; on a dark ground it stands on a plate of its own."""
+    around = (
+        ""
+        if plate is None
+        else f'<circle cx="{number(x)}" cy="{number(y)}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
+    )
+    return (
+        f'{around}<circle cx="{number(x)}" cy="{number(y)}" r="{tokens.SIGN / 2}" fill="{paint(emphasis.value)}"/>'
+        f'<text x="{number(x)}" y="{number(y + SIGN_PX * 0.34)}" font-size="{SIGN_PX}" font-weight="700" '
+        f'fill="{paint("change-sign")}" text-anchor="middle">{SIGNS[emphasis]}</text>'
+    )
+
+
+def badge_svg(badge: Badge, x: float, y: float, paint: Paint, *, told: str | None = None) -> str:
+    """A badge around its middle; `told` is what a pointer shows."""
+    title = "" if told is None else f"<title>{escaped(told)}</title>"
+    lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the middle of a triangle lies lower
+    return (
+        f'<g class="gp-badge" data-key="{escaped(badge.key)}">{title}'
+        f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(tokens.RISK_COLOURS[badge.risk])}"/>'
+        f'<path d="{status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint("risk-sign")}" '
+        f'stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></g>'
+    )
+
+
+def badge_text(badge: Badge) -> str:
+    """What a badge stands for, in words."""
+    return f"{badge.key}, {tokens.RISK_NAMES[badge.risk]}, {tokens.STATUS_NAMES[badge.status]}: {badge.text}"

@@ -1,0 +1,201 @@
+"""A card: how much room its text needs, and how it is drawn into its box."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.purpose.model import NodeType
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
+from groundplan.purpose.picture.layout import Box, CardSize
+from groundplan.purpose.picture.shapes import card_path, fold_path, number
+from groundplan.purpose.picture.subject import Badge, Card, Emphasis, by_weight, counted
+from groundplan.purpose.picture.tokens import Paint
+from groundplan.purpose.picture.wording import cut, drawn, escaped, is_exact, width_of, wrapped
+
+NEARLY_FULL = 0.8  # of a line, beyond which its width is said, so that no font makes it wider
+BADGE_STEP = 6
+META_STEP = 8
+OWNER_ROOM_MIN = 24  # below which a name says nothing any more
+
+
+class Measured(NamedTuple):
+    """A card with its text in lines."""
+
+    card: Card
+    lines: list[str]
+    size: CardSize
+
+
+def measured(card: Card) -> Measured:
+    """How a card breaks its title, and how large that makes it."""
+    style = tokens.CARDS[card.node.node_type]
+    lines = wrapped(card.node.title, style.title_px, style.width - 2 * style.inset, style.lines_max)
+    height = 2 * tokens.CARD_PAD + tokens.META_HEIGHT + style.line_height * max(1, len(lines))
+    if card.badges:
+        height += tokens.FOOT_HEIGHT
+    return Measured(card, lines, CardSize(card.node.node_type, style.width, height))
+
+
+class _Look(NamedTuple):
+    fill: str
+    line: str
+    text: str
+    subtext: str
+    outline: float
+    dash: str | None = None
+
+
+def card_svg(one: Measured, box: Box, paint: Paint) -> str:
+    """A card as SVG."""
+    card = one.card
+    node = card.node
+    style = tokens.CARDS[node.node_type]
+    look = _look(card)
+    x, y, width, height = box
+    left, right = x + style.inset, x + width - style.inset
+    parts = [f'<g class="gp-card" data-key="{escaped(node.key)}"><title>{escaped(_told(card))}</title>']
+    dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
+    parts.append(
+        f'<path d="{card_path(node.node_type, x, y, width, height)}" fill="{paint(look.fill)}" '
+        f'stroke="{paint(look.line)}" stroke-width="{look.outline}" stroke-linejoin="round"{dash}/>'
+    )
+    if node.node_type is NodeType.OUTPUT:
+        parts.append(f'<path d="{fold_path(x, y, width, height)}" fill="none" stroke="{paint(look.line)}"/>')
+    # Letters that the table does not have may be wider than anybody can tell; what runs over is cut off.
+    is_clipped = not all(map(is_exact, (*one.lines, node.owner or "")))
+    if is_clipped:
+        parts.append(
+            f'<svg x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
+            f'viewBox="{number(x)} {number(y)} {number(width)} {number(height)}">'
+        )
+    # An output ends left of its folded corner up here.
+    end = right - tokens.CORNER / 2 if node.node_type is NodeType.OUTPUT else right
+    parts.append(_meta(card, left, end, y + tokens.CARD_PAD + tokens.KEY_PX, paint, look))
+    base = y + tokens.CARD_PAD + tokens.META_HEIGHT + style.title_px
+    decoration = ' text-decoration="line-through"' if card.emphasis is Emphasis.REMOVED else ""
+    room = width - 2 * style.inset
+    for line in one.lines:
+        wide = width_of(line, style.title_px)
+        exact = f' textLength="{number(wide)}"' if wide > room * NEARLY_FULL and is_exact(line) else ""
+        parts.append(_text(left, base, line, style.title_px, paint(look.text), bold=True, more=f"{decoration}{exact}"))
+        base += style.line_height
+    if card.badges:
+        middle = y + height - tokens.CARD_PAD - tokens.FOOT_HEIGHT / 2 + 5
+        parts.append(_foot(card, left, right, middle, paint, look))
+    parts.append("</svg></g>" if is_clipped else "</g>")
+    return "".join(parts)
+
+
+def _look(card: Card) -> _Look:
+    hue = tokens.TYPE_HUES[card.node.node_type]
+    is_goal = card.node.node_type is NodeType.GOAL
+    outline = tokens.CARDS[card.node.node_type].outline
+    text, subtext = ("goal-text", "goal-subtext") if is_goal else ("text", "subtext")
+    full = _Look(f"{hue}-fill", f"{hue}-line", text, subtext, outline)
+    match card.emphasis:
+        case Emphasis.PLAIN:
+            return full
+        case Emphasis.STRONG:
+            return full._replace(outline=outline + 1)
+        case Emphasis.MUTED:
+            return _Look("muted-fill", "muted-line", "muted-text", "muted-text", outline * 2 / 3)
+        case Emphasis.ADDED:
+            return full._replace(line="added", outline=outline + 1.5)
+        case Emphasis.CHANGED:
+            return full._replace(line="changed", outline=outline + 1.5)
+        case Emphasis.REMOVED:
+            return _Look("muted-fill", "removed", "muted-text", "muted-text", outline, tokens.REMOVED_DASH)
+
+
+def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _Look) -> str:
+    """The line above the title: the key, how many indicators there are, and who looks after it or what changed."""
+    node = card.node
+    parts = [_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
+    x = left + width_of(node.key, tokens.KEY_PX) + META_STEP
+    if card.indicators:
+        told = counted(card.indicators, "indicator")
+        parts.append(_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
+        x += width_of(told, tokens.BADGE_KEY_PX) + META_STEP
+    if card.emphasis in SIGNS:
+        plate = "goal-badge" if look.fill == "goal-fill" else None
+        parts.append(sign_svg(card.emphasis, right - tokens.SIGN / 2 + 2, base - 4, paint, plate=plate))
+    elif node.owner and right - x > OWNER_ROOM_MIN:
+        owner = cut(drawn(node.owner), tokens.KEY_PX, right - x)
+        parts.append(_text(right, base, owner, tokens.KEY_PX, paint(look.subtext), anchor="end"))
+    return "".join(parts)
+
+
+def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _Look) -> str:
+    """Badges, the worst first and as many as there is room for."""
+    parts: list[str] = []
+    shown = _fitting(by_weight(card.badges), right - left)
+    is_on_dark = card.node.node_type is NodeType.GOAL and look.fill != "muted-fill"
+    if is_on_dark:
+        wide = sum(map(_badge_width, shown)) + BADGE_STEP
+        parts.append(
+            f'<rect x="{number(left - BADGE_STEP / 2)}" y="{number(middle - tokens.BADGE / 2 - 2)}" '
+            f'width="{number(wide)}" height="{tokens.BADGE + 4}" rx="4" fill="{paint("goal-badge")}"/>'
+        )
+    x = left
+    for badge in shown:
+        parts.append(badge_svg(badge, x + tokens.BADGE / 2, middle, paint))
+        colour = paint("subtext" if is_on_dark else look.subtext)
+        struck = ' text-decoration="line-through"' if badge.emphasis is Emphasis.REMOVED else ""
+        parts.append(_text(x + tokens.BADGE + 3, middle + 4, _called(badge), tokens.BADGE_KEY_PX, colour, more=struck))
+        x += _badge_width(badge)
+    if len(shown) < len(card.badges):
+        parts.append(
+            _text(
+                x + BADGE_STEP,
+                middle + 4,
+                f"+{len(card.badges) - len(shown)}",
+                tokens.BADGE_KEY_PX,
+                paint(look.subtext),
+            )
+        )
+    return "".join(parts)
+
+
+def _fitting(badges: list[Badge], room: float) -> list[Badge]:
+    """The badges for which there is room, some of it being kept for how many more there are."""
+    if sum(map(_badge_width, badges)) <= room:
+        return badges
+    room -= width_of(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
+    shown: list[Badge] = []
+    for badge in badges:
+        room -= _badge_width(badge)
+        if room < 0:
+            break
+        shown.append(badge)
+    return shown
+
+
+def _badge_width(badge: Badge) -> float:
+    return tokens.BADGE + 3 + width_of(_called(badge), tokens.BADGE_KEY_PX) + BADGE_STEP
+
+
+def _called(badge: Badge) -> str:
+    """The key of a badge, with what became of it."""
+    sign = SIGNS.get(badge.emphasis)
+    return badge.key if sign is None else f"{badge.key} {sign}"
+
+
+def _told(card: Card) -> str:
+    """What a pointer shows, and what is read out."""
+    node = card.node
+    lines = [f"{node.key} ({node.node_type.lower()}): {node.title}"]
+    lines += [text for text in (card.remark, node.owner and f"owner: {node.owner}", node.description) if text]
+    lines += [badge_text(badge) for badge in card.badges]
+    return "\n".join(lines)
+
+
+def _text(
+    x: float, y: float, text: str, size: int, fill: str, *, bold: bool = False, anchor: str = "", more: str = ""
+) -> str:
+    weight = ' font-weight="700"' if bold else ""
+    end = f' text-anchor="{anchor}"' if anchor else ""
+    return (
+        f'<text x="{number(x)}" y="{number(y)}" font-size="{size}" fill="{fill}"{weight}{end}{more}>'
+        f"{escaped(text)}</text>"
+    )

@@ -1,0 +1,150 @@
+"""In which column a card stands: bands from left to right, and inside a band causes left of their effects.
+
+A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk in the order of
+keys closes them. A chain that is too long for that goes on in the first column, as text goes on in the next line. Where
+bands are so tall that the picture would not fit a page, they get more columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from groundplan.purpose.model import LEVELS, NodeType
+
+BANDS = tuple(sorted(LEVELS, key=LEVELS.__getitem__))
+
+WAYS = 12
+WAYS_LARGE = 3
+LARGE = 120  # cards
+CHAIN_COLUMNS_MAX = 16  # else a plan of a few hundred steps on one level would be as wide as a street
+
+Ends = tuple[int, int]
+
+
+class Columns(NamedTuple):
+    """Cards, by number, in columns, and the band of each column."""
+
+    of: list[int]
+    bands: list[NodeType]  # of each column
+
+
+class Sizes(NamedTuple):
+    """What is known of cards before they have a place, by number."""
+
+    types: Sequence[NodeType]
+    widths: Sequence[float]
+    heights: Sequence[float]
+
+
+def ways_to_stand(sizes: Sizes, causes: Sequence[Ends]) -> Iterator[Columns]:
+    """The columns of cards, given the causal edges: first with no band split, then with less and less in a column."""
+    members = {band: [number for number, type_ in enumerate(sizes.types) if type_ is band] for band in BANDS}
+    inside = {band: _opened(members[band], _within(members[band], causes)) for band in BANDS}
+    is_reached = {target for _, target in causes}
+    rows = max(map(len, members.values()), default=0)
+    is_large = len(sizes.types) > LARGE
+    for _ in range(WAYS_LARGE if is_large else WAYS):
+        ranked = [(band, _ranked(members[band], inside[band], is_reached, rows)) for band in BANDS]
+        yield _joined(len(sizes.types), ranked)
+        rows = rows // 2 if is_large else rows * 4 // 5
+        if rows < 1:
+            return
+
+
+def _within(members: list[int], causes: Sequence[Ends]) -> list[Ends]:
+    here = set(members)
+    return [ends for ends in causes if ends[0] in here and ends[1] in here and ends[0] != ends[1]]
+
+
+def _opened(members: list[int], edges: list[Ends]) -> list[Ends]:
+    """The edges without those that close a cycle, as a walk finds them."""
+    onward: dict[int, list[int]] = {}
+    for source, target in edges:
+        onward.setdefault(source, []).append(target)
+    seen: set[int] = set()
+    on_the_way: set[int] = set()
+    kept: list[Ends] = []
+    for start in members:
+        if start in seen:
+            continue
+        seen.add(start)
+        on_the_way.add(start)
+        walk = [(start, iter(onward.get(start, ())))]
+        while walk:
+            here, ahead = walk[-1]
+            for one in ahead:
+                if one in on_the_way:
+                    continue
+                kept.append((here, one))
+                if one not in seen:
+                    seen.add(one)
+                    on_the_way.add(one)
+                    walk.append((one, iter(onward.get(one, ()))))
+                    break
+            else:
+                on_the_way.discard(here)
+                walk.pop()
+    return kept
+
+
+def _ranked(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
+    """The column inside the band: behind what leads to it, and with room for it."""
+    before: dict[int, list[int]] = {number: [] for number in members}
+    after: dict[int, list[int]] = {number: [] for number in members}
+    for source, target in edges:
+        before[target].append(source)
+        after[source].append(target)
+    order = _in_order(members, before, after)
+    found: dict[int, int] = {}
+    taken: dict[int, int] = {}
+    for number in order:
+        column = max((found[one] + 1 for one in before[number]), default=0)
+        if column >= CHAIN_COLUMNS_MAX:
+            column = 0
+        while taken.get(column, 0) >= rows_max:
+            column += 1
+        found[number] = column
+        taken[column] = taken.get(column, 0) + 1
+    # What nothing leads to stands as near to its effects as it can: no edge of others has to pass it.
+    last = max(found.values(), default=0)
+    for number in reversed(order):
+        if number in is_reached:
+            continue
+        column = min((found[one] - 1 for one in after[number]), default=last)
+        while column > found[number] and taken.get(column, 0) >= rows_max:
+            column -= 1
+        if column > found[number]:
+            taken[found[number]] -= 1
+            taken[column] = taken.get(column, 0) + 1
+            found[number] = column
+    return found
+
+
+def _in_order(members: list[int], before: Mapping[int, list[int]], after: Mapping[int, list[int]]) -> list[int]:
+    """Causes before effects, else as they came."""
+    waits_for = {number: len(before[number]) for number in members}
+    ready = [number for number in members if not waits_for[number]]
+    order: list[int] = []
+    while ready:
+        order += ready
+        released = []
+        for number in ready:
+            for one in after[number]:
+                waits_for[one] -= 1
+                if not waits_for[one]:
+                    released.append(one)
+        ready = sorted(released)
+    return order
+
+
+def _joined(count: int, ranked: list[tuple[NodeType, dict[int, int]]]) -> Columns:
+    """Columns counted through all bands; those in which nothing stands are left out."""
+    of = [0] * count
+    bands: list[NodeType] = []
+    for band, ranks in ranked:
+        used = {rank: place for place, rank in enumerate(sorted(set(ranks.values())))}
+        for number, rank in ranks.items():
+            of[number] = len(bands) + used[rank]
+        bands += [band] * len(used)
+    return Columns(of, bands)

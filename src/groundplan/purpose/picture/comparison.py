@@ -1,0 +1,109 @@
+"""Two versions in one picture, by stable key: what came, what went, what is said otherwise; the rest steps back.
+
+An assumption or an indicator is no card of its own, so what happened to it shows at the card or the edge it is on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from groundplan.purpose.comparing.compare import Changed, Comparison, compare
+from groundplan.purpose.model import Content, edge_order, key_order
+from groundplan.purpose.picture.subject import Arrow, Badge, Card, Emphasis, Picture, plan
+from groundplan.purpose.theory import Theory
+
+Drawn = TypeVar("Drawn", Card, Arrow)
+Remarks = dict[str, list[str]]  # what happened, by the key or the name of what it happened to
+
+
+def comparison(before: Theory, after: Theory) -> Picture:
+    """Both versions at once."""
+    found = compare(before.content, after.content)
+    old, new = plan(before), plan(after)
+    marks = {key: mark for _, sort in found.sorts for key, mark in _marks(sort).items()}
+    remarks = _remarks(found, before.content, after.content)
+    gone = _gone(old, marks)
+
+    def shown(one: Drawn, name: str) -> Drawn:
+        badges = [badge._replace(emphasis=marks.get(badge.key, Emphasis.PLAIN)) for badge in one.badges]
+        told = remarks.get(name, [])
+        mark = marks.get(name) or (Emphasis.CHANGED if told else Emphasis.MUTED)
+        remark = "\n".join(told) or None
+        return one._replace(badges=badges + gone.get(name, []), emphasis=mark, remark=remark)
+
+    cards = {key: shown(card, key) for key, card in new.cards.items()}
+    cards |= {key: card._replace(emphasis=Emphasis.REMOVED) for key, card in old.cards.items() if key not in cards}
+    arrows = {str(arrow.edge.name): shown(arrow, str(arrow.edge.name)) for arrow in new.arrows}
+    removed = {one.key for one in found.edges.removed}
+    arrows |= {
+        name: arrow._replace(emphasis=Emphasis.REMOVED)
+        for arrow in old.arrows
+        if (name := str(arrow.edge.name)) in removed
+    }
+    return Picture(
+        after.project,
+        f"from {before.called} to {after.called} · {_counted(found)}",
+        dict(sorted(cards.items(), key=lambda one: key_order(one[0]))),
+        sorted(arrows.values(), key=lambda one: edge_order(one.edge.name)),
+        after.waivers,
+    )
+
+
+def _marks(sort: Any) -> dict[str, Emphasis]:
+    """What became of each thing of a sort, by key."""
+    return {
+        one.key: mark
+        for list_, mark in (
+            (sort.added, Emphasis.ADDED),
+            (sort.removed, Emphasis.REMOVED),
+            (sort.changed, Emphasis.CHANGED),
+        )
+        for one in list_
+    }
+
+
+def _remarks(found: Comparison, before: Content, after: Content) -> Remarks:
+    """What happened to nodes and edges themselves, and to what is on them."""
+    told: Remarks = {}
+    for changed in (*found.nodes.changed, *found.edges.changed):
+        told.setdefault(changed.key, []).append(_said_otherwise("changed", changed))
+    places = _places(before) | _places(after)
+    for sort in (found.assumptions, found.indicators):
+        said = {key: f"{key} {mark}" for key, mark in _marks(sort).items()}
+        said |= {one.key: _said_otherwise(f"{one.key} changed", one) for one in sort.changed}
+        for key, text in said.items():
+            told.setdefault(places[key], []).append(text)
+    return told
+
+
+def _said_otherwise(what: str, changed: Changed) -> str:
+    return f"{what}: {', '.join(change.field for change in changed.fields)}"
+
+
+def _places(content: Content) -> dict[str, str]:
+    """What assumptions and indicators are on, by key."""
+    found = {one.key: str(one.edge or one.node) for one in content.assumptions.values()}
+    return found | {one.key: one.node for one in content.indicators.values()}
+
+
+def _gone(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
+    """The badges that are not there any more, by what they were on."""
+    on = {key: card.badges for key, card in old.cards.items()}
+    on |= {str(arrow.edge.name): arrow.badges for arrow in old.arrows}
+    return {
+        name: [
+            badge._replace(emphasis=Emphasis.REMOVED) for badge in badges if marks.get(badge.key) is Emphasis.REMOVED
+        ]
+        for name, badges in on.items()
+    }
+
+
+def _counted(found: Comparison) -> str:
+    """How much happened to each sort of thing to which something did."""
+    told = []
+    for name, sort in found.sorts:
+        counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))
+        said = [f"{len(list_)} {word}" for list_, word in counts if list_]
+        if said:
+            told.append(f"{name.lower()} {', '.join(said)}")
+    return "; ".join(told) or "nothing changed"

@@ -1,0 +1,143 @@
+"""Where everything of a picture stands: cards in columns, columns in bands, edges between and around them.
+
+    columns → lanes → order → heights → routes
+
+Nothing here knows what is drawn; cards are sizes and edges are pairs. The same input gives the same layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from groundplan.purpose.model import EdgeName, NodeType
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.columns import Columns, Ends, Sizes, ways_to_stand
+from groundplan.purpose.picture.lanes import Lanes, lanes_of
+from groundplan.purpose.picture.ordering import ordered
+from groundplan.purpose.picture.placing import packed_height, placed
+from groundplan.purpose.picture.routing import Route, Stage, routes_of
+
+# What stands in two columns is harder to read as one list, so splitting a band must make the whole clearly larger.
+WORTH_SPLITTING = 1.06
+
+
+class Box(NamedTuple):
+    """Where a card stands."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+
+class Band(NamedTuple):
+    """The part of the picture in which cards of one type stand."""
+
+    node_type: NodeType
+    x: float
+    width: float
+
+
+class Layout(NamedTuple):
+    """Where everything stands. Cards fill `height`; edges that lead back run below it, down to `depth`."""
+
+    boxes: dict[str, Box]
+    bands: list[Band]
+    routes: dict[EdgeName, Route]
+    width: float
+    height: float
+    depth: float
+
+
+class CardSize(NamedTuple):
+    """A card that needs a place."""
+
+    node_type: NodeType
+    width: float
+    height: float
+
+
+def layout_of(
+    cards: Mapping[str, CardSize],
+    edges: Sequence[EdgeName],
+    causal: Sequence[EdgeName],
+    bundles: Sequence[bool] | None = None,
+) -> Layout:
+    """A place for every card and a way for every edge between them; only causal edges decide where cards stand.
+
+    Edges of one card run together; `bundles` tells which of them belong together, else all do.
+    """
+    numbers = {key: number for number, key in enumerate(cards)}
+    sizes = Sizes(*(list(column) for column in zip(*cards.values(), strict=True))) if cards else Sizes([], [], [])
+
+    def ends(name: EdgeName) -> Ends:
+        return numbers[name.source], numbers[name.target]
+
+    pairs = [ends(name) for name in edges]
+    together = [False] * len(pairs) if bundles is None else bundles
+    columns, lanes, stage = _standing(sizes, pairs, [ends(name) for name in causal], together)
+    order = ordered(lanes, len(columns.bands))
+    middles, height = placed(lanes, order, sizes.heights)
+    routes, depth = routes_of(stage, lanes, middles, pairs, sizes, height)
+    boxes = {}
+    for key, number in numbers.items():
+        left = stage.lefts[columns.of[number]]
+        wide, tall = sizes.widths[number], sizes.heights[number]
+        boxes[key] = Box(round(left, 1), round(middles[number] - tall / 2, 1), wide, tall)
+    return Layout(boxes, _bands(columns, stage), dict(zip(edges, routes, strict=True)), stage.width, height, depth)
+
+
+def _standing(
+    sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
+) -> tuple[Columns, Lanes, Stage]:
+    """Of the ways in which cards can stand, the one that is largest on a page, if that is worth splitting a band."""
+    best: tuple[Columns, Lanes, Stage] | None = None
+    best_fit = 0.0
+    for columns in ways_to_stand(sizes, causes):
+        lanes = lanes_of(columns.of, pairs, bundles)
+        stage = _staged(columns, lanes, sizes)
+        width = stage.width + 2 * tokens.MARGIN
+        height = packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
+        height += lanes.passing.count(None) * tokens.BACK_LANE
+        fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
+        if best is None or fit > best_fit * WORTH_SPLITTING:
+            best, best_fit = (columns, lanes, stage), fit
+    assert best is not None  # noqa: S101 - there is at least one way
+    return best
+
+
+def _staged(columns: Columns, lanes: Lanes, sizes: Sizes) -> Stage:
+    """The left and right of every column. Between columns there is the more room the more edges go there."""
+    widths = [0.0] * len(columns.bands)
+    for number, column in enumerate(columns.of):
+        widths[column] = max(widths[column], sizes.widths[number])
+    between = [0] * len(widths)
+    for source, _ in lanes.links:
+        between[lanes.columns[source]] += 1
+    lefts: list[float] = []
+    rights: list[float] = []
+    x = float(tokens.BAND_PAD)
+    for column, width in enumerate(widths):
+        if column:
+            same = columns.bands[column] is columns.bands[column - 1]
+            more = min(between[column - 1] * tokens.GUTTER_PER_EDGE, tokens.GUTTER_MORE_MAX)
+            x += more + (tokens.GUTTER if same else tokens.GUTTER_BETWEEN_BANDS)
+        lefts.append(round(x, 1))
+        x += width
+        rights.append(round(x, 1))
+    return Stage(lefts, rights, round(x + tokens.BAND_PAD, 1))
+
+
+def _bands(columns: Columns, stage: Stage) -> list[Band]:
+    """The bands, each as wide as its columns."""
+    found: list[Band] = []
+    for node_type in dict.fromkeys(columns.bands):
+        mine = [column for column, band in enumerate(columns.bands) if band is node_type]
+        left, right = stage.lefts[mine[0]] - tokens.BAND_PAD, stage.rights[mine[-1]] + tokens.BAND_PAD
+        found.append(Band(node_type, round(left, 1), round(right - left, 1)))
+    return found

@@ -1,0 +1,163 @@
+"""What stands below the picture: what its shapes and lines mean, as far as they occur, and what was waived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from groundplan.purpose.model import AssumptionStatus, Confidence, Edge, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.observed import Waiver
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.arrows import head_svg, line_of
+from groundplan.purpose.picture.badges import sign_svg
+from groundplan.purpose.picture.shapes import card_path, number, risk_path, status_path
+from groundplan.purpose.picture.subject import Arrow, Card, Emphasis, Picture
+from groundplan.purpose.picture.tokens import Paint
+from groundplan.purpose.picture.wording import escaped, width_of, wrapped
+
+ROW = 24
+STEP = 22  # between two entries
+SYMBOL = 30  # room of one
+WAIVER_LINES_MAX = 1_000  # more than the longest reason needs: a waiver is never cut
+FEEDBACK = "feedback"
+UNSAID = "confidence not said"
+_LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), UNSAID, FEEDBACK)
+
+_TYPE_NAMES = {
+    NodeType.ACTIVITY: "activity",
+    NodeType.OUTPUT: "output",
+    NodeType.OUTCOME: "outcome",
+    NodeType.GOAL: "goal",
+}
+_HEADS = {
+    EdgeType.CONTRIBUTES_TO: "contributes to",
+    EdgeType.CAUSES: "causes",
+    EdgeType.DEPENDS_ON: "is needed by",
+}
+_CHANGES = {Emphasis.ADDED: "added", Emphasis.REMOVED: "removed", Emphasis.CHANGED: "changed"}
+
+Symbol = Callable[[float, float], str]
+
+
+class Below(NamedTuple):
+    """Something that was drawn below the picture, and where it ends."""
+
+    svg: str
+    bottom: float
+
+
+def legend_svg(picture: Picture, left: float, top: float, width: float, paint: Paint) -> Below:
+    """What there is to explain, in as many rows as that needs."""
+    parts: list[str] = []
+    x, y = left, top + ROW / 2
+    for symbol, name in _entries(picture, paint):
+        wide = SYMBOL + width_of(name, tokens.LEGEND_PX) + STEP
+        if x > left and x + wide > left + width:
+            x, y = left, y + ROW
+        parts.append(symbol(x, y))
+        parts.append(
+            f'<text x="{number(x + SYMBOL)}" y="{number(y + 4)}" font-size="{tokens.LEGEND_PX}" '
+            f'fill="{paint("subtext")}">{name}</text>'
+        )
+        x += wide
+    return Below(f'<g class="gp-legend">{"".join(parts)}</g>', y + ROW / 2 if parts else top)
+
+
+def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> Below:
+    """What somebody answers for: a waiver is the only way past a check, so no picture hides it."""
+    parts: list[str] = []
+    y = top + (tokens.LEGEND_PX if waivers else 0)
+    for waiver in waivers:
+        about = f" ({', '.join(waiver.refs)})" if waiver.refs else ""
+        said = f"Waived until {waiver.due} by {waiver.owner}: {waiver.code}{about}. {waiver.reason}"
+        for line in wrapped(said, tokens.LEGEND_PX, width, WAIVER_LINES_MAX):
+            y += tokens.LEGEND_PX + 5
+            parts.append(
+                f'<text x="{number(left)}" y="{number(y)}" font-size="{tokens.LEGEND_PX}" '
+                f'fill="{paint("subtext")}">{escaped(line)}</text>'
+            )
+    return Below(f'<g class="gp-waivers">{"".join(parts)}</g>' if parts else "", y)
+
+
+def _entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
+    for node_type, name in _TYPE_NAMES.items():
+        if picture.of_type(node_type):
+            yield _card(node_type, paint), name
+    things: list[Card | Arrow] = [*picture.cards.values(), *picture.arrows]
+    badges = [badge for thing in things for badge in thing.badges]
+    risks = {badge.risk for badge in badges}
+    for risk, name in tokens.RISK_NAMES.items():
+        if risk in risks:
+            yield _badge(risk, paint), f"assumption, {name}"
+    statuses = {badge.status for badge in badges}
+    for status, name in tokens.STATUS_NAMES.items():
+        if status in statuses:
+            yield _finding(status, paint), name
+    lines = {_line_name(arrow.edge): arrow.edge for arrow in reversed(picture.arrows)}
+    for name in _LINE_NAMES:
+        if name in lines:
+            yield _line(lines[name], paint), name
+    types = {arrow.edge.edge_type for arrow in picture.arrows}
+    for edge_type, name in _HEADS.items():
+        if edge_type in types and len(types - {EdgeType.FEEDBACK}) > 1:
+            yield _head(edge_type, paint), name
+    emphases = {thing.emphasis for thing in things}
+    for emphasis, name in _CHANGES.items():
+        if emphasis in emphases:
+            yield _change(emphasis, paint), name
+
+
+def _line_name(edge: Edge) -> str:
+    if edge.edge_type is EdgeType.FEEDBACK:
+        return FEEDBACK
+    return f"{edge.confidence} confidence" if edge.confidence else UNSAID
+
+
+def _card(node_type: NodeType, paint: Paint) -> Symbol:
+    hue = tokens.TYPE_HUES[node_type]
+
+    def symbol(x: float, y: float) -> str:
+        return (
+            f'<path d="{card_path(node_type, x, y - 8, 24, 16)}" fill="{paint(f"{hue}-fill")}" '
+            f'stroke="{paint(f"{hue}-line")}" stroke-width="1.5"/>'
+        )
+
+    return symbol
+
+
+def _badge(risk: RiskLevel | None, paint: Paint) -> Symbol:
+    """A shape without the sign that would tell what a review found."""
+    colour = tokens.RISK_COLOURS[risk]
+    return lambda x, y: f'<path d="{risk_path(risk, x + 14, y, tokens.BADGE)}" fill="{paint(colour)}"/>'
+
+
+def _finding(status: AssumptionStatus, paint: Paint) -> Symbol:
+    """A sign without the shape that would tell a risk."""
+    return lambda x, y: (
+        f'<path d="{status_path(status, x + 14, y)}" fill="none" stroke="{paint("subtext")}" stroke-width="1.8" '
+        f'stroke-linecap="round" stroke-linejoin="round"/>'
+    )
+
+
+def _line(edge: Edge, paint: Paint) -> Symbol:
+    line = line_of(edge)
+
+    def symbol(x: float, y: float) -> str:
+        dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
+        return (
+            f'<path d="M{number(x)} {number(y)}h24" stroke="{paint(line.colour)}" '
+            f'stroke-width="{number(line.width)}"{dash}/>'
+        )
+
+    return symbol
+
+
+def _head(edge_type: EdgeType, paint: Paint) -> Symbol:
+    return lambda x, y: (
+        f'<path d="M{number(x)} {number(y)}h16" stroke="{paint("line")}" stroke-width="1.7"/>'
+        + head_svg(edge_type, (x + 24, y), paint("line"), paint)
+    )
+
+
+def _change(emphasis: Emphasis, paint: Paint) -> Symbol:
+    return lambda x, y: sign_svg(emphasis, x + 14, y, paint)

@@ -1,0 +1,86 @@
+"""The ways of edges: curves between columns, straight through the lanes, and round below for those that lead back.
+
+A curve never leaves the room between two columns, where no card stands, and a lane is kept free of cards; so no edge
+crosses a card, however long it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.columns import Ends, Sizes
+from groundplan.purpose.picture.lanes import Lanes
+
+PORTS_APART_MAX = 12.0  # where edges come in at one card
+PORT_INSET = 8.0  # from the corners of a card
+BACK_DISTANCE = 12.0  # of an edge that leads back, from the cards it leaves and enters
+BACK_SPREAD = 3.0
+BACK_SPREADS = 8
+
+Point = tuple[float, float]
+
+
+class Stage(NamedTuple):
+    """Where columns stand."""
+
+    lefts: list[float]
+    rights: list[float]
+    width: float
+
+
+class Route(NamedTuple):
+    """The way of an edge: points that it goes through, by curves (level where they begin and end) or straight."""
+
+    points: list[Point]
+    is_back: bool
+
+
+def routes_of(
+    stage: Stage, lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes, height: float
+) -> tuple[list[Route], float]:
+    """The way of every edge, and how far down those reach that lead back."""
+    ports = _ports(lanes, middles, edges, sizes)
+    routes: list[Route] = []
+    backward = 0
+    depth = height
+    for number, (source, target) in enumerate(edges):
+        passed = lanes.passing[number]
+        first, last = lanes.columns[source], lanes.columns[target]
+        start = (stage.lefts[first] + sizes.widths[source], middles[source])
+        end = (stage.lefts[last], ports[number])
+        if passed is None:
+            depth = height + BACK_DISTANCE + tokens.BACK_LANE * (backward + 1)
+            aside = BACK_DISTANCE + BACK_SPREAD * (backward % BACK_SPREADS)
+            right, left = stage.rights[first] + aside, end[0] - aside
+            points = [start, (right, start[1]), (right, depth), (left, depth), (left, end[1]), end]
+            backward += 1
+        else:
+            points = [start]
+            if start[0] < stage.rights[first]:
+                points.append((stage.rights[first], start[1]))  # past wider cards of its column
+            for lane in passed:
+                column = lanes.columns[lane]
+                points += [(stage.lefts[column], middles[lane]), (stage.rights[column], middles[lane])]
+            points.append(end)
+        routes.append(Route([(round(x, 1), round(y, 1)) for x, y in points], passed is None))
+    return routes, depth
+
+
+def _ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes) -> list[float]:
+    """How high every edge comes in at its card: side by side, in the order of where they come from."""
+    coming: dict[int, list[tuple[float, int]]] = {}
+    for number, (source, target) in enumerate(edges):
+        passed = lanes.passing[number]
+        # What leads back comes from below.
+        before = float("inf") if passed is None else middles[passed[-1] if passed else source]
+        coming.setdefault(target, []).append((before, number))
+    found = [0.0] * len(edges)
+    for target, several in coming.items():
+        room = sizes.heights[target] - 2 * PORT_INSET
+        apart = min(PORTS_APART_MAX, room / len(several))
+        top = middles[target] - apart * (len(several) - 1) / 2
+        for place, (_, number) in enumerate(sorted(several)):
+            found[number] = top + apart * place
+    return found

@@ -1,0 +1,94 @@
+"""The shapes of the picture: one for each type of card, one for each level of risk, one for each sign.
+
+They differ without colour: an activity points on, an output has a folded corner, an outcome is round, a goal is cut at
+its corners and heavy. High risk is an octagon, medium a triangle, low a circle, and what nobody said a square.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sin
+
+from groundplan.purpose.model import AssumptionStatus, NodeType, RiskLevel
+from groundplan.purpose.picture.tokens import CORNER
+
+
+def number(value: float) -> str:
+    """A coordinate, as short as it can be written."""
+    whole = int(value)
+    return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
+
+
+def card_path(node_type: NodeType, x: float, y: float, width: float, height: float) -> str:
+    """The outline of a card, inside its box."""
+    right, bottom = x + width, y + height
+    corner = min(CORNER, height / 2)
+    n = number
+    match node_type:
+        case NodeType.ACTIVITY:
+            tip = corner * 0.8
+            return (
+                f"M{n(x)} {n(y)}H{n(right - tip)}L{n(right)} {n(y + height / 2)}L{n(right - tip)} {n(bottom)}H{n(x)}Z"
+            )
+        case NodeType.OUTPUT:
+            return f"M{n(x)} {n(y)}H{n(right - corner)}L{n(right)} {n(y + corner)}V{n(bottom)}H{n(x)}Z"
+        case NodeType.OUTCOME:
+            arc = f"A{n(corner)} {n(corner)} 0 0 1"
+            return (
+                f"M{n(x + corner)} {n(y)}H{n(right - corner)}{arc} {n(right)} {n(y + corner)}V{n(bottom - corner)}"
+                f"{arc} {n(right - corner)} {n(bottom)}H{n(x + corner)}{arc} {n(x)} {n(bottom - corner)}"
+                f"V{n(y + corner)}{arc} {n(x + corner)} {n(y)}Z"
+            )
+        case NodeType.GOAL:
+            return (
+                f"M{n(x + corner)} {n(y)}H{n(right - corner)}L{n(right)} {n(y + corner)}V{n(bottom - corner)}"
+                f"L{n(right - corner)} {n(bottom)}H{n(x + corner)}L{n(x)} {n(bottom - corner)}V{n(y + corner)}Z"
+            )
+
+
+def fold_path(x: float, y: float, width: float, height: float) -> str:
+    """The folded corner of an output."""
+    corner = min(CORNER, height / 2)
+    right = x + width
+    return f"M{number(right - corner)} {number(y)}V{number(y + corner)}H{number(right)}"
+
+
+def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
+    """The shape of a badge around its middle."""
+    half = size / 2
+    n = number
+    match risk:
+        case RiskLevel.HIGH:
+            return _polygon(x, y, half * 1.08, 8, turned=pi / 8)
+        case RiskLevel.MEDIUM:
+            top, bottom = y - half * 1.05, y + half * 0.85
+            return f"M{n(x)} {n(top)}L{n(x + half * 1.2)} {n(bottom)}H{n(x - half * 1.2)}Z"
+        case RiskLevel.LOW:
+            return (
+                f"M{n(x - half)} {n(y)}A{n(half)} {n(half)} 0 1 1 {n(x + half)} {n(y)}"
+                f"A{n(half)} {n(half)} 0 1 1 {n(x - half)} {n(y)}Z"
+            )
+        case None:
+            side = half * 0.9
+            return f"M{n(x - side)} {n(y - side)}H{n(x + side)}V{n(y + side)}H{n(x - side)}Z"
+
+
+def status_path(status: AssumptionStatus, x: float, y: float) -> str:
+    """The sign inside a badge, as strokes: a question, a hook, a call, a cross."""
+    n = number
+    match status:
+        case AssumptionStatus.UNTESTED:
+            return f"M{n(x - 1.8)} {n(y - 2)}a1.9 1.9 0 1 1 2.7 1.6q-.9 .5 -.9 1.4M{n(x)} {n(y + 3.2)}v.1"
+        case AssumptionStatus.HOLDING:
+            return f"M{n(x - 2.8)} {n(y + 0.2)}l2 2.1l3.7 -4.4"
+        case AssumptionStatus.AT_RISK:
+            return f"M{n(x)} {n(y - 3.2)}v3.8m0 2.5v.1"
+        case AssumptionStatus.REFUTED:
+            return f"M{n(x - 2.3)} {n(y - 2.3)}l4.6 4.6m0 -4.6l-4.6 4.6"
+
+
+def _polygon(x: float, y: float, radius: float, corners: int, *, turned: float) -> str:
+    points = (
+        (x + radius * cos(turned + 2 * pi * place / corners), y + radius * sin(turned + 2 * pi * place / corners))
+        for place in range(corners)
+    )
+    return "M" + "L".join(f"{number(px)} {number(py)}" for px, py in points) + "Z"

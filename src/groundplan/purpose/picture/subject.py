@@ -1,0 +1,163 @@
+"""What a picture is of: a whole plan, the ways through one node, or what changed between two versions.
+
+plan(theory)                 everything as it is
+pathway(theory, "OC1")       what leads to OC1 and what it leads to; everything else steps back
+comparison(before, after)    both at once: what came, what went, what is said otherwise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from groundplan.purpose.model import (
+    Assumption,
+    AssumptionStatus,
+    Edge,
+    EdgeName,
+    Node,
+    NodeType,
+    RiskLevel,
+    key_order,
+)
+from groundplan.purpose.observed import Waiver
+from groundplan.purpose.theory import Theory
+
+
+class Emphasis(StrEnum):
+    """How a thing stands in the picture."""
+
+    PLAIN = "plain"
+    STRONG = "strong"
+    MUTED = "muted"
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class Badge(NamedTuple):
+    """What is assumed of a node or an edge."""
+
+    key: str
+    text: str
+    risk: RiskLevel | None
+    status: AssumptionStatus
+    emphasis: Emphasis = Emphasis.PLAIN
+
+
+class Card(NamedTuple):
+    """A node to be drawn."""
+
+    node: Node
+    badges: list[Badge]
+    indicators: int
+    emphasis: Emphasis = Emphasis.PLAIN
+    remark: str | None = None  # what a pointer shows beside the rest
+
+
+class Arrow(NamedTuple):
+    """An edge to be drawn."""
+
+    edge: Edge
+    badges: list[Badge]
+    emphasis: Emphasis = Emphasis.PLAIN
+    remark: str | None = None
+
+
+class Picture(NamedTuple):
+    """What is to be drawn. Cards are in the order of keys, arrows in the order of names."""
+
+    title: str
+    subtitle: str
+    cards: dict[str, Card]
+    arrows: list[Arrow]
+    waivers: list[Waiver]
+
+    def of_type(self, node_type: NodeType) -> list[Card]:
+        """The cards of one type."""
+        return [card for card in self.cards.values() if card.node.node_type is node_type]
+
+
+# The worst first: it is what a reader must not miss.
+_RISK_ORDER: list[RiskLevel | None] = [RiskLevel.HIGH, RiskLevel.MEDIUM, RiskLevel.LOW, None]
+_STATUS_ORDER = [
+    AssumptionStatus.REFUTED,
+    AssumptionStatus.AT_RISK,
+    AssumptionStatus.UNTESTED,
+    AssumptionStatus.HOLDING,
+]
+
+
+def by_weight(badges: Iterable[Badge]) -> list[Badge]:
+    """Badges with the worst first."""
+    return sorted(
+        badges, key=lambda one: (_STATUS_ORDER.index(one.status), _RISK_ORDER.index(one.risk), key_order(one.key))
+    )
+
+
+def plan(theory: Theory) -> Picture:
+    """A theory as it is."""
+    assumed = theory.assumed()
+    measured = theory.measured()
+
+    def badges(on: str | EdgeName) -> list[Badge]:
+        return [_badge(theory, one) for one in assumed.get(on, ())]
+
+    cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
+    # Should somebody have got round the database, an edge may have an end in no version.
+    edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
+    arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
+    subtitle = f"{theory.called} · {counted(len(cards), 'node')}, {counted(len(arrows), 'edge')}"
+    if theory.content.assumptions:
+        subtitle += f" · {counted(len(theory.content.assumptions), 'assumption')}"
+    if theory.published_at is not None:
+        subtitle += f" · published {theory.published_at[:10]}"
+    return Picture(theory.project, subtitle, cards, arrows, theory.waivers)
+
+
+def pathway(theory: Theory, key: str) -> Picture:
+    """What leads to a node and what it leads to, along causal edges; everything else is muted."""
+    whole = plan(theory)
+    causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
+    above = _reached(key, [(edge.source, edge.target) for edge in causal])
+    below = _reached(key, [(edge.target, edge.source) for edge in causal])
+
+    def on_the_way(edge: Edge) -> bool:
+        inside = (edge.source in above and edge.target in above) or (edge.source in below and edge.target in below)
+        return edge.is_causal and inside
+
+    strong = above | below
+    cards = {
+        one: card._replace(emphasis=Emphasis.STRONG if one in strong else Emphasis.MUTED)
+        for one, card in whole.cards.items()
+    }
+    arrows = [
+        arrow._replace(emphasis=Emphasis.STRONG if on_the_way(arrow.edge) else Emphasis.MUTED) for arrow in whole.arrows
+    ]
+    subtitle = f"{theory.called} · what leads to {key} and what it leads to: {counted(len(strong), 'node')}"
+    return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows)
+
+
+def _badge(theory: Theory, one: Assumption) -> Badge:
+    return Badge(one.key, one.assumption_text, one.risk_level, theory.status_of(one.key))
+
+
+def _reached(start: str, pairs: list[tuple[str, str]]) -> set[str]:
+    """Everything that can be reached, the beginning included."""
+    onward: dict[str, list[str]] = {}
+    for source, target in pairs:
+        onward.setdefault(source, []).append(target)
+    found = {start}
+    waiting = [start]
+    while waiting:
+        for one in onward.get(waiting.pop(), ()):
+            if one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found
+
+
+def counted(count: int, thing: str) -> str:
+    """A number of things, in words."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,0 +1,92 @@
+"""The one renderer: a picture as SVG, for the page, the command line, REST and print alike."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.arrows import Occupied, arrow_svg, marks_svg
+from groundplan.purpose.picture.cards import card_svg, measured
+from groundplan.purpose.picture.layout import Band, layout_of
+from groundplan.purpose.picture.legend import legend_svg, waivers_svg
+from groundplan.purpose.picture.shapes import number
+from groundplan.purpose.picture.subject import Emphasis, Picture
+from groundplan.purpose.picture.tokens import Paint, Theme
+from groundplan.purpose.picture.wording import cut, drawn, escaped
+
+WIDTH_MIN = 720
+# What lies over what: that which matters is drawn last.
+_LAYERS = (Emphasis.MUTED, Emphasis.PLAIN, Emphasis.REMOVED, Emphasis.CHANGED, Emphasis.ADDED, Emphasis.STRONG)
+
+
+class Drawn(NamedTuple):
+    """A picture that was drawn, and how large it is."""
+
+    svg: str
+    width: int
+    height: int
+
+
+def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> Drawn:
+    """A picture as SVG. The same picture gives the same bytes."""
+    paint = tokens.paint(theme)
+    cards = {key: measured(card) for key, card in picture.cards.items()}
+    names = [arrow.edge.name for arrow in picture.arrows]
+    causal = [arrow.edge.name for arrow in picture.arrows if arrow.edge.is_causal]
+    # What went has lanes of its own, so that it does not lie below what came.
+    bundles = [arrow.emphasis is Emphasis.REMOVED for arrow in picture.arrows]
+    layout = layout_of({key: one.size for key, one in cards.items()}, names, causal, bundles)
+    width = max(layout.width + 2 * tokens.MARGIN, WIDTH_MIN)
+    top = tokens.MARGIN + tokens.HEADER_HEIGHT + tokens.BAND_HEADER_HEIGHT
+    # Where there are few cards, they stand in the middle.
+    left = (width - layout.width) / 2
+    below = layout.depth + tokens.BAND_PAD + tokens.MARGIN
+    legend = legend_svg(picture, tokens.MARGIN, top + below, width - 2 * tokens.MARGIN, paint)
+    waivers = waivers_svg(picture.waivers, tokens.MARGIN, legend.bottom, width - 2 * tokens.MARGIN, paint)
+    height = waivers.bottom + tokens.MARGIN
+    size = Drawn("", round(width + 0.5), round(height + 0.5))
+    parts = [_opening(picture, size, theme, paint), _heading(picture, width, paint)]
+    parts.append(f'<g transform="translate({number(left)} {number(top)})">')
+    parts += [_band(band, layout.height, len(picture.of_type(band.node_type)), paint) for band in layout.bands]
+    by_layer = sorted(picture.arrows, key=lambda arrow: _LAYERS.index(arrow.emphasis))
+    parts += [arrow_svg(arrow, layout.routes[arrow.edge.name], paint) for arrow in by_layer]
+    parts += [card_svg(one, layout.boxes[key], paint) for key, one in cards.items()]
+    occupied = Occupied()
+    parts += [marks_svg(arrow, layout.routes[arrow.edge.name], paint, occupied) for arrow in by_layer[::-1]]
+    parts += ["</g>", legend.svg, waivers.svg, "</svg>\n"]
+    return size._replace(svg="".join(parts))
+
+
+def _opening(picture: Picture, size: Drawn, theme: Theme, paint: Paint) -> str:
+    style = f"<style>{tokens.css_variables()}</style>" if theme is Theme.AUTO else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
+        f'viewBox="0 0 {size.width} {size.height}" role="img" font-family="{tokens.FONT}" data-format="1">'
+        f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.subtitle)}</desc>{style}"
+        f'<rect width="{size.width}" height="{size.height}" fill="{paint("page")}"/>'
+    )
+
+
+def _heading(picture: Picture, width: float, paint: Paint) -> str:
+    x, y = tokens.MARGIN, tokens.MARGIN + tokens.TITLE_PX
+    room = width - 2 * tokens.MARGIN
+    title = cut(drawn(picture.title), tokens.TITLE_PX, room)
+    subtitle = cut(drawn(picture.subtitle), tokens.SUBTITLE_PX, room)
+    return (
+        f'<text x="{x}" y="{y}" font-size="{tokens.TITLE_PX}" font-weight="700" fill="{paint("heading")}">'
+        f"{escaped(title)}</text>"
+        f'<text x="{x}" y="{y + 22}" font-size="{tokens.SUBTITLE_PX}" fill="{paint("subtext")}">'
+        f"{escaped(subtitle)}</text>"
+    )
+
+
+def _band(band: Band, height: float, count: int, paint: Paint) -> str:
+    """The ground on which cards of one type stand, with its name above."""
+    name = cut(f"{tokens.BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD)
+    y = -tokens.BAND_HEADER_HEIGHT
+    return (
+        f'<rect class="gp-band" x="{number(band.x)}" y="{y}" width="{number(band.width)}" '
+        f'height="{number(height + tokens.BAND_HEADER_HEIGHT + tokens.BAND_PAD)}" rx="10" fill="{paint("band")}"/>'
+        f'<text x="{number(band.x + tokens.BAND_PAD)}" y="{y + 21}" font-size="{tokens.BAND_PX}" font-weight="700" '
+        f'fill="{paint("subtext")}">{escaped(name)}</text>'
+    )

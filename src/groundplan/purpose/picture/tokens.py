@@ -1,0 +1,212 @@
+"""Everything the picture is made of that somebody might want to change: colours, sizes of type, spacing.
+
+One table. A page takes the colours as CSS variables and can switch between light and dark; a file takes them resolved.
+Green, amber and red belong to risk, so types and changes keep to hues from blue to magenta. Nothing is told by colour
+alone: types differ in shape, risks in shape, states of review in their sign, changes in sign and outline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from groundplan.purpose.model import AssumptionStatus, Confidence, NodeType, RiskLevel
+
+PREFIX = "--gp-"
+
+
+class Theme(StrEnum):
+    """What a picture is drawn for. `auto` follows the reader's own setting, where a viewer has one."""
+
+    LIGHT = "light"
+    DARK = "dark"
+    AUTO = "auto"
+
+
+class Colour(NamedTuple):
+    """One colour, on a light page and on a dark one."""
+
+    light: str
+    dark: str
+
+
+COLOURS = {
+    "page": Colour("#ffffff", "#0f1420"),
+    "band": Colour("#f5f7fa", "#161d2c"),
+    "heading": Colour("#111827", "#f3f4f6"),
+    "text": Colour("#111827", "#f3f4f6"),
+    "subtext": Colour("#4b5563", "#b6bfcc"),
+    "line": Colour("#51617a", "#93a3ba"),
+    "line-strong": Colour("#1e3a8a", "#a9c6ff"),
+    "muted-line": Colour("#7f8a9b", "#66748b"),
+    "muted-fill": Colour("#ffffff", "#141b29"),
+    "muted-text": Colour("#5d6878", "#9ba7b9"),
+    "activity-fill": Colour("#e6f4fb", "#0c2a3b"),
+    "activity-line": Colour("#0a6c99", "#4cb9ee"),
+    "output-fill": Colour("#e8effe", "#15254d"),
+    "output-line": Colour("#1f4fd0", "#86a8ff"),
+    "outcome-fill": Colour("#f0eafd", "#271b4d"),
+    "outcome-line": Colour("#6b2bd6", "#b296ff"),
+    "goal-fill": Colour("#7a1788", "#7d2a8c"),
+    "goal-line": Colour("#4f0b59", "#e99bf5"),
+    "goal-text": Colour("#ffffff", "#ffffff"),
+    "goal-subtext": Colour("#f3dcf7", "#f3dcf7"),
+    "risk-high": Colour("#b3161b", "#ff8080"),
+    "risk-medium": Colour("#a65200", "#f5b042"),
+    "risk-low": Colour("#1a7a3c", "#5fd68b"),
+    "risk-unsaid": Colour("#566175", "#a8b3c4"),
+    "risk-sign": Colour("#ffffff", "#0f1420"),
+    "added": Colour("#1f4fd0", "#86a8ff"),
+    "removed": Colour("#5d6878", "#9ba7b9"),
+    "changed": Colour("#a1189f", "#f08cf5"),
+    "change-sign": Colour("#ffffff", "#0f1420"),
+}
+
+# What is read on what, and which shapes must stand out from what; a test holds every pair to its contrast.
+TEXT_ON = {
+    "heading": ("page", "band"),
+    "text": ("activity-fill", "output-fill", "outcome-fill", "page"),
+    "subtext": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+    "muted-text": ("muted-fill", "band", "page"),
+    "goal-text": ("goal-fill",),
+    "goal-subtext": ("goal-fill",),
+    "risk-sign": ("risk-high", "risk-medium", "risk-low", "risk-unsaid"),
+    "change-sign": ("added", "removed", "changed"),
+}
+SHAPE_ON = {
+    "line": ("page", "band"),
+    "line-strong": ("page", "band"),
+    "muted-line": ("page", "band", "muted-fill"),
+    "activity-line": ("page", "band", "activity-fill"),
+    "output-line": ("page", "band", "output-fill"),
+    "outcome-line": ("page", "band", "outcome-fill"),
+    "goal-line": ("page", "band"),
+    "risk-high": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-medium": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-low": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "risk-unsaid": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "muted-fill", "goal-badge"),
+    "added": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+    "removed": ("page", "band", "muted-fill"),
+    "changed": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
+}
+# Badges and signs on a goal, which is dark, stand on a plate of their own.
+COLOURS["goal-badge"] = Colour("#ffffff", "#0f1420")
+
+TYPE_HUES = {
+    NodeType.ACTIVITY: "activity",
+    NodeType.OUTPUT: "output",
+    NodeType.OUTCOME: "outcome",
+    NodeType.GOAL: "goal",
+}
+RISK_COLOURS: dict[RiskLevel | None, str] = {
+    RiskLevel.HIGH: "risk-high",
+    RiskLevel.MEDIUM: "risk-medium",
+    RiskLevel.LOW: "risk-low",
+    None: "risk-unsaid",
+}
+RISK_NAMES: dict[RiskLevel | None, str] = {
+    RiskLevel.HIGH: "high risk",
+    RiskLevel.MEDIUM: "medium risk",
+    RiskLevel.LOW: "low risk",
+    None: "risk not said",
+}
+STATUS_NAMES = {
+    AssumptionStatus.UNTESTED: "untested",
+    AssumptionStatus.HOLDING: "holding",
+    AssumptionStatus.AT_RISK: "at risk",
+    AssumptionStatus.REFUTED: "refuted",
+}
+BAND_NAMES = {
+    NodeType.ACTIVITY: "Activities",
+    NodeType.OUTPUT: "Outputs",
+    NodeType.OUTCOME: "Outcomes",
+    NodeType.GOAL: "Goals",
+}
+
+FONT = "Arial, Helvetica, 'Liberation Sans', Arimo, sans-serif"
+TITLE_PX = 21
+SUBTITLE_PX = 13
+BAND_PX = 13
+KEY_PX = 12
+BADGE_KEY_PX = 11
+LEGEND_PX = 12
+
+
+class CardStyle(NamedTuple):
+    """How a card of one type is made up, in pixels."""
+
+    width: int
+    title_px: int
+    line_height: int
+    lines_max: int
+    inset: int  # of text from both sides; what a shape takes away is in it
+    outline: float
+
+
+CARD = CardStyle(width=190, title_px=15, line_height=18, lines_max=6, inset=13, outline=1.5)
+CARDS = {
+    NodeType.ACTIVITY: CARD,
+    NodeType.OUTPUT: CARD,
+    NodeType.OUTCOME: CARD,
+    NodeType.GOAL: CardStyle(width=224, title_px=18, line_height=22, lines_max=8, inset=20, outline=3.0),
+}
+CARD_PAD = 8
+META_HEIGHT = 16  # the line with the key and the owner
+FOOT_HEIGHT = 21  # the line with badges
+CARD_GAP = 12
+CORNER = 13  # what shapes cut off or round
+
+LANE_HEIGHT = 10  # room for an edge that passes a column
+LANE_GAP = 9
+GUTTER = 46  # between columns of a band
+GUTTER_BETWEEN_BANDS = 62
+GUTTER_PER_EDGE = 1.2
+GUTTER_MORE_MAX = 40
+BAND_PAD = 12
+BACK_LANE = 11  # between edges that lead back
+MARGIN = 20
+HEADER_HEIGHT = 56
+AROUND_HEIGHT = 230  # about what header, legend and margins add to the cards
+BAND_HEADER_HEIGHT = 34
+
+BADGE = 15
+SIGN = 16  # of a change
+ARROW = 7
+
+LINE_WIDTHS: dict[Confidence | None, float] = {
+    Confidence.HIGH: 2.4,
+    Confidence.MEDIUM: 1.7,
+    Confidence.LOW: 1.3,
+    None: 1.3,
+}
+LOW_DASH = "2 3"
+FEEDBACK_DASH = "8 5"
+REMOVED_DASH = "5 4"
+
+# The page on which forty nodes must be readable when the whole picture fits, and what readable means.
+PAGE_WIDTH, PAGE_HEIGHT = 1600, 900
+READABLE_PX = 9
+
+Paint = Callable[[str], str]  # from the name of a colour to what SVG is told
+
+
+def paint(theme: Theme) -> Paint:
+    """What a colour is called in SVG: itself, or for a picture that follows its page a variable."""
+    if theme is Theme.AUTO:
+        return {name: f"var({PREFIX}{name})" for name in COLOURS}.__getitem__
+    return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
+
+
+def css_variables() -> str:
+    """The colours as CSS: light, dark where the reader prefers that, and either where the page says so."""
+    light, dark = (
+        "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())
+        for theme in ("light", "dark")
+    )
+    return (
+        f":root{{{light}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+        f":root[data-theme=light]{{{light}}}"
+        f":root[data-theme=dark]{{{dark}}}"
+    )

@@ -1,0 +1,89 @@
+"""Files that commands read and write: no more is read than a limit allows, and nothing is written over by accident."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundplan.kernel.wording import quoted
+from groundplan.surfaces.cli.failures import Usage, printable, write
+
+STANDARD_STREAM = "-"
+
+Force = Annotated[
+    bool, typer.Option("--force", metavar="", help="Write over a file that is there.", show_default=False)
+]
+
+
+def called(file: str) -> str:
+    """A file in a sentence."""
+    return "standard input" if file == STANDARD_STREAM else quoted(file)
+
+
+def content_of(file: str, bytes_max: int) -> bytes:
+    """What is in a file, or on standard input. Of one that is too large there is a byte more than it may have.
+
+    Raises:
+        Usage: it cannot be read.
+    """
+    if file != STANDARD_STREAM:
+        try:
+            with Path(file).open("rb") as opened:
+                return opened.read(bytes_max + 1)
+        except (OSError, ValueError) as error:
+            raise Usage(f"cannot read {quoted(file)}: {_why(error)}", file=file) from None
+    if sys.stdin is None:
+        raise Usage("the document is to be read from standard input, which is closed; name a file")
+    if sys.stdin.isatty():
+        write(sys.stderr, "groundplan: type the document; Ctrl-D ends it")
+    return sys.stdin.buffer.read(bytes_max + 1)
+
+
+def refuse_existing(out: str, *, force: bool) -> None:
+    """Look before the work is done, so that it is not done for nothing.
+
+    Raises:
+        Usage: the file is there, and nobody said that it may be written over.
+    """
+    if out == STANDARD_STREAM or force:
+        return
+    try:
+        is_there = Path(out).exists()
+    except (OSError, ValueError):  # opening it says why
+        return
+    if is_there:
+        raise Usage(f"{quoted(out)} is there already; --force writes over it", file=out)
+
+
+def write_file(out: str, content: bytes, *, force: bool) -> None:
+    """Write a file, a new one unless it may be written over.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    try:
+        # Made by whoever comes first: what appears between the look and here is not written over either.
+        with Path(out).open("wb" if force else "xb") as file:
+            file.write(content)
+    except (OSError, ValueError) as error:
+        raise Usage(f"cannot write {quoted(out)}: {_why(error)}", file=out) from None
+
+
+def print_file(text: str) -> None:
+    """A file on standard output: byte for byte, but for somebody at a terminal, who is shown what is not printable."""
+    if sys.stdout.isatty():
+        text = printable(text.replace("\r\n", "\n"))
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(text)
+    else:
+        sys.stdout.flush()
+        buffer.write(text.encode())
+    sys.stdout.flush()
+
+
+def _why(error: OSError | ValueError) -> str:
+    return str(error.strerror) if isinstance(error, OSError) else "no such file"

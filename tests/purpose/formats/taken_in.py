@@ -1,0 +1,102 @@
+"""Files that somebody else wrote, or damaged: how they are made, and what may come of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import strategies as st
+
+from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, inspect
+from groundplan.purpose.formats.document import TheoryDocument, document_of
+from groundplan.purpose.formats.reading import Reading, UnreadableFile, on_one_line
+from groundplan.purpose.theory import Theory
+
+Reader = Callable[[bytes], Reading]
+
+_WORDS = ("title", "name", "owner", "unit", "frequency")
+_SORTS = ("nodes", "edges", "assumptions", "indicators")
+
+
+def taken(read: Reader, raw: bytes) -> Reading | None:
+    """What a reader makes of a file; None if it refuses it. Nothing else may come of it, and nothing beyond limits."""
+    try:
+        reading = read(raw)
+    except UnreadableFile:
+        return None
+    within_limits(reading)
+    return reading
+
+
+def within_limits(reading: Reading) -> None:
+    """The document is one that could have been sent, and it names only what is in it."""
+    plain = msgspec.to_builtins(reading.document)
+    if len(msgspec.json.encode(plain)) <= BODY_BYTES_MAX:
+        inspect(plain)
+    assert admit(plain, TheoryDocument) == reading.document, "admitting it changed it"
+    nodes = {one.key for one in reading.document.nodes}
+    edges = {(one.source, one.target, one.edge_type) for one in reading.document.edges}
+    assert len(nodes) == len(reading.document.nodes)
+    assert len(edges) == len(reading.document.edges)
+    assert all({source, target} <= nodes and source != target for source, target, _ in edges)
+    for one in reading.document.assumptions:
+        assert (one.node in nodes) != ((one.source, one.target, one.edge_type) in edges)
+    assert all(one.node in nodes for one in reading.document.indicators)
+
+
+def refusal(read: Reader, raw: bytes) -> str:
+    """Why a file is refused."""
+    with pytest.raises(UnreadableFile) as refused:
+        read(raw)
+    return refused.value.message
+
+
+def skips(reading: Reading) -> dict[tuple[str, str], int]:
+    """How often what did not come in, and why."""
+    return {(one.what, one.why): one.count for one in reading.skipped}
+
+
+def as_it_comes_back(theory: Theory) -> dict[str, Any]:
+    """Every field of the nodes, edges, assumptions and indicators of a theory; blank texts are none."""
+    plain: dict[str, Any] = msgspec.to_builtins(document_of(theory))
+    for one in (one for sort in _SORTS for one in plain[sort]):
+        for field, value in [*one.items()]:
+            if field in _WORDS:
+                one[field] = on_one_line(value)
+            elif isinstance(value, str) and not value.strip():
+                del one[field]
+    return {sort: plain[sort] for sort in _SORTS}
+
+
+def fields_of(reading: Reading) -> dict[str, Any]:
+    """The same of what was read."""
+    plain: dict[str, Any] = msgspec.to_builtins(reading.document)
+    return {sort: plain[sort] for sort in _SORTS}
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: bytes, pieces: tuple[bytes, ...]) -> bytes:
+    """A file of which parts were lost, doubled, overwritten, or which somebody opened in the wrong editor."""
+    raw = whole
+    for _ in range(draw(st.integers(1, 4))):
+        at, until = sorted(draw(st.tuples(st.integers(0, len(raw)), st.integers(0, len(raw)))))
+        other = draw(st.sampled_from(pieces) | st.binary(max_size=4))
+        match draw(st.sampled_from(["insert", "replace", "lose", "double", "cut"])):
+            case "insert":
+                raw = raw[:at] + other + raw[at:]
+            case "replace":
+                raw = raw[:at] + other + raw[at + len(other) :]
+            case "lose":
+                raw = raw[:at] + raw[min(until, at + 40) :]
+            case "double":
+                raw = raw[:at] + raw[at:until] + raw[at:]
+            case "cut":
+                raw = raw[:until]
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return raw
+    return draw(st.sampled_from([raw, text.encode("utf-16"), b"\xef\xbb\xbf" + raw, text.encode("utf-16-le")]))

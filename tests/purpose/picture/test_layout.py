@@ -1,0 +1,206 @@
+"""Where things stand: for any structure that a plan can have."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
+from groundplan.purpose.picture.routing import Point, Route
+from tests.purpose.formats.written import tries
+
+STEPS = 24  # into which a curve is cut to be looked at
+A_HAIR = 0.11  # coordinates have one decimal
+
+
+@st.composite
+def structures(draw: st.DrawFn) -> tuple[dict[str, CardSize], list[EdgeName]]:
+    """Cards of any types and heights, and any edges between them: cycles, leaps, edges that lead down or back."""
+    count = draw(st.integers(1, 24))
+    cards = {
+        f"N{number}": CardSize(draw(st.sampled_from(NodeType)), tokens.CARD.width, draw(st.sampled_from((48, 66, 111))))
+        for number in range(count)
+    }
+    keys = st.sampled_from(list(cards))
+    names = st.builds(EdgeName, keys, keys, st.sampled_from(EdgeType))
+    edges = draw(st.lists(names.filter(lambda one: one.source != one.target), max_size=40, unique=True))
+    return cards, edges
+
+
+def laid_out(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> Layout:
+    cards, edges = structure
+    return layout_of(cards, edges, [one for one in edges if one.edge_type is not EdgeType.FEEDBACK])
+
+
+def seen(route: Route) -> list[Point]:
+    """Points along the way of an edge, close to each other, as the renderer draws it."""
+    found = [route.points[0]]
+    for (x1, y1), (x2, y2) in pairwise(route.points):
+        for step in range(1, STEPS + 1):
+            share = step / STEPS
+            rest = 1 - share
+            if route.is_back or y1 == y2:
+                found.append((x1 * rest + x2 * share, y1 * rest + y2 * share))
+            else:
+                middle = (x1 + x2) / 2
+                x = rest**3 * x1 + 3 * rest * share * middle + share**3 * x2
+                y = (rest**3 + 3 * rest**2 * share) * y1 + (3 * rest * share**2 + share**3) * y2
+                found.append((x, y))
+    return found
+
+
+def is_inside(point: Point, box: Box) -> bool:
+    x, y = point
+    inside_x = box.x + A_HAIR < x < box.x + box.width - A_HAIR
+    return inside_x and box.y + A_HAIR < y < box.y + box.height - A_HAIR
+
+
+@tries(75)
+@given(structures())
+def test_no_two_cards_overlap(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
+    for one, other in combinations(laid_out(structure).boxes.values(), 2):
+        is_beside = one.x + one.width <= other.x or other.x + other.width <= one.x
+        assert is_beside or one.y + one.height <= other.y + A_HAIR or other.y + other.height <= one.y + A_HAIR
+
+
+@tries(50)
+@given(structures())
+def test_every_card_stands_in_the_band_of_its_type_and_bands_go_from_left_to_right(
+    structure: tuple[dict[str, CardSize], list[EdgeName]],
+) -> None:
+    layout = laid_out(structure)
+    bands = {band.node_type: band for band in layout.bands}
+
+    for key, box in layout.boxes.items():
+        band = bands[structure[0][key].node_type]
+        assert band.x <= box.x
+        assert box.x + box.width <= band.x + band.width
+        assert box.y >= -A_HAIR
+        assert box.y + box.height <= layout.height + A_HAIR
+    assert [LEVELS[band.node_type] for band in layout.bands] == sorted(LEVELS[one] for one in bands)
+    assert all(left.x + left.width < right.x for left, right in pairwise(layout.bands))
+
+
+@tries(75)
+@given(structures())
+def test_no_edge_crosses_a_card(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
+    layout = laid_out(structure)
+
+    for route in layout.routes.values():
+        for point in seen(route):
+            assert not any(is_inside(point, box) for box in layout.boxes.values())
+
+
+@tries(75)
+@given(structures())
+def test_no_edge_points_backward_over_a_band(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
+    """What leads up the chain never turns back; what leads down or back goes below everything that stands in a band."""
+    cards = structure[0]
+    layout = laid_out(structure)
+
+    for name, route in layout.routes.items():
+        leads_up = LEVELS[cards[name.target].node_type] > LEVELS[cards[name.source].node_type]
+        assert not (leads_up and route.is_back)
+        for (x1, y1), (x2, y2) in pairwise(seen(route)):
+            turns_back = x2 < x1 - A_HAIR
+            assert not turns_back or (route.is_back and min(y1, y2) > layout.height)
+
+
+@tries(30)
+@given(structures())
+def test_edges_begin_and_end_at_their_cards(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
+    layout = laid_out(structure)
+
+    for name, route in layout.routes.items():
+        source, target = layout.boxes[name.source], layout.boxes[name.target]
+        (x1, y1), (x2, y2) = route.points[0], route.points[-1]
+        assert x1 == pytest.approx(source.x + source.width, abs=A_HAIR)
+        assert y1 == pytest.approx(source.middle, abs=A_HAIR)
+        assert x2 == pytest.approx(target.x, abs=A_HAIR)
+        assert target.y < y2 < target.y + target.height
+
+
+@tries(25)
+@given(structures())
+def test_the_same_structure_is_laid_out_alike(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> None:
+    assert laid_out(structure) == laid_out(structure)
+
+
+@pytest.mark.parametrize(("count", "edges"), [(150, 240), (600, 900)])
+def test_large_structures_keep_to_the_same_rules(count: int, edges: int) -> None:
+    random = Random(count)  # noqa: S311 - nothing is kept secret with it
+    cards = {
+        f"N{number}": CardSize(random.choice([*NodeType]), 190, random.choice((48, 66, 111))) for number in range(count)
+    }
+    ends = (random.sample([*cards], 2) for _ in range(edges))
+    names = dict.fromkeys(EdgeName(one, other, EdgeType.CONTRIBUTES_TO) for one, other in ends)
+    layout = laid_out((cards, [*names]))
+
+    rows: dict[float, list[Box]] = {}
+    for box in layout.boxes.values():
+        rows.setdefault(box.x, []).append(box)
+    for column in rows.values():
+        column.sort(key=lambda box: box.y)
+        assert all(upper.y + upper.height <= lower.y + A_HAIR for upper, lower in pairwise(column))
+    for route in layout.routes.values():
+        for x, y in seen(route):
+            near = [column for left, column in rows.items() if left - A_HAIR < x < left + 190 + A_HAIR]
+            assert not any(is_inside((x, y), box) for column in near for box in column)
+
+
+def test_a_chain_that_is_too_long_for_a_band_goes_on_in_its_first_column() -> None:
+    keys = [f"N{number:02}" for number in range(40)]
+    layout = laid_out(chain(*keys))
+
+    assert len({box.x for box in layout.boxes.values()}) == 16
+    assert layout.boxes["N16"].x == layout.boxes["N00"].x
+    assert [str(name) for name, route in layout.routes.items() if route.is_back] == ["N15->N16", "N31->N32"]
+
+
+def chain(*keys: str, node_type: NodeType = NodeType.OUTCOME) -> tuple[dict[str, CardSize], list[EdgeName]]:
+    cards = {key: CardSize(node_type, 190, 60) for key in sorted(keys)}
+    return cards, [EdgeName(one, other, EdgeType.CONTRIBUTES_TO) for one, other in pairwise(keys)]
+
+
+def test_inside_a_band_causes_stand_left_of_their_effects() -> None:
+    boxes = laid_out(chain("c", "a", "b")).boxes
+
+    assert boxes["c"].x < boxes["a"].x < boxes["b"].x
+
+
+def test_an_edge_that_closes_a_cycle_goes_round_and_the_others_go_on() -> None:
+    routes = laid_out(chain("a", "b", "c", "a")).routes
+
+    assert [str(name) for name, route in routes.items() if route.is_back] == ["c->a"]
+
+
+def test_a_band_that_is_too_tall_for_a_page_gets_more_columns() -> None:
+    many = {f"N{number}": CardSize(NodeType.ACTIVITY, 190, 60) for number in range(60)}
+    few = dict(list(many.items())[:6])
+
+    assert len({box.x for box in layout_of(few, [], []).boxes.values()}) == 1
+    assert len({box.x for box in layout_of(many, [], []).boxes.values()}) > 2
+
+
+def test_edges_of_one_card_share_their_way_until_they_part() -> None:
+    cards = {
+        key: CardSize(type_, 190, 60)
+        for key, type_ in zip("abc", (NodeType.ACTIVITY, *2 * [NodeType.GOAL]), strict=True)
+    }
+    cards["d"] = CardSize(NodeType.OUTPUT, 190, 60)
+    edges = [EdgeName("a", one, EdgeType.CONTRIBUTES_TO) for one in "bc"]
+    routes = layout_of(cards, edges, edges).routes
+
+    ways = [route.points[:-1] for route in routes.values()]
+    assert ways[0] == ways[1]
+    assert len(ways[0]) == 3
+
+
+def test_a_picture_of_nothing_has_a_layout() -> None:
+    assert layout_of({}, [], []).boxes == {}

@@ -1,0 +1,319 @@
+"""The renderer: what is in a picture, and what never gets into one."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.comparison import comparison
+from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
+from groundplan.purpose.picture.subject import Emphasis, pathway, plan
+from groundplan.purpose.picture.svg import draw
+from groundplan.purpose.picture.tokens import Theme
+from groundplan.purpose.picture.wording import width_of
+from groundplan.purpose.theory import Theory
+from tests.purpose.formats.written import any_theory, hostile_line, tries, waiver, written
+from tests.purpose.theories import theory, whole_theory
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+# What a picture consists of. Nothing in it can run, load or link.
+ELEMENTS = {"svg", "title", "desc", "rect", "g", "path", "text", "circle", "style"}
+ATTRIBUTES = {
+    "width", "height", "viewBox", "role", "font-family", "data-format", "fill", "x", "y", "rx", "class", "transform",
+    "font-size", "font-weight", "text-anchor", "textLength", "text-decoration", "d", "stroke", "stroke-width",
+    "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "data-key", "data-edge", "cx", "cy", "r",
+}  # fmt: skip
+
+
+def parsed(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)  # noqa: S314 - what we drew ourselves
+
+
+def cards(svg: str) -> dict[str, ElementTree.Element]:
+    return {one.attrib["data-key"]: one for one in parsed(svg).iter(f"{SVG}g") if one.get("class") == "gp-card"}
+
+
+def edges(svg: str) -> dict[str, ElementTree.Element]:
+    return {one.attrib["data-edge"]: one for one in parsed(svg).iter(f"{SVG}g") if one.get("class") == "gp-edge"}
+
+
+def texts(element: ElementTree.Element) -> list[str]:
+    return [one.text or "" for one in element.iter(f"{SVG}text")]
+
+
+@tries(50)
+@given(any_theory(), st.sampled_from(Theme))
+def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory, theme: Theme) -> None:
+    svg = draw(plan(drawn), theme).svg
+
+    root = parsed(svg)
+    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= ELEMENTS
+    assert {name for one in root.iter() for name in one.attrib} <= ATTRIBUTES
+    assert cards(svg).keys() == drawn.content.nodes.keys()
+    assert edges(svg).keys() == {str(edge.name) for edge in drawn.content.edges}
+
+
+@tries(30)
+@given(any_theory())
+def test_the_same_theory_gives_the_same_bytes(drawn: Theory) -> None:
+    assert draw(plan(drawn)) == draw(plan(drawn))
+
+
+def box(card: ElementTree.Element) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of the outline of a card, which has no curves but at its corners."""
+    outline = next(card.iter(f"{SVG}path")).attrib["d"]
+    xs: list[float] = []
+    ys: list[float] = []
+    for command, said in re.findall(r"([MLHVA])([^A-Z]*)", outline):
+        numbers = [float(one) for one in said.split()]
+        match command:
+            case "H":
+                xs.append(numbers[0])
+            case "V":
+                ys.append(numbers[0])
+            case _:
+                xs.append(numbers[-2])
+                ys.append(numbers[-1])
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+@tries(50)
+@given(hostile_line(), hostile_line(255), st.sampled_from(NodeType), st.integers(0, 40), st.integers(0, 3))
+def test_nothing_in_a_card_overflows_it(
+    title: str, owner: str, node_type: NodeType, badges: int, indicators: int
+) -> None:
+    content = theory(
+        "OC1",
+        nodes={"OC1": {"node_type": node_type, "title": title, "owner": owner}},
+        assumptions={f"AS{number}": "OC1" for number in range(1, badges + 1)},
+        indicators={f"IN{number}": "OC1" for number in range(indicators)},
+    )
+    card = cards(draw(plan(written(content))).svg)["OC1"]
+    left, top, right, bottom = box(card)
+
+    for text in card.iter(f"{SVG}text"):
+        size = float(text.attrib["font-size"])
+        width = width_of(text.text or "", size)
+        x = float(text.attrib["x"]) - {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0)
+        assert left <= x
+        assert x + width <= right
+        assert top <= float(text.attrib["y"]) - size * 0.72  # as high as capitals are
+        assert float(text.attrib["y"]) + size * 0.21 <= bottom  # as deep as letters go below the line
+
+
+def test_what_the_table_cannot_measure_is_cut_off_at_its_card() -> None:
+    content = theory("G1", "OC1", nodes={"G1": {"title": "ǄǄǄ"}, "OC1": {"title": "Water"}})
+    found = cards(draw(plan(written(content))).svg)
+
+    (window,) = found["G1"].iter(f"{SVG}svg")
+    left, top, right, bottom = box(found["G1"])
+    x, y, width, height = (float(window.attrib[name]) for name in ("x", "y", "width", "height"))
+    assert (x, y, x + width, y + height) == (left, top, right, bottom)
+    assert texts(window) == texts(found["G1"])
+    assert not list(found["OC1"].iter(f"{SVG}svg"))
+
+
+@pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.DARK])
+def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None:
+    svg = draw(plan(written(whole_theory())), theme).svg
+
+    assert "var(" not in svg
+    assert "<style" not in svg
+    assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= {getattr(colour, theme) for colour in tokens.COLOURS.values()}
+
+
+def test_a_picture_that_follows_its_reader_brings_the_variables_it_uses() -> None:
+    svg = draw(plan(written(whole_theory())), Theme.AUTO).svg
+
+    used = set(re.findall(r"var\(--gp-([a-z-]+)\)", svg))
+    assert used
+    assert all(f"--gp-{name}:" in svg for name in used)
+    assert not re.search(r'(fill|stroke)="#', svg)
+
+
+def test_a_title_that_is_markup_stays_text() -> None:
+    title = "</text><script>alert(1)</script><a href='javascript:x'>&amp;\"]]>"
+    svg = draw(plan(written(theory("G1", nodes={"G1": {"title": title}})))).svg
+
+    assert "<script" not in svg
+    assert title.replace(" ", "") in "".join(texts(cards(svg)["G1"])).replace(" ", "")
+
+
+def test_what_is_waived_stands_below_the_picture() -> None:
+    drawn = written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known <and> small", owner="ben")])
+
+    said = " ".join(texts(parsed(draw(plan(drawn)).svg)))
+    assert "Waived until 2027-02-28 by ben: GA_LEAP (AC1->OP1). Known <and> small" in said
+
+
+def test_a_goal_weighs_more_than_any_other_card() -> None:
+    chain = ("G1", "OC1", "OP1", "AC1")
+    found = cards(draw(plan(written(theory(*chain, nodes={key: {"title": "Clean water"} for key in chain})))).svg)
+
+    def weight(key: str) -> tuple[float, float, float]:
+        left, top, right, bottom = box(found[key])
+        title = next(text for text in found[key].iter(f"{SVG}text") if text.text == "Clean water")
+        outline = next(found[key].iter(f"{SVG}path"))
+        return (right - left) * (bottom - top), float(title.attrib["font-size"]), float(outline.attrib["stroke-width"])
+
+    for other in chain[1:]:
+        assert all(heavy > light for heavy, light in zip(weight("G1"), weight(other), strict=True))
+
+
+def test_types_risks_and_findings_are_told_apart_by_shape_alone() -> None:
+    for shapes in (
+        [card_path(one, 0, 0, 190, 60) for one in NodeType],
+        [risk_path(one, 0, 0, 15) for one in (*RiskLevel, None)],
+        [status_path(one, 0, 0) for one in AssumptionStatus],
+    ):
+        assert len(set(shapes)) == len(shapes)
+
+
+def test_a_pathway_brings_out_what_leads_to_a_node_and_what_it_leads_to() -> None:
+    drawn = written(
+        theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP2 -> OC1", "AC1 -> OP2", "OC1->AC1/FEEDBACK", "OC2 -> G1")
+    )
+
+    picture = pathway(drawn, "OP1")
+
+    strong = {key for key, card in picture.cards.items() if card.emphasis is Emphasis.STRONG}
+    assert strong == {"AC1", "OP1", "OC1", "G1"}
+    assert {str(one.edge.name) for one in picture.arrows if one.emphasis is Emphasis.STRONG} == {
+        "AC1->OP1",
+        "OP1->OC1",
+        "OC1->G1",
+    }
+
+
+def test_a_comparison_shows_what_came_what_went_and_what_is_said_otherwise() -> None:
+    before = written(theory("AC1 -> OP1 -> OC1 -> G1", "OP2 -> OC1"), number=1)
+    after = written(
+        theory("AC1 -> OP1 -> OC1 -> G1", "AC2 -> OP1", nodes={"OP1": {"title": "Another title"}},
+               edges={"AC1->OP1": {"confidence": "low"}})
+    )  # fmt: skip
+
+    picture = comparison(before, after)
+
+    assert {key: card.emphasis.value for key, card in picture.cards.items()} == {
+        "G1": "muted",
+        "OC1": "muted",
+        "OP1": "changed",
+        "OP2": "removed",
+        "AC1": "muted",
+        "AC2": "added",
+    }
+    marks = {str(one.edge.name): one.emphasis.value for one in picture.arrows}
+    assert marks == {
+        "OC1->G1": "muted",
+        "OP1->OC1": "muted",
+        "OP2->OC1": "removed",
+        "AC1->OP1": "changed",
+        "AC2->OP1": "added",
+    }
+    svg = draw(picture).svg
+    # Each of four cards and of three edges has its sign, and so has the legend.
+    assert [texts(parsed(svg)).count(sign) for sign in ("+", "−", "~")] == [3, 3, 3]  # noqa: RUF001 - a real minus
+    assert {"added", "removed", "changed"} <= set(texts(parsed(svg)))
+
+
+def test_a_comparison_shows_what_happened_to_assumptions_and_indicators_where_they_are() -> None:
+    chain = "OP1 -> OC1 -> G1"
+    before = written(
+        theory(chain, assumptions={"AS1": {"on": "OC1", "risk_level": "LOW"}, "AS2": "OC1"}, indicators={"IN1": "G1"})
+    )
+    after = written(
+        theory(chain, assumptions={"AS1": {"on": "OC1", "risk_level": "HIGH"}, "AS3": "OP1->OC1"}, indicators={})
+    )
+
+    picture = comparison(before, after)
+
+    assert {key: card.emphasis.value for key, card in picture.cards.items()} == {
+        "G1": "changed",
+        "OC1": "changed",
+        "OP1": "muted",
+    }
+    assert picture.cards["OC1"].remark == "AS2 removed\nAS1 changed: risk_level"
+    assert picture.cards["G1"].remark == "IN1 removed"
+    assert {str(one.edge.name): one.remark for one in picture.arrows} == {"OC1->G1": None, "OP1->OC1": "AS3 added"}
+    assert picture.subtitle.endswith("assumptions 1 added, 1 removed, 1 changed; indicators 1 removed")
+    assert {"AS1 ~", "AS2 −"} <= set(texts(cards(draw(picture).svg)["OC1"]))  # noqa: RUF001 - a real minus
+
+
+def test_a_comparison_of_equals_says_that_nothing_changed() -> None:
+    same = written(whole_theory())
+
+    assert comparison(same, same).subtitle.endswith("nothing changed")
+
+
+def test_what_went_does_not_lie_below_what_came() -> None:
+    before = written(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> G1"), number=1)
+    after = written(theory("AC1 -> OP1 -> OC1 -> G1", "AC1 -> OC1"))
+
+    ways = {
+        name: next(edge.iter(f"{SVG}path")).attrib["d"]
+        for name, edge in edges(draw(comparison(before, after)).svg).items()
+    }
+    lane = ways["AC1->OC1"].split("C")[1]
+    assert lane not in ways["AC1->G1"]
+
+
+@tries(25)
+@given(any_theory(), any_theory())
+def test_any_two_theories_can_be_compared_in_a_picture(one: Theory, other: Theory) -> None:
+    svg = draw(comparison(one, other)).svg
+
+    assert cards(svg).keys() == one.content.nodes.keys() | other.content.nodes.keys()
+
+
+WORDS = ("villages", "agree", "to", "keep", "their", "wells", "clean", "and", "safe", "for", "everybody", "all", "year")
+
+
+def ordinary(seed: int, nodes: int = 40) -> Theory:
+    """A theory of ordinary shape: few goals, most of all activities, each leading to one or two of the next level."""
+    random = Random(seed)  # noqa: S311 - nothing is kept secret with it
+    counts = {"G": 2, "OC": nodes // 5, "OP": nodes // 3}
+    counts["AC"] = nodes - sum(counts.values())
+    layers = {prefix: [f"{prefix}{number}" for number in range(1, count + 1)] for prefix, count in counts.items()}
+    lines = []
+    for lower, upper in (("AC", "OP"), ("OP", "OC"), ("OC", "G")):
+        for key in layers[lower]:
+            lines += [f"{key} -> {one}" for one in random.sample(layers[upper], random.choice((1, 1, 2)))]
+    for _ in range(4):
+        one, other = sorted(random.sample(range(1, counts["OC"] + 1), 2))
+        lines.append(f"OC{one} -> OC{other}")
+    titles = {
+        key: {"title": " ".join(random.choices(WORDS, k=random.choice((4, 6, 8, 11)))), "owner": "ada"}
+        for layer in layers.values()
+        for key in layer
+    }
+    assumed = {f"AS{number}": random.choice(lines).replace(" ", "") for number in range(1, 9)}
+    assumed |= {f"AS{number}": random.choice([*titles]) for number in range(9, 19)}
+    back = [f"OC{random.randint(1, counts['OC'])}->AC{number}/FEEDBACK" for number in range(1, 4)]
+    return written(theory(*dict.fromkeys(lines), *back, nodes=titles, assumptions=assumed))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_forty_nodes_can_be_read_when_they_fit_a_page(seed: int) -> None:
+    drawn = draw(plan(ordinary(seed)))
+
+    scale = min(tokens.PAGE_WIDTH / drawn.width, tokens.PAGE_HEIGHT / drawn.height)
+    assert tokens.CARD.title_px * scale >= tokens.READABLE_PX
+
+
+def test_every_type_of_edge_has_a_head_or_a_line_of_its_own() -> None:
+    drawn = written(theory(*(f"AC1->OP1/{one}" for one in EdgeType)))
+
+    svg = draw(plan(drawn)).svg
+    looks = set()
+    for edge in edges(svg).values():
+        line, head = edge.iter(f"{SVG}path")
+        looks.add((line.get("stroke-dasharray"), head.get("fill"), head.attrib["d"].count("M")))
+    assert len(looks) == len(EdgeType)

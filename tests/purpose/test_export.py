@@ -1,0 +1,107 @@
+"""Versions as files, out of the store."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.purpose.formats.table import FORMATS, WRITTEN
+from tests.purpose.desk import Purpose, add_edge, add_node, op
+
+
+def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    desk.publish()
+    desk.draft()
+    desk.edit(op("update_node", node="G1", title="better health"))
+
+    def title(**given: object) -> tuple[int, str]:
+        answer = desk.call("purpose.export", format="json", **given)
+        return answer.version, msgspec.json.decode(answer.content)["nodes"][0]["title"]
+
+    assert title() == (2, "better health")
+    assert title(version=1) == title(version="published") == (1, "health")
+    desk.discard()
+    assert title() == (1, "health")
+
+
+@pytest.mark.parametrize("format_", WRITTEN)
+def test_every_format_tells_of_every_node(desk: Purpose, format_: str) -> None:
+    desk.draw("dig -> well -> water -> health")
+    for key in ("AC1", "OP1", "OC1", "G1"):
+        desk.edit(op("add_indicator", node=key, name="How many", target=3))
+
+    content = desk.call("purpose.export", format=format_).content
+
+    assert all(title in content for title in ("dig", "well", "water", "health"))
+    assert content.endswith("\n")
+
+
+@pytest.mark.parametrize("format_", ["json", "logframe", "svg", "mermaid", "dot", "graphml"])
+def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpose, format_: str) -> None:
+    desk.draw("well -> water -> health")
+    waiver = {
+        "code": "GA_OUTCOME_COVERAGE",
+        "refs": ["OC1"],
+        "reason": "next spring",
+        "owner": "ben",
+        "due": "2099-12-31",
+    }
+    desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
+
+    content = desk.call("purpose.export", format=format_).content
+
+    assert all(word in content for word in ("GA_OUTCOME_COVERAGE", "next spring", "ben", "2099-12-31"))
+    assert "GA_LEAP" not in content
+
+
+def test_a_waiver_about_what_the_version_does_not_have_is_not_in_its_file(desk: Purpose) -> None:
+    _, outcome, _ = desk.draw("well -> water -> health")
+    desk.edit(add_node("OUTCOME", "other"), add_edge("OC2", "G1"))
+    waiver = {"code": "GA_OUTCOME_COVERAGE", "reason": "later", "owner": "ben", "due": "2099-12-31"}
+    desk.record(waivers=[{**waiver, "refs": ["OC2"]}, {**waiver, "refs": [outcome, "OC2"], "reason": "both"}])
+    desk.edit(op("remove_node", node="OC2"))
+
+    waivers = msgspec.json.decode(desk.call("purpose.export", format="json").content)["waivers"]
+
+    assert [(one["refs"], one["reason"]) for one in waivers] == [([outcome], "both")]
+
+
+def test_there_must_be_a_version(desk: Purpose) -> None:
+    desk.discard()
+    for operation, given in (("purpose.export", {"format": "json"}), ("purpose.render", {})):
+        with pytest.raises(NotFound):
+            desk.call(operation, **given)
+        with pytest.raises(NotFound):
+            desk.call(operation, version=3, **given)
+
+
+def test_a_picture_shows_the_ways_through_a_node_or_what_changed(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    desk.publish()
+    desk.draft()
+    desk.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
+
+    plain = desk.call("purpose.render")
+    assert plain.svg == desk.call("purpose.export", format="svg").content
+    assert f'width="{plain.width}" height="{plain.height}"' in plain.svg
+    assert "what leads to OP1" in desk.call("purpose.render", pathway="OP1").svg
+    assert "nodes 1 added" in desk.call("purpose.render", compare="published").svg
+    assert desk.call("purpose.render", theme="dark").svg != plain.svg
+
+
+def test_a_picture_is_of_one_thing_and_of_a_node_that_is_there(desk: Purpose) -> None:
+    desk.draw("well -> water -> health")
+
+    with pytest.raises(Invalid):
+        desk.call("purpose.render", pathway="G1", compare="draft")
+    with pytest.raises(NotFound):
+        desk.call("purpose.render", pathway="G9")
+    with pytest.raises(NotFound):
+        desk.call("purpose.render", compare="published")
+
+
+def test_the_table_of_formats_says_of_each_what_it_keeps_and_loses() -> None:
+    assert all(about.keeps and about.loses and about.what for about in FORMATS.values())
+    assert len({about.suffix for about in FORMATS.values()}) == len(FORMATS)

@@ -1,0 +1,176 @@
+"""`purpose export` as it is typed: files out byte for byte, and what help says of the formats."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from groundplan.purpose.export import Written
+from groundplan.purpose.formats.table import FORMATS, READ, WRITTEN, Format
+from groundplan.surfaces.cli.purpose_files import Readable
+from tests.surfaces.cli.conftest import Run
+from tests.surfaces.cli.standby import standby
+from tests.surfaces.cli.theory_files import THEORY, Files, plan_without_theory, squeezed, written
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return plan_without_theory(tmp_path_factory.mktemp("plan"))
+
+
+@pytest.fixture
+def files(run: Run, plan: Path) -> Files:
+    return Files(run, plan)
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Path]:
+    """The program, to be run by a shell."""
+    with standby() as folder:
+        yield folder / "groundplan"
+
+
+def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_written(files: Files) -> None:
+    files.begin()
+    for one in WRITTEN:
+        out = f"theory{FORMATS[one].suffix}".upper()
+
+        told = files.answer("export", "--out", out)
+
+        raw = Path(out).read_bytes()
+        assert told == {"file": out, "format": one, "version": 1, "bytes": len(raw)}
+        assert raw.endswith(b"\n")
+    assert b"flowchart" in Path("THEORY.MMD").read_bytes()
+    assert json.loads(Path("THEORY.JSON").read_text(encoding="utf-8")) == THEORY
+    assert (
+        files("export", "--out", "a.json").out
+        == f"Wrote a.json: v1 as json, {len(Path('a.json').read_bytes())} bytes.\n"
+    )
+
+
+def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Path, tmp_path: Path) -> None:
+    files.begin()
+    for one in ("json", "csv", "svg"):
+        assert files("export", "--format", one, "--out", f"whole.{one}").code == 0
+        words = ("purpose", "export", "--project", "atlas", "--format", one)
+        printed = subprocess.run((program, *words), capture_output=True, check=True, cwd=tmp_path).stdout
+        assert printed == Path(f"whole.{one}").read_bytes()
+        assert "\u202e".encode() in printed
+    assert b"\r\n" in Path("whole.csv").read_bytes()
+
+
+def test_who_stops_reading_is_not_complained_to(files: Files, program: Path, tmp_path: Path) -> None:
+    files.begin()
+    script = f"{program} purpose export --project atlas --format svg | true"
+
+    ended = subprocess.run(("sh", "-c", script), capture_output=True, check=True, cwd=tmp_path)
+
+    assert (ended.stdout, ended.stderr) == (b"", b"")
+
+
+def test_a_terminal_is_shown_what_is_not_printable_and_no_carriage_returns(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.begin()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+
+    shown = files("export", "--format", "csv").out
+
+    assert "[bold]A \\u202ewell" in shown
+    assert "\u202e" not in shown
+    assert "\r" not in shown
+    assert "u000d" not in shown
+
+
+def test_json_carries_the_whole_file(files: Files) -> None:
+    files.begin()
+
+    told = files.answer("export", "--format", "json")
+
+    assert (told["format"], told["version"], json.loads(told["content"])) == ("json", 1, THEORY)
+
+
+def test_a_version_is_meant_by_its_number_or_by_what_it_is(files: Files) -> None:
+    files.begin()
+    files.called("purpose.publish")
+    files.called("purpose.draft")
+    files.called("purpose.edit", operations=[{"op": "update_node", "node": "G1", "title": "Health"}])
+
+    def goal(*words: str) -> tuple[int, str]:
+        told = files.answer("export", "--format", "json", *words)
+        return told["version"], json.loads(told["content"])["nodes"][0]["title"]
+
+    assert goal() == goal("--version", "draft") == goal("--version", "2") == (2, "Health")
+    assert goal("--version", "published") == goal("--version", "1") == (1, "Healthy people")
+    assert files("export", "--format", "json", "--version", "9", "--json").refusal == (3, "not_found")
+    assert files("export", "--format", "json", "--version", "last", "--json").refusal[0] == 2
+
+
+def test_a_format_that_nothing_tells_is_asked_for_and_the_formats_are_listed(files: Files) -> None:
+    files.begin()
+    refused = [
+        files("export", *words, "--json")
+        for words in ((), ("--out", "theory"), ("--out", "theory.txt"), ("--out", "t.xmpz2"), ("--format", "xmpz2"))
+    ]
+
+    assert {one.refusal for one in refused} == {(2, "usage")}
+    assert all(name in one.err for one in refused for name in WRITTEN)
+    assert "read and not written" in refused[3].err
+    assert not [*Path().glob("t*")]
+
+
+def test_a_file_that_is_there_is_written_over_only_by_force(files: Files) -> None:
+    files.begin()
+    written("mine.json", "mine")
+
+    assert files("export", "--out", "mine.json", "--json").refusal == (2, "usage")
+    assert Path("mine.json").read_text(encoding="utf-8") == "mine"
+    assert files("export", "--out", "no/such/folder.json", "--json").refusal == (2, "usage")
+    assert files("export", "--out", "a\x00b.json", "--json").refusal == (2, "usage")
+    assert files("export", "--out", "mine.json", "--force").code == 0
+    assert json.loads(Path("mine.json").read_text(encoding="utf-8")) == THEORY
+
+
+def test_a_file_that_appears_meanwhile_is_not_written_over(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.begin()
+    written("mine.json", "mine")
+    monkeypatch.setattr("groundplan.surfaces.cli.purpose_files.refuse_existing", lambda _out, *, force: None)
+
+    assert files("export", "--out", "mine.json", "--json").refusal == (2, "usage")
+    assert Path("mine.json").read_text(encoding="utf-8") == "mine"
+
+
+def test_what_cannot_be_exported_leaves_no_file(files: Files, run: Run) -> None:
+    assert files("export", "--out", "none.json", "--json").refusal == (3, "not_found")
+    elsewhere = ("purpose", "export", "--project", "atlas", "--out", "none.json", "--db", "no.db", "--json")
+    assert run(*elsewhere).refusal == (7, "store_missing")
+    assert not [*Path().glob("no*")]
+
+
+@pytest.mark.parametrize(("word", "formats"), [("export", WRITTEN), ("import", READ)])
+def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
+    files: Files, monkeypatch: pytest.MonkeyPatch, word: str, formats: tuple[Format, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    shown = files.run("purpose", word, "--help").out
+
+    said = squeezed(shown)
+    for one in formats:
+        about = FORMATS[one]
+        assert (
+            f"{one} {about.what} ({about.suffix}) keeps {squeezed(about.keeps)} loses {squeezed(about.loses)}" in said
+        )
+    assert max(map(len, shown.splitlines())) <= 80
+    summary = squeezed(files.run("purpose", "--help").out.replace("│", ""))
+    assert "keeps" not in summary
+
+
+def test_the_formats_one_may_say_are_those_of_the_table() -> None:
+    assert get_args(Written) == WRITTEN
+    assert get_args(Readable) == READ
