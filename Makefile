@@ -29,7 +29,7 @@ COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup run test test-fast proof check contracts bench lock clean python
+.PHONY: help setup run test test-fast proof check contracts pictures bench lock clean python
 
 help: ## Print this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' Makefile
@@ -52,7 +52,8 @@ proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=..
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
 		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
 		tests/machines/test_context_machine.py tests/context/test_round_trip.py tests/races/test_context_races.py \
-		tests/machines/test_purpose_machine.py tests/purpose/test_cloning.py tests/races/test_purpose_races.py \
+		tests/machines/test_purpose_machine.py tests/machines/test_purpose_files_machine.py \
+		tests/purpose/test_cloning.py tests/races/test_purpose_races.py \
 		tests/knowledge/paths/test_against_reference.py
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests
@@ -64,6 +65,9 @@ check: $(READY) ## Lint, format, types, direction of imports, then all tests
 
 contracts: $(READY) ## Write the contract snapshots and the reference pages anew
 	@$(BIN)/python tests/contracts/write.py $(ARGS)
+
+pictures: $(READY) ## Draw the pictures of the documentation anew
+	@$(BIN)/python tests/pictures/write.py
 
 bench: $(READY) ## Measure speed, size and tokens
 	@$(BIN)/python -m bench $(ARGS)

@@ -10,8 +10,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from contextlib import ExitStack, closing
+from functools import cache
 from itertools import count, pairwise
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -19,13 +23,17 @@ import pytest
 from hypothesis import note, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from groundplan.catalog import schema
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.kernel.store.sqlite import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.purpose_calls import Batches, some_observations, some_version
+from tests.machines.purpose_document import take_in
+from tests.machines.purpose_document_calls import Documents
 from tests.machines.purpose_oracle import (
     ASSUMPTION_FIELDS,
     INDICATOR_FIELDS,
@@ -44,13 +52,14 @@ from tests.machines.purpose_oracle import (
     edge_order,
     sorted_keys,
 )
-from tests.machines.purpose_rows import PurposeRows, Row
+from tests.machines.purpose_rows import BELOW, PurposeRows, Row
 from tests.machines.work_calls import rarely, sometimes
 from tests.machines.work_driver import SEEDS, Hand
 
 ACTORS = {"ada": "person", "ben": "person", "scout": "agent"}
 PROJECTS = (0, 1)  # the second has facts in force, and its versions pass both gates
 VERSIONS_MAX = 5
+IMPORTS_MAX = 3  # documents that are brought one after the other
 DAY = 86_400_000
 CLOCK_STEPS = (1, 1000, DAY, -5_000)  # the last: a clock put right
 
@@ -68,6 +77,7 @@ class Ground(NamedTuple):
     rows: PurposeRows
     serial: count[int]
     has_row_security: bool
+    elsewhere: Callable[[], Store]  # another database, in a file
 
 
 class Sent(NamedTuple):
@@ -80,7 +90,12 @@ class Sent(NamedTuple):
 
 
 class PurposeDriver(RuleBasedStateMachine):
-    """Drives every change there is. What must hold after each step is added by who inherits."""
+    """Drives every change there is. What must hold after each step is added by who inherits.
+
+    Theories are taken in where `import` has a weight too.
+    """
+
+    weights = WEIGHTS
 
     def __init__(self, ground: Ground) -> None:
         super().__init__()
@@ -125,8 +140,8 @@ class PurposeDriver(RuleBasedStateMachine):
         self.reader = luck.choice(list(ACTORS))
         project = luck.choice((0, 0, 1))
         purpose = self.purposes[project]
-        (verb,) = luck.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        if purpose.draft is None and verb != "record" and not sometimes(luck):
+        (verb,) = luck.choices(list(self.weights), list(self.weights.values()))
+        if purpose.draft is None and verb not in ("record", "import") and not sometimes(luck):
             verb = "draft"
         match verb:
             case "draft":
@@ -135,6 +150,13 @@ class PurposeDriver(RuleBasedStateMachine):
                 self.publish(luck, project)
             case "discard":
                 self.discard(luck, project)
+            case "import":
+                if purpose.draft and not rarely(luck):
+                    self.discard(luck, project)
+                for _ in range(IMPORTS_MAX):
+                    self.take_in(luck, project)
+                    if self.purposes[project].draft:  # what is refused leaves the place to the next one
+                        break
             case "record":
                 self.record(luck, project)
             case "send again" if self.sent:
@@ -149,6 +171,10 @@ class PurposeDriver(RuleBasedStateMachine):
         """What decides about one step. Hypothesis likes to draw a seed again; it shall not say the same again."""
         self.steps += 1
         return Random(f"{seed} at {self.steps} and {self.clock.now}")  # noqa: S311 - chance, not secrets
+
+    @property
+    def today(self) -> str:
+        return self.clock.stamp(self.clock.now)[:10]
 
     # --- What anybody may do ---
 
@@ -230,6 +256,48 @@ class PurposeDriver(RuleBasedStateMachine):
             return lambda _: {"discarded": number, "rev": purpose.rev}
 
         self.perform(luck, project, "purpose.discard", arguments, expect)
+
+    def take_in(self, luck: Random, project: int) -> None:
+        purpose = self.purposes[project]
+        if len(purpose.versions) >= VERSIONS_MAX:
+            return
+        others = [one for one in self.purposes if one is not purpose]
+        document = Documents(luck, purpose, others, self.today).some_document()
+        keys = luck.choice((None, None, "same", "same", "new"))
+
+        def expect(purpose: Purpose, by: By) -> Answer:
+            taken = take_in(purpose, document, keys, by=by)
+
+            def answer(told: Thing) -> Any:
+                self.learn_ids(project, taken.version)
+                purpose.named(taken.version, taken.version.id)
+                assert not taken.fresh & self.keys_given[project]
+                theory = taken.version.theory
+                self.keys_given[project] |= {*theory.nodes, *theory.assumptions, *theory.indicators}
+                assert {(one["name"], one["key"]) for one in told["keys"]} == taken.keys
+                assert [(one["what"], one["count"]) for one in told["skipped"]] == taken.skipped
+                shown = {"version": self.version(taken.version), "rev": taken.version.rev, "counts": taken.counts}
+                return {name: told[name] for name in ("keys", "skipped")} | shown
+
+            return answer
+
+        arguments = {"document": document} | ({} if keys is None else {"keys": keys})
+        self.perform(luck, project, "purpose.import", arguments, expect)
+
+    def learn_ids(self, project: int, version: Version) -> None:
+        """What the rows of a version that came in are called, by its number, their keys and their ends."""
+        tables = self.rows.of([self.project_ids[project]]).tables
+        (version.id,) = (row["id"] for row in tables["toc_versions"] if row["version_number"] == version.number)
+        rows = {name: [row for row in tables[name] if row["toc_version_id"] == version.id] for name in BELOW}
+        keys = {row["id"]: row["key"] for row in rows["toc_nodes"]}
+        things = {**version.theory.nodes, **version.theory.assumptions, **version.theory.indicators}
+        for name in BELOW:
+            for row in rows[name]:
+                if name == "toc_edges":
+                    edge = keys[row["source_node_id"]], keys[row["target_node_id"]], row["edge_type"]
+                    version.theory.edges[edge]["id"] = row["id"]
+                else:
+                    things[row["key"]]["id"] = row["id"]
 
     def record(self, luck: Random, project: int) -> None:
         given = some_observations(luck, self.purposes[project])
@@ -347,7 +415,7 @@ class PurposeDriver(RuleBasedStateMachine):
         purpose, theory = self.purposes[project], version.theory
         counts = {type_.lower(): len(theory.of_type(type_)) for type_ in NODE_TYPES}
         counts |= {part: len(getattr(theory, part)) for part in ("edges", "assumptions", "indicators")}
-        waivers = purpose.in_force(self.clock.stamp(self.clock.now)[:10])
+        waivers = purpose.in_force(self.today)
         shown = ("code", "refs", "reason", "owner", "due")
         return {
             "project": self.names[project],
@@ -417,10 +485,16 @@ def said(thing: Thing, fields: tuple[str, ...]) -> Thing:
 def run_machine(machine: Callable[[Ground], PurposeDriver], engine: Engine, budget: settings) -> None:
     """Run a machine on two stores with a clock of our own."""
     clock = Hand()
-    with PurposeRows(engine) as rows:
+    with PurposeRows(engine) as rows, ExitStack() as opened:
+
+        @cache  # most machines need none
+        def elsewhere() -> Store:
+            folder = opened.enter_context(TemporaryDirectory(prefix="groundplan-elsewhere-"))
+            return opened.enter_context(closing(SqliteStore(Path(folder) / "plan.db", schema, clock=clock)))
+
         two = [engine.another_store(clock=clock) for _ in range(2)]
         stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}
-        ground = Ground(stores, clock, rows, count(1), engine.dialect is Dialect.POSTGRES)
+        ground = Ground(stores, clock, rows, count(1), engine.dialect is Dialect.POSTGRES, elsewhere)
         # It says that it wants a class, and only calls it.
         factory = cast(type[RuleBasedStateMachine], lambda: machine(ground))
         run_state_machine_as_test(factory, settings=budget)

@@ -211,6 +211,7 @@ class Purpose:
     publish_gates: str
     versions: list[Version] = field(default_factory=list)
     last: dict[str, int] = field(default_factory=dict)  # keys given out
+    called: dict[str, set[str]] = field(default_factory=dict)  # all that things of a key were ever called
     measurements: list[Thing] = field(default_factory=list)
     reviews: list[Thing] = field(default_factory=list)
     waivers: list[Thing] = field(default_factory=list)
@@ -258,16 +259,12 @@ class Purpose:
         if source == "draft":
             raise Refused("invalid_argument")
         origin = self.meant(source)
-        version = Version(
-            len(self.versions) + 1,
-            profile or (origin.profile if origin else "standard"),
-            origin.number if origin else None,
-            by.name,
-            by.at,
-            by.at,
-            # Behind every revision that a draft has had: who expects one never means another draft.
-            rev=1 + max((self.last.get(REVS, 0), *(one.rev for one in self.versions))),
-        )
+        return self.add(profile or (origin.profile if origin else "standard"), origin.number if origin else None, by=by)
+
+    def add(self, profile: str, source: int | None, *, by: By) -> Version:
+        """A new draft, behind every revision that a draft has had: who expects one never means another draft."""
+        rev = 1 + max((self.last.get(REVS, 0), *(one.rev for one in self.versions)))
+        version = Version(len(self.versions) + 1, profile, source, by.name, by.at, by.at, rev=rev)
         self.versions.append(version)
         return version
 
@@ -307,6 +304,16 @@ class Purpose:
         if batch.has_changed or batch.made:
             draft.rev, draft.updated_at = draft.rev + 1, by.at
         return made
+
+    def remember_names(self, theory: Theory) -> None:
+        """What things are called now, for as long as anybody asks."""
+        for things, name in (
+            (theory.nodes, "title"),
+            (theory.assumptions, "assumption_text"),
+            (theory.indicators, "name"),
+        ):
+            for key, thing in things.items():
+                self.called.setdefault(key, set()).add(folded(thing[name]))
 
     def fresh(self, prefix: str) -> str:
         self.last[prefix] = self.last.get(prefix, 0) + 1
@@ -493,7 +500,9 @@ class Purpose:
             case "GA_TITLE":
                 titles = [(one["node_type"], one["title"].casefold()) for one in nodes.values()]
                 return len(nodes), sorted_keys(
-                    key for key, one in nodes.items() if titles.count((one["node_type"], one["title"].casefold())) > 1
+                    key
+                    for key, one in nodes.items()
+                    if not one["title"] or titles.count((one["node_type"], one["title"].casefold())) > 1
                 )
             case "GA_RLS":
                 return int(self.has_row_security), []
@@ -558,10 +567,12 @@ class Batch:
                 self.theory.nodes[keys[place]] = node
                 node["metadata"] = without_nulls(op.get("metadata") or {})
                 self.keep(place, op, "nodes", keys[place], node)
+        self.purpose.remember_names(self.theory)
         for place, op in enumerate(self.operations):
             if op["op"] != "add_node":
                 before = copy.deepcopy(self.theory)
                 getattr(self, op["op"])(place, op, keys.get(place, ""))
+                self.purpose.remember_names(self.theory)
                 self.has_changed = self.has_changed or self.theory != before
         closing = self.new & self.theory.cyclic
         if self.draft.is_ordered and closing:
@@ -757,6 +768,11 @@ def edge_order(edge: EdgeKey) -> tuple[tuple[int, int], tuple[int, int], str]:
 
 def sorted_keys(keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=key_order)
+
+
+def folded(name: str) -> str:
+    """A name of which neither case nor white space counts."""
+    return " ".join(name.split()).casefold()
 
 
 def without_nulls(metadata: Thing) -> Thing:

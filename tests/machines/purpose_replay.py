@@ -1,9 +1,10 @@
 """The purpose of a project, rebuilt from its events and from nothing else.
 
-What an event is says some things by itself: a draft begins behind all revisions that there were, every write to it
-moves that on and is of the moment of its events, and an observation has the place of its event. A draft names its id
-and the version that it begins with; the id of each row of the copy follows from that and from the id of its original.
-What the gates said is no event: it is worked out from what there was.
+What an event is says some things by itself: a draft begins behind all revisions that there were, every later write to
+it moves that on and is of the moment of its events, and an observation has its place among those of its write. A draft
+names its id and the version that it begins with; the id of each row of the copy follows from that and from the id of
+its original. What comes with the draft itself was taken in, and may bring its keys. What the gates said is no event: it
+is worked out from what there was.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Replay:
         self.below: dict[str, dict[str, Row]] = {name: {} for name in BELOW}
         self.observed: dict[str, list[Row]] = {name: [] for name in OBSERVED}
         self.keys: dict[str, int] = {}
-        self._touched: set[int] = set()
+        self._touched: set[int] = set()  # the writes that a draft has had, the one that began it included
+        self._begun: set[int] = set()
         for event in events:
             slice_, _, action = event.op.partition(".")
             if slice_ == "purpose":
@@ -78,6 +80,8 @@ class Replay:
         return draft
 
     def _begin(self, event: EventRow, changes: Changes) -> None:
+        self._begun.add(event.rev)
+        self._touched.add(event.rev)
         version_id = changes["id"][1]
         source = changes.get("source", (None, None))[1]
         self.versions[event.subject] = {
@@ -112,7 +116,8 @@ class Replay:
         row |= {"rev": row["rev"] + 1, "updated_at": event.at}
 
     def _observe(self, table: str, event: EventRow, changes: Changes) -> None:
-        row = {"project_id": self.project_id, "rev": event.rev, "n": event.n, "recorded_at": event.at}
+        place = sum(row["rev"] == event.rev for rows in self.observed.values() for row in rows)
+        row = {"project_id": self.project_id, "rev": event.rev, "n": place, "recorded_at": event.at}
         row |= {"recorded_by": event.actor, **{name: after for name, (_, after) in changes.items()}}
         self.observed[table].append({**dict.fromkeys(COLUMNS[table]), **row})
 
@@ -142,8 +147,9 @@ class Replay:
             assert row["key"] == event.subject
             prefix = event.subject.rstrip("0123456789")
             number = int(event.subject.removeprefix(prefix))
-            assert number == self.keys.get(prefix, 0) + 1, "a key was given twice or left out"
-            self.keys[prefix] = number
+            last = self.keys.get(prefix, 0)
+            assert event.rev in self._begun or number == last + 1, "a key was given twice or left out"
+            self.keys[prefix] = max(last, number)
 
     def _found(self, thing: str, subject: str) -> tuple[str, Row]:
         """The row of the draft that an event calls by its key, or an edge by its name."""

@@ -100,8 +100,7 @@ class PurposeMachine(PurposeDriver):
         draft = purpose.versions[-1]
         gate, profile = "AAB"[self.steps % 3], self.some_profile()
         told = self.call(self.reader, "purpose.check", project=name, gate=gate, profile=profile)
-        today = self.clock.stamp(self.clock.now)[:10]
-        self.check_gate(told, gate, purpose.gate(gate, draft, today=today, profile=profile), draft)
+        self.check_gate(told, gate, purpose.gate(gate, draft, today=self.today, profile=profile), draft)
         for version in purpose.published[self.steps % len(purpose.published) :][:1] if purpose.published else ():
             (row,) = (row for row in self.stored.tables["toc_versions"] if row["id"] == version.id)
             for kept in json.loads(row["gates"]):

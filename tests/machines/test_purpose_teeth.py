@@ -12,20 +12,24 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
-from groundplan.kernel.store.queries import Queries, Query
-from groundplan.purpose import check, outside, read_observations
+from groundplan.kernel.store.queries import Queries, Query, listed
+from groundplan.purpose import check, export, incoming_keys, outside, read_observations, take_in
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edges, edit, nodes
+from groundplan.purpose.events import Op
 from groundplan.purpose.gates import run as gates
 from groundplan.purpose.gates import waiving
 from groundplan.purpose.keys import fresh_keys
 from groundplan.purpose.outside import gate_inputs
+from groundplan.purpose.record import _Recording
+from groundplan.purpose.record import sql as recording
 from groundplan.purpose.version import draft_row, versions_of
 from groundplan.purpose.versions import draft, publish
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
 from tests.machines.purpose_driver import run_machine
+from tests.machines.test_purpose_files_machine import PurposeFilesMachine
 from tests.machines.test_purpose_machine import PurposeMachine
 
 STEPS_MAX = 2_400
@@ -111,6 +115,14 @@ def given_before(tx: Any, prefix: str, count: int) -> list[str]:
     return [f"{prefix}{max(taken, default=0) + n}" for n in range(1, count + 1)]
 
 
+def unlooked_at(tx: Any, waivers: Any, _path: Any) -> None:
+    """Record waivers of whatever check for whatever there is or is not."""
+    made = _Recording(tx)
+    for one in waivers:
+        row = {"code": one.code, "refs": listed(one.refs), "reason": one.reason, "owner": one.owner, "due": one.due}
+        made.add(recording.add_waiver, Op.WAIVED, one.code, **row)
+
+
 SABOTAGE: dict[str, Sabotage] = {
     "what is published can be edited": all_of(instead(edit, "draft_row", last_version), dropped("guard_toc_")),
     "what is published can be published": all_of(instead(publish, "draft_row", last_version), dropped("guard_toc_")),
@@ -127,14 +139,30 @@ SABOTAGE: dict[str, Sabotage] = {
     "a version stands on no facts": instead(outside, "context_facts"),
     "a call that comes twice is done twice": instead(store, "earlier_answer"),
 }
+OF_FILES: dict[str, Sabotage] = {
+    "counting does not go on behind keys that came in": instead(incoming_keys, "reach"),
+    "waivers come in that nobody looks at": all_of(
+        instead(take_in, "refuse_unwaivable"), instead(take_in, "record_waivers", unlooked_at)
+    ),
+    "waivers that are in force come in again": instead(take_in, "waivers_about", lambda _content, _waivers: []),
+    "a theory is taken for another": instead(incoming_keys, "_refuse_other_theory"),
+    "a theory comes in beside a draft": instead(take_in, "rows_without_draft", versions_of),
+    "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
+}
 
 
-@pytest.mark.parametrize("sabotage", SABOTAGE)
-def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+MACHINES = {PurposeMachine: SABOTAGE, PurposeFilesMachine: OF_FILES}
+GUARDS = [pytest.param(machine, sabotage, id=sabotage) for machine, every in MACHINES.items() for sabotage in every]
+
+
+@pytest.mark.parametrize(("machine", "sabotage"), GUARDS)
+def test_a_guard_that_is_switched_off_is_missed(
+    machine: type[PurposeMachine], sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
-    SABOTAGE[sabotage](monkeypatch, engine)
+    MACHINES[machine][sabotage](monkeypatch, engine)
     # No shrinking and no looking for more: that it is found will do.
     until_found = settings(always(STEPS_MAX), phases=[Phase.generate], report_multiple_bugs=False)
     with pytest.raises((*NOTICED, *engine.refusals)):
-        run_machine(PurposeMachine, engine, until_found)
+        run_machine(machine, engine, until_found)
     engine.close()

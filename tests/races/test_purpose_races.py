@@ -53,6 +53,17 @@ MARKS: dict[str, list[Op]] = {
     ],
     "eve": [{"op": "add_indicator", "node": "G1", "name": "eve"}, {"op": "remove_assumption", "assumption": "AS1"}],
 }
+# The same as a document, of which a key is far ahead and another one has a name.
+DOCUMENT: dict[str, Any] = {
+    "nodes": [
+        {"key": "G1", "node_type": "GOAL", "title": "No boat is lost"},
+        {"key": "OC40", "node_type": "OUTCOME", "title": "Skippers stay in port"},
+        {"key": "forecast", "node_type": "OUTPUT", "title": "A forecast every hour"},
+    ],
+    "edges": [{"source": "OC40", "target": "G1"}, {"source": "forecast", "target": "OC40"}],
+    "assumptions": [{"key": "AS1", "node": "OC40", "assumption_text": "They look at it"}],
+    "indicators": [{"key": "IN1", "node": "G1", "name": "Boats lost"}],
+}
 # Edits that shut the gate.
 BREAKING: list[Op] = [
     {"op": "add_node", "node_type": "OUTCOME", "title": "Leads nowhere"},
@@ -92,6 +103,20 @@ class People:
 
     def edit(self, name: str, *operations: Op, **given: Any) -> Any:
         return self.purpose(name, "edit", operations=list(operations), **given)
+
+    def take_in(self, name: str) -> Any:
+        """Bring the document, signed by whoever brings it."""
+        nodes = [{**one, "owner": name} for one in DOCUMENT["nodes"]]
+        return self.purpose(name, "import", document={**DOCUMENT, "nodes": nodes})
+
+    def brought(self, number: int) -> set[str | None]:
+        """Who has brought the nodes of a version; one that was taken in has all of its document."""
+        content = self.content(self.versions()[number][0])
+        signed = {node.owner for node in content.nodes.values()}
+        if signed != {None}:
+            counts = [len(content.nodes), len(content.edges), len(content.assumptions), len(content.indicators)]
+            assert counts == [len(DOCUMENT[part]) for part in ("nodes", "edges", "assumptions", "indicators")]
+        return signed
 
     def versions(self) -> dict[int, tuple[Any, ...]]:
         """Id, status, hash, revision of publishing, and run, by number. What is published is what was published."""
@@ -243,6 +268,53 @@ def test_of_all_who_begin_a_draft_one_does(people: People) -> None:
 
         assert sorted(codes(answers)) == ["draft_exists"] * 3 + ["ok"]
         assert [status for _, status, *_ in people.versions().values()].count("DRAFT") == 1
+
+
+def test_of_all_who_take_a_theory_in_or_begin_a_draft_one_does_and_it_is_whole(people: People) -> None:
+    for number in range(ROUNDS):
+        people.begin(*THEORY, publish=True)
+        bringing = ("ada", "ben", "cleo") if number % 2 else ("ada", "ben")
+
+        answers = together(
+            *(partial(people.take_in, name) for name in bringing), partial(people.purpose, "dan", "draft")
+        )
+
+        assert sorted(codes(answers)) == ["draft_exists"] * len(bringing) + ["ok"]
+        (winner,) = (name for name, code in zip((*bringing, None), codes(answers), strict=True) if code == "ok")
+        assert people.brought(2) == {winner}
+        assert [status for _, status, *_ in people.versions().values()] == ["PUBLISHED", "DRAFT"]
+
+
+def test_a_theory_comes_in_behind_a_version_that_is_published_or_not_at_all(people: People) -> None:
+    for _ in range(ROUNDS):
+        people.begin(*THEORY)
+
+        taken, published = together(partial(people.take_in, "ben"), partial(people.purpose, "ada", "publish"))
+
+        assert codes([published]) == ["ok"]
+        assert people.brought(1) == {None}
+        if codes([taken]) == ["ok"]:
+            assert taken.version.number == 2
+            assert people.brought(2) == {"ben"}
+        else:
+            assert codes([taken]) == ["draft_exists"]
+            assert people.versions().keys() == {1}
+
+
+def test_edits_are_of_a_theory_that_came_in_or_of_none_and_their_keys_are_behind_its_own(people: People) -> None:
+    outcome = {"op": "add_node", "node_type": "OUTCOME", "title": "Nets are mended"}
+    for _ in range(ROUNDS):
+        people.begin(*THEORY, publish=True)
+
+        taken, *edits = together(
+            partial(people.take_in, "ada"), *(partial(people.edit, name, outcome) for name in ("ben", "cleo", "dan"))
+        )
+
+        assert codes([taken]) == ["ok"]
+        assert [(one.name, one.key) for one in taken.keys] == [("forecast", "OP2")]
+        assert set(codes(edits)) <= {"ok", "no_draft"}
+        given = [one.created[0].key for one in edits if codes([one]) == ["ok"]]
+        assert sorted(given) == [f"OC{41 + place}" for place in range(len(given))]
 
 
 def test_numbers_have_no_gaps_however_versions_come_and_go(people: People) -> None:

@@ -1,0 +1,58 @@
+"""Files are exact: among all other calls, any version can be written out, and comes in again as it was.
+
+The run of the ordinary tests is short and always the same. GROUNDPLAN_PROOF_STEPS gives a longer one, new each time.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+from hypothesis.stateful import invariant
+
+from groundplan.kernel.actors import local_actor
+from groundplan.purpose.export import Written
+from groundplan.session import Session
+from tests.engines import Engine
+from tests.machines.budget import budget
+from tests.machines.purpose_document import document_of
+from tests.machines.purpose_driver import WEIGHTS, Ground, run_machine
+from tests.machines.test_purpose_machine import PurposeMachine
+
+STEPS = 60
+FORMATS = get_args(Written)
+
+
+class PurposeFilesMachine(PurposeMachine):
+    """Takes theories in as well, and writes them out after each step."""
+
+    weights = WEIGHTS | {"import": 30}
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__(ground)
+        self.elsewhere = Session(ground.elsewhere(), local_actor("ada"))
+
+    @invariant()
+    def a_version_that_is_written_out_comes_back_byte_for_byte_on_whatever_engine(self) -> None:
+        purpose = self.purposes[self.project]
+        if not purpose.versions or self.steps % 2:
+            return
+        version = purpose.versions[self.steps // 2 % len(purpose.versions)]
+        asked = {"project": self.names[self.project], "format": "json", "version": version.number}
+        text: str = self.call(self.reader, "purpose.export", **asked)["content"]
+        document = json.loads(text)
+        assert document == document_of(purpose, version, self.today)
+        there = f"{self.names[0]} at {self.steps}"
+        self.elsewhere.call("project.create", name=there)
+        self.elsewhere.call("purpose.import", project=there, document=document)
+        assert self.elsewhere.call("purpose.export", project=there, format="json").content == text
+
+    @invariant()
+    def a_version_can_be_written_out_in_every_format(self) -> None:
+        if self.purposes[self.project].versions:
+            asked = {"project": self.names[self.project], "format": FORMATS[self.steps % len(FORMATS)]}
+            assert self.call(self.reader, "purpose.export", **asked)["content"].endswith("\n")
+
+
+def test_after_any_calls_a_theory_that_is_taken_in_is_what_its_document_says(engine: Engine) -> None:
+    run_machine(PurposeFilesMachine, engine, budget(STEPS))
