@@ -35,6 +35,7 @@ PARTS = {
     "knowledge": "knowledge:part",
     "context": "context:part",
     "purpose": "purpose:part",
+    "pictures": "pictures:part",
     "freshness": "freshness:part",
     "postgres": "postgres:part",
 }

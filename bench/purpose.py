@@ -319,7 +319,7 @@ def _gates(options: Options) -> Iterator[Result]:
         ((NODES, EDGES, INDICATORS), options.rounds(ROUNDS), "ms"),
         (LARGE, 1 if options.quick else LARGE_ROUNDS, "s"),
     ):
-        content = _content(large_theory(*size, SEED))
+        content = content_from(large_theory(*size, SEED))
         for gate in TABLES_OF_CHECKS:
             took = min(_timed(partial(_ran, gate, content)) for _ in range(rounds))
             what = f"gate {gate}, {size[0]:,} nodes, {size[1]:,} edges"
@@ -341,7 +341,7 @@ def _timed(act: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def _content(batches: Sequence[Ops]) -> Content:
+def content_from(batches: Sequence[Ops]) -> Content:
     """The theory that some batches make, under the keys that they foresee."""
     nodes: list[Node] = []
     edges: list[Edge] = []
