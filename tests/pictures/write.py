@@ -1,0 +1,25 @@
+"""Draw the pictures of the documentation anew."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def main() -> int:
+    sys.path.insert(0, str(ROOT))
+    from tests.pictures.drawn import pictures
+
+    for path, svg in pictures().items():
+        is_new = not path.exists() or path.read_text(encoding="utf-8") != svg
+        if is_new:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(svg, encoding="utf-8")
+        print(f"{'wrote' if is_new else 'is current:'} {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
