@@ -111,7 +111,7 @@ class Documents:
 
     def reprofile(self) -> None:
         """Another profile, or none: then it is that of the version before."""
-        del self.document["profile"]
+        self.document.pop("profile", None)
         self.document |= self.luck.choice(({}, *({"profile": one} for one in PROFILES)))
 
     def add_node(self) -> None:

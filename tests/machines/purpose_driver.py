@@ -263,7 +263,7 @@ class PurposeDriver(RuleBasedStateMachine):
             return
         others = [one for one in self.purposes if one is not purpose]
         document = Documents(luck, purpose, others, self.today).some_document()
-        keys = luck.choice((None, None, "same", "same", "new"))
+        keys = luck.choice((None, None, None, "same", "new"))
 
         def expect(purpose: Purpose, by: By) -> Answer:
             taken = take_in(purpose, document, keys, by=by)

@@ -90,6 +90,32 @@ def test_a_table_for_each_level_leads_from_the_goals_down() -> None:
     assert page.rows["Goals"] == [["G1 what G1 is", "—", "—", "—"]]
 
 
+@pytest.mark.parametrize(
+    ("verified", "told"), [(True, "3 (verified) → "), (False, "3 (not verified) → "), (None, "3 → ")]
+)
+def test_whether_a_baseline_was_verified_is_told_where_somebody_said_it(verified: bool | None, told: str) -> None:
+    content = theory("OC1", indicators={"IN1": {"on": "OC1", "baseline": 3, "baseline_verified": verified}})
+    ((_, indicators, _, _),) = read(logframe(written(content))).rows["Outcomes"]
+
+    assert told in indicators
+
+
+def test_what_was_noted_at_a_measurement_stands_with_its_source() -> None:
+    content = theory("OC1", indicators={"IN1": "OC1"})
+    latest = {"IN1": measured("IN1", 54, source="report 7", note="after rain")}
+    ((_, _, verified, _),) = read(logframe(written(content, latest=latest))).rows["Outcomes"]
+
+    assert verified == "IN1 latest from report 7, note: after rain"
+
+
+def test_of_two_edges_with_the_same_ends_the_one_that_is_assumed_of_is_told() -> None:
+    content = theory("AC1 -> OP1", "AC1->OP1/CAUSES", assumptions={"AS1": "AC1->OP1/CAUSES", "AS2": "AC1->OP1"})
+    ((*_, assumptions),) = read(logframe(written(content))).rows["Activities"]
+
+    assert "(for AC1 → OP1 CAUSES, " in assumptions
+    assert "(for AC1 → OP1, " in assumptions
+
+
 def test_indicators_stand_with_their_numbers_and_how_they_are_verified() -> None:
     content = theory(
         "OC1",

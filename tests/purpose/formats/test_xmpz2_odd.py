@@ -89,17 +89,30 @@ def test_what_has_no_id_refuses_no_file_where_nothing_reads_it() -> None:
     assert (line.what, line.count, line.examples) == ("x", 2, ["x", "x"])
 
 
+def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundplan.purpose.formats.miradi_project.POOL_MAX", 2)
+    project, source, target = chain()
+    assert read_xmpz2(project.file()).document.nodes
+    for _ in range(2):
+        project.link(source, target, again=True)
+
+    with pytest.raises(UnreadableFile, match="more than 2 things of the kind 'DiagramFactor'"):
+        read_xmpz2(project.file())
+
+
 # Whatever the file
 
 FACTORS = ["Strategy", "IntermediateResult", "Cause", "BiodiversityTarget", "HumanWelfareTarget"]
 kinds = st.sampled_from(
-    [*FACTORS, "Task", "Activity", "Goal", "Indicator", "KeyEcologicalAttribute", "GroupBox", "New"]
+    [*FACTORS, "Task", "Activity", "Goal", "Indicator", "KeyEcologicalAttribute", "GroupBox", "Assumption", "New"]
 )
 ids = st.sampled_from(["1", "2", "3", "9" * 30])
 things = st.dictionaries(
     st.tuples(kinds, ids),
     st.dictionaries(
-        st.sampled_from(["GoalIds", "IndicatorIds", "KeyEcologicalAttributeIds", "OrderedActivityIds"]),
+        st.sampled_from(
+            ["GoalIds", "IndicatorIds", "KeyEcologicalAttributeIds", "OrderedActivityIds", "RelevantDiagramFactorIds"]
+        ),
         st.lists(ids, max_size=2),
     ),
     max_size=12,
@@ -138,6 +151,7 @@ def test_whatever_refers_to_whatever_the_theory_holds_together(
         *(f"{kind}-{identifier}" for kind, identifier in things if kind in FACTORS),
     }
     assert {one.node for one in document.indicators} <= refs
+    assert {one.node for one in document.assumptions} <= refs
     assert {(one.source, one.target) for one in document.edges if one.edge_type is EdgeType.CONTRIBUTES_TO} == {
         (source, target)
         for source, target in (
