@@ -151,7 +151,7 @@ FORMATS = {
         not_carried=(
             "CAUSES and DEPENDS_ON",
             "confidence but low",
-            "risk, owners and review dates of assumptions",
+            "risk and review dates of assumptions",
             "owners",
             "narratives",
             "numbers and methods of indicators",
