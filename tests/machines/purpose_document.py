@@ -45,6 +45,7 @@ class Taken(NamedTuple):
     counts: dict[str, int]
     keys: set[tuple[str, str]]  # the names that became other keys, and these
     fresh: set[str]  # the keys that nothing had before
+    renamed: list[str]  # the keys that were never called so before
     skipped: list[tuple[str, int]]
 
 
@@ -113,8 +114,7 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: By) -> T
         names = [one["key"] for one in document[kind]]
         if len(set(names)) < len(names):
             raise Refused("duplicate_key")
-    if keys is None:
-        refuse_other_theory(purpose, document)
+    renamed = [] if keys == "new" else renamed_keys(purpose, document, is_certain=keys is not None)
     kept = {kind: {} if keys == "new" else kept_keys(purpose, kind, document) for kind in KINDS}
     fresh = {kind: fresh_keys(purpose, kind, document, kept[kind]) for kind in KINDS}
     named = {kind: kept[kind] | fresh[kind] for kind in KINDS}
@@ -128,22 +128,29 @@ def take_in(purpose: Purpose, document: Thing, keys: str | None, *, by: By) -> T
         {**{kind: len(document[kind]) for kind in (*KINDS, "edges")}, "waivers": recorded},
         {(name, key) for kind in KINDS for name, key in named[kind].items() if name != key},
         {key for kind in KINDS for key in fresh[kind].values()},
+        renamed,
         skipped,
     )
 
 
-def refuse_other_theory(purpose: Purpose, document: Thing) -> None:
-    """Most nodes whose keys are known had their title here at some time, or else, where none is known, the others."""
+def renamed_keys(purpose: Purpose, document: Thing, *, is_certain: bool) -> list[str]:
+    """The keys that were never called so, unless most nodes are among them, or something that was observed."""
     nodes = {one["key"]: one["title"] for one in document["nodes"]}
     beside = {one["key"]: one["assumption_text"] for one in document["assumptions"]}
     beside |= {one["key"]: one["name"] for one in document["indicators"]}
+    found: list[str] = []
+    known_nodes = [key for key in nodes if key in purpose.called]
     for names in (nodes, beside):
         known = [key for key in names if key in purpose.called]
         others = [key for key in known if folded(names[key]) not in purpose.called[key]]
-        if 2 * len(others) > len(known):
+        tells = names is nodes or not known_nodes
+        if not is_certain and tells and 2 * len(others) > len(known):
             raise Refused("keys_of_another_theory", keys=sorted_keys(others))
-        if known:
-            return
+        found += others
+    observed = {one["indicator"] for one in purpose.measurements} | {one["assumption"] for one in purpose.reviews}
+    if not is_certain and observed & set(found):
+        raise Refused("keys_of_another_theory", keys=sorted_keys(observed & set(found)))
+    return sorted_keys(found)
 
 
 def kept_keys(purpose: Purpose, kind: str, document: Thing) -> dict[str, str]:

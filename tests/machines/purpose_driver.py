@@ -277,6 +277,7 @@ class PurposeDriver(RuleBasedStateMachine):
                 assert {(one["name"], one["key"]) for one in told["keys"]} == taken.keys
                 assert [(one["what"], one["count"]) for one in told["skipped"]] == taken.skipped
                 shown = {"version": self.version(taken.version), "rev": taken.version.rev, "counts": taken.counts}
+                shown["renamed"] = taken.renamed
                 return {name: told[name] for name in ("keys", "skipped")} | shown
 
             return answer

@@ -145,7 +145,7 @@ OF_FILES: dict[str, Sabotage] = {
         instead(take_in, "refuse_unwaivable"), instead(take_in, "record_waivers", unlooked_at)
     ),
     "waivers that are in force come in again": instead(take_in, "waivers_about", lambda _content, _waivers: []),
-    "a theory is taken for another": instead(incoming_keys, "_refuse_other_theory"),
+    "a theory is taken for another": instead(incoming_keys, "_renamed", lambda *_, **__: []),
     "a theory comes in beside a draft": instead(take_in, "rows_without_draft", versions_of),
     "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
 }

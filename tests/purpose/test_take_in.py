@@ -233,6 +233,46 @@ def test_what_was_observed_of_a_draft_that_is_gone_does_not_pass_to_another_theo
     assert desk.assumptions()["AS2"].status == "untested"
 
 
+def test_what_was_observed_never_passes_to_something_of_another_name(desk: Purpose) -> None:
+    desk.draw("well -> water -> health")
+    desk.edit(
+        op("add_indicator", node="OC1", name="Litres a day"),
+        op("add_indicator", node="OC1", name="Days"),
+        op("add_assumption", node="OC1", assumption_text="Pumps last ten years"),
+    )
+    text = native(desk)
+    desk.publish()
+    desk.record(measurements=[{"indicator": "IN1", "value": 4000, "as_of": "2026-01-01"}])
+    edited = msgspec.json.decode(text)
+    edited["indicators"][0]["name"] = "Children who died"
+    edited["indicators"][1]["name"] = "Weeks"
+
+    with pytest.raises(Conflict) as refused:
+        taken(desk, edited)
+    assert refused.value.details["keys"] == ["IN1"]
+    assert taken(desk, edited, keys="same").renamed == ["IN1", "IN2"]
+
+
+def test_keys_that_are_called_otherwise_now_are_told(desk: Purpose) -> None:
+    desk.draw("dig -> well -> water -> health")
+    text = native(desk)
+    desk.discard()
+    edited = msgspec.json.decode(text)
+    edited["nodes"][1]["title"] = "Roofs"
+
+    assert taken(desk, edited).renamed == ["OC1"]
+
+
+def test_many_waivers_about_many_edges_take_no_longer_than_they_are_many(desk: Purpose) -> None:
+    desk.discard()
+    lines = [f"OP{one} -> OC{other}" for one in range(1, 31) for other in range(1, 31)]
+    said = {"code": "GA_ASSUMPTIONS", "reason": "so", "owner": "ada", "due": "2030-01-01"}
+    refs = [line.replace(" ", "") for line in lines[-100:]]
+    many = document(*lines, waivers=[{**said, "refs": refs, "reason": f"so {number}"} for number in range(20)])
+
+    assert taken(desk, many).counts.waivers == 20
+
+
 def test_one_name_may_be_that_of_a_node_an_assumption_and_an_indicator(desk: Purpose) -> None:
     desk.discard()
 
@@ -325,6 +365,7 @@ MISTAKES: list[tuple[Document, type[GroundplanError], str]] = [
     ({"assumptions": [ON]}, Invalid, "invalid_argument"),
     ({"assumptions": [{**ON, "node": "G1", "source": "OC1", "target": "G1"}]}, Invalid, "invalid_argument"),
     ({"assumptions": [{**ON, "source": "G1", "target": "OC1"}]}, NotFound, "not_found"),
+    ({"assumptions": [{**ON, "node": "G1", "edge_type": "CAUSES"}]}, Invalid, "invalid_argument"),
     ({"assumptions": [{**ON, "node": "G1", "review_by": "soon"}]}, Invalid, "invalid_date"),
     ({"assumptions": [{**ON, "node": "G1", "assumption_text": " "}]}, Invalid, "invalid_argument"),
     ({"indicators": [{"key": "IN1", "node": "G2", "name": "x"}]}, NotFound, "not_found"),

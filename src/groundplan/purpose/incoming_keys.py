@@ -20,6 +20,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.formats.document import TheoryDocument
 from groundplan.purpose.keys import fresh_keys, reach
 from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sorted_keys
+from groundplan.purpose.read_observations import keys_observed
 
 Keys = Literal["same", "new"]
 
@@ -56,9 +57,9 @@ class IncomingKeys:
     """From the names of a document to keys, for each sort of thing."""
 
     def __init__(self, tx: Transaction, document: TheoryDocument, keys: Keys | None) -> None:
-        if keys is None:
-            _refuse_other_theory(tx, document)
         is_kept = keys != "new"
+        # Keys that are known here, for things that were never called so.
+        self.renamed = _renamed(tx, document, is_certain=keys is not None) if is_kept else []
         self.nodes = _keyed(
             tx, ((node.key, PREFIXES[node.node_type]) for node in document.nodes), _NODE_PREFIXES, is_kept
         )
@@ -97,23 +98,32 @@ def _keyed(
     return found
 
 
-def _refuse_other_theory(tx: Transaction, document: TheoryDocument) -> None:
-    """Nodes tell whether it is the same theory; where none of theirs is known, assumptions and indicators do.
+def _renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
+    """The keys that were never called here as the document calls them, unless that makes it another theory.
+
+    Nodes tell whether it is the same one; where none of theirs is known, assumptions and indicators do. What was
+    observed under a key never passes to something of another name.
 
     Raises:
-        OtherTheory: it is another one.
+        OtherTheory: it is another one, and nobody said otherwise.
     """
     nodes = {node.key: node.title for node in document.nodes}
     beside = {one.key: one.assumption_text for one in document.assumptions}
     beside |= {one.key: one.name for one in document.indicators}
     told = values_told(tx, {*nodes, *beside}, ops="purpose", fields=_NAMES)
+    renamed: list[str] = []
+    is_known = False
     for called in (nodes, beside):
         known = [key for key in called if key in told]
         others = [key for key in known if _folded(called[key]) not in map(_folded, told[key])]
-        if 2 * len(others) > len(known):
+        if not is_certain and not is_known and 2 * len(others) > len(known):
             raise OtherTheory(sorted_keys(others))
-        if known:
-            return
+        is_known = is_known or bool(known)
+        renamed += others
+    observed = [] if is_certain else sorted_keys(keys_observed(tx, renamed))
+    if observed:
+        raise OtherTheory(observed)
+    return sorted_keys(renamed)
 
 
 def _folded(text: str) -> str:

@@ -58,6 +58,16 @@ def observations_of(tx: Transaction, content: Content, known: Known = NOW) -> Ob
     )
 
 
+def keys_observed(tx: Transaction, keys: list[str]) -> set[str]:
+    """Of some keys, those under which something was measured or reviewed."""
+    if not keys:
+        return set()
+    cut = NOW.cut(tx)
+    measured = tx.all(sql.latest_measurements, **cut, keys=listed(keys))
+    reviewed = tx.all(sql.latest_reviews, **cut, keys=listed(keys))
+    return {_measurement(row).indicator for row in measured} | {_review(row).assumption for row in reviewed}
+
+
 def measurements(tx: Transaction, known: Known, after: Place = BEGINNING, at_most: int = _ALWAYS) -> list[Measurement]:
     """What was measured, from some place on."""
     return [_measurement(row) for row in tx.all(sql.measurements, **known.cut(tx), **_behind(after, at_most))]

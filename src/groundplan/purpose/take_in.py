@@ -34,7 +34,7 @@ from groundplan.purpose.formats.reading import EXAMPLES_MAX, Skipped
 from groundplan.purpose.gates.waiving import waivers_in_force
 from groundplan.purpose.incoming_keys import IncomingKeys, KeyGiven, Keys
 from groundplan.purpose.limits import TITLE_CHARS_MAX
-from groundplan.purpose.model import Content, EdgeName, EdgeType, Profile
+from groundplan.purpose.model import EdgeName, EdgeType, Profile
 from groundplan.purpose.naming import edge_called
 from groundplan.purpose.observed import Waiver
 from groundplan.purpose.read_observations import NOW, waivers
@@ -67,12 +67,16 @@ class TakenCounts(Struct):
 
 
 class TakenIn(Struct):
-    """The draft that holds the theory. `keys` has the names that became other keys."""
+    """The draft that holds the theory.
+
+    `keys` has the names that became other keys, `renamed` the keys that were never called so here before.
+    """
 
     version: Version
     rev: int
     counts: TakenCounts
     keys: list[KeyGiven]
+    renamed: list[str]
     skipped: list[Skipped]
 
 
@@ -86,6 +90,7 @@ def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
         NotFound: something in it names what it does not have.
         SelfEdge: an edge leads from a node to itself.
         DuplicateEdge: an edge is there twice.
+        NotWaivable: a check is to be waived that cannot be.
     """
     document = request.document
     rows = rows_without_draft(tx)
@@ -101,7 +106,7 @@ def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
     counts = TakenCounts(
         len(document.nodes), len(document.edges), len(document.assumptions), len(document.indicators), recorded
     )
-    return TakenIn(shown(after), after.rev, counts, keys.given(), skipped)
+    return TakenIn(shown(after), after.rev, counts, keys.given(), keys.renamed, skipped)
 
 
 def _refuse_twice(document: TheoryDocument) -> None:
@@ -166,6 +171,8 @@ def _assumption(
     """
     if (one.node is None) == (one.source is None) or (one.source is None) != (one.target is None):
         raise refusal(at, "must be on one thing: say node, or say source and target of an edge")
+    if one.node is not None and one.edge_type is not None:
+        raise refusal((*at, "edge_type"), "is of an edge, and this is on a node; leave it out")
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
         added.review_by = checked_day(one.review_by, (*at, "review_by"))
@@ -194,6 +201,7 @@ def _waive(
         return 0, []
     today = day_of(tx.now)
     content = read_content(tx, row.id)
+    edges = {one.name for one in content.edges}
     there = {_said(one, one.refs) for one in waivers_about(content, waivers_in_force(waivers(tx, NOW), today))}
     left_out: dict[str, list[str]] = {PAST: [], THERE: []}
     wanted: list[WaiverWrite] = []
@@ -201,7 +209,7 @@ def _waive(
         at: Path = ("document", "waivers", place)
         refuse_unwaivable(one.code, (*at, "code"))
         due = checked_day(one.due, (*at, "due"))
-        refs = [_ref(ref, keys, content, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
+        refs = [_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
         if due < today:
             left_out[PAST].append(one.code)
         elif _said(one, refs) in there:
@@ -218,7 +226,7 @@ def _said(one: Waiver | WaiverWritten, refs: list[str]) -> tuple[str, tuple[str,
     return one.code, tuple(sorted(refs)), one.reason, one.owner, one.due
 
 
-def _ref(ref: str, keys: IncomingKeys, content: Content, path: Path) -> str:
+def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Path) -> str:
     """What a waiver is about, by its key here: something that came in, or a fact.
 
     Raises:
@@ -230,7 +238,7 @@ def _ref(ref: str, keys: IncomingKeys, content: Content, path: Path) -> str:
     if edge is not None:
         ends = keys.nodes.get(edge.source, ""), keys.nodes.get(edge.target, "")
         name = EdgeName(*ends, edge.edge_type)
-        if any(one.name == name for one in content.edges):
+        if name in edges:
             return str(name)
     for sort in (keys.nodes, keys.assumptions, keys.indicators):
         if ref in sort:

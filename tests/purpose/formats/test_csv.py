@@ -103,9 +103,10 @@ def test_a_negative_number_and_a_truth_stay_what_they_are() -> None:
 
 
 def test_characters_that_no_store_keeps_break_nothing() -> None:
-    sheets = csv_sheets(written(theory("AC1", nodes={"AC1": {"title": f"a{NEVER_STORED}b"}})))
+    odd = NEVER_STORED.replace("\x00", "")  # by which a wrong encoding is told
+    sheets = csv_sheets(written(theory("AC1", nodes={"AC1": {"title": f"a{odd}b"}})))
 
-    assert cells_of(sheets)[1][2] == f"a{NEVER_STORED}b"
+    assert cells_of(sheets)[1][2] == f"a{odd}b"
     assert titles(read(sheets)) == {"AC1": "ab"}
 
 

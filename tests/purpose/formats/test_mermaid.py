@@ -68,8 +68,8 @@ def read(text: str) -> Chart:
     lines = text[:-1].split("\n")
     while lines[0].startswith("%% "):
         remark = lines.pop(0).removeprefix("%% ")
-        assert not set(remark) & set("{}\t\r\u2028"), remark  # of which a directive could be made
-        chart.comments.append(remark.replace("#123;", "{").replace("#125;", "}"))
+        assert not set(remark) & set("{}<>&\t\r\u2028"), remark  # of which a directive or a tag could be made
+        chart.comments.append(CODE.sub(lambda found: chr(int(found[1])), remark))
     assert lines.pop(0) == "flowchart LR"
     inside = ""
     for line in lines:

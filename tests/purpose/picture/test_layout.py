@@ -168,6 +168,16 @@ def chain(*keys: str, node_type: NodeType = NodeType.OUTCOME) -> tuple[dict[str,
     return cards, [EdgeName(one, other, EdgeType.CONTRIBUTES_TO) for one, other in pairwise(keys)]
 
 
+def test_lines_that_lead_back_stay_on_the_page() -> None:
+    cards = {f"N{number:02}": CardSize(NodeType.OUTCOME, 190, 60) for number in range(30)}
+    cards["A"] = CardSize(NodeType.ACTIVITY, 190, 60)
+    layout = laid_out((cards, [EdgeName(key, "A", EdgeType.FEEDBACK) for key in cards if key != "A"]))
+
+    xs = [x for route in layout.routes.values() for x, _ in route.points]
+    assert min(xs) > -tokens.MARGIN
+    assert max(xs) < layout.width + tokens.MARGIN
+
+
 def test_inside_a_band_causes_stand_left_of_their_effects() -> None:
     boxes = laid_out(chain("c", "a", "b")).boxes
 

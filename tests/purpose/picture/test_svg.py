@@ -130,13 +130,18 @@ def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None
     assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= {getattr(colour, theme) for colour in tokens.COLOURS.values()}
 
 
-def test_a_picture_that_follows_its_reader_brings_the_variables_it_uses() -> None:
-    svg = draw(plan(written(whole_theory())), Theme.AUTO).svg
+def test_a_picture_that_follows_its_reader_is_light_for_whoever_does_not_know_variables() -> None:
+    theory_ = written(whole_theory())
+    svg, light = draw(plan(theory_), Theme.AUTO).svg, draw(plan(theory_), Theme.LIGHT).svg
 
-    used = set(re.findall(r"var\(--gp-([a-z-]+)\)", svg))
-    assert used
-    assert all(f"--gp-{name}:" in svg for name in used)
-    assert not re.search(r'(fill|stroke)="#', svg)
+    style = parsed(svg).findtext(f"{SVG}style") or ""
+    rules = dict(re.findall(r'\[(?:fill|stroke)="(#[0-9a-f]{6})"\]\{(?:fill|stroke):var\(--gp-([a-z-]+)\)\}', style))
+    used = re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', svg.replace(style, ""))
+    assert set(used) <= rules.keys()
+    assert [tokens.COLOURS[rules[shade]].light for shade in used] == re.findall(
+        r'(?:fill|stroke)="(#[0-9a-f]{6})"', light
+    )
+    assert all(f"--gp-{name}:" in style for name in rules.values())
 
 
 def test_a_title_that_is_markup_stays_text() -> None:
@@ -184,8 +189,12 @@ def test_a_pathway_brings_out_what_leads_to_a_node_and_what_it_leads_to() -> Non
 
     picture = pathway(drawn, "OP1")
 
-    strong = {key for key, card in picture.cards.items() if card.emphasis is Emphasis.STRONG}
-    assert strong == {"AC1", "OP1", "OC1", "G1"}
+    assert {key: card.emphasis.value for key, card in picture.cards.items() if card.emphasis is not Emphasis.MUTED} == {
+        "AC1": "strong",
+        "OP1": "focus",
+        "OC1": "strong",
+        "G1": "strong",
+    }
     assert {str(one.edge.name) for one in picture.arrows if one.emphasis is Emphasis.STRONG} == {
         "AC1->OP1",
         "OP1->OC1",

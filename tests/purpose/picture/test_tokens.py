@@ -89,4 +89,6 @@ def test_a_page_gets_as_variables_what_a_file_gets_resolved() -> None:
     for name in COLOURS:
         assert f"{name}:{light(name)};" in css
         assert f"{name}:{dark(name)};" in css
-        assert tokens.paint(Theme.AUTO)(name) == f"var(--gp-{name})"
+    shades = [tokens.paint(Theme.AUTO)(name) for name in COLOURS]
+    assert len(set(shades)) == len(COLOURS)
+    assert all(f":var(--gp-{name})}}" in tokens.css_rules() for name in COLOURS)

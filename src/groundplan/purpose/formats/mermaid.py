@@ -38,6 +38,7 @@ NEW_LINE = "<br/>"
 
 # A point or a hyphen inside a word can mean nothing to Mermaid; everywhere else it may make a list or an arrow.
 _CODED = re.compile(r"[^\w ,.-]|_|(?<![^\W_])[.-]|[.-](?![^\W_])")
+_NO_REMARK = re.compile("[{}<>&]")
 # Wherever these words stand, Mermaid takes the whole line for the direction of a subgraph.
 _DIRECTION = re.compile("(?<=direction) (?=[A-Z]{2})")
 
@@ -64,8 +65,8 @@ def coded(text: str) -> str:
 
 
 def _remark(text: str) -> str:
-    """Text on the line of a comment, in which only a directive would still mean something."""
-    return " ".join(text.split()).replace("{", "#123;").replace("}", "#125;")
+    """Text on the line of a comment, in which only a directive would still mean something, and on a page a tag."""
+    return _NO_REMARK.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
 
 
 def _columns(theory: Theory) -> Iterator[str]:

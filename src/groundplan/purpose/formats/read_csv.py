@@ -93,7 +93,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORE
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?!\d{3}\Z)\d+", re.ASCII)
 _NUMBER_CHARS_MAX = 400  # as many as the largest float has, written out
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_LEVELS_ABOVE_METADATA = 4  # a call that takes the document in, the document, its nodes, the node
+_LEVELS_ABOVE_METADATA = 3  # the document, its nodes, the node
 
 
 class _Link(NamedTuple):
@@ -112,7 +112,10 @@ def read_csv(raw: bytes) -> Reading:
             is far too much.
     """
     gathering = Gathering()
-    sheets = _sheets(decoded(raw), gathering)
+    text = decoded(raw)
+    if "\x00" in text:
+        raise UnreadableFile("it holds NUL characters, as UTF-16 and UTF-32 without a mark do; save it as UTF-8")
+    sheets = _sheets(text, gathering)
     links = [_link(row, gathering) for row in sheets[Sheet.LINKS]]
     _gather_factors(sheets[Sheet.FACTORS], links, gathering)
     types: dict[tuple[str, str], list[EdgeType]] = {}

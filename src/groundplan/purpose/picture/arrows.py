@@ -20,7 +20,8 @@ from groundplan.purpose.picture.wording import escaped
 
 ROUND = 7.0  # of the corners of an edge that leads back
 # Where along its last curve a badge may stand; the first place that is free is taken.
-PLACES = (0.5, 0.62, 0.38, 0.74, 0.26)
+PLACES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
+APART = tokens.BADGE + 1
 FURTHER = tuple(place / 40 for place in range(2, 39))
 
 
@@ -41,7 +42,7 @@ def line_of(edge: Edge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
     match emphasis:
         case Emphasis.PLAIN:
             return Line("line", width, dash)
-        case Emphasis.STRONG:
+        case Emphasis.STRONG | Emphasis.FOCUS:
             return Line("line-strong", width + 0.9, dash)
         case Emphasis.MUTED:
             return Line("muted-line", 1.0, dash)
@@ -57,16 +58,17 @@ class Occupied:
     """Where badges stand already."""
 
     def __init__(self) -> None:
-        self._cells: set[tuple[int, int]] = set()
+        self._cells: dict[tuple[int, int], list[Point]] = {}  # of the size of a mark
 
     def take(self, point: Point) -> bool:
         """Whether the place was free; it is not any more."""
-        size = tokens.BADGE + 2
-        cell = (int(point[0] // size), int(point[1] // size))
-        near = {(cell[0] + dx, cell[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
-        if self._cells & near:
-            return False
-        self._cells.add(cell)
+        x, y = point
+        column, row = int(x // APART), int(y // APART)
+        near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+        for other_x, other_y in (other for cell in near for other in self._cells.get(cell, ())):
+            if abs(other_x - x) < APART and abs(other_y - y) < APART:
+                return False
+        self._cells.setdefault((column, row), []).append(point)
         return True
 
 
@@ -105,7 +107,8 @@ def _badges(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str
         if others
         else ""
     )
-    return plate + badge_svg(worst, x, y, paint, told=told) + more
+    is_muted = arrow.emphasis in (Emphasis.MUTED, Emphasis.REMOVED)
+    return plate + badge_svg(worst, x, y, paint, told=told, is_muted=is_muted) + more
 
 
 def _free_place(route: Route, occupied: Occupied) -> Point:

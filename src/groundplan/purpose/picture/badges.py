@@ -26,14 +26,19 @@ def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str
     )
 
 
-def badge_svg(badge: Badge, x: float, y: float, paint: Paint, *, told: str | None = None) -> str:
-    """A badge around its middle; `told` is what a pointer shows."""
+def badge_svg(
+    badge: Badge, x: float, y: float, paint: Paint, *, told: str | None = None, is_muted: bool = False
+) -> str:
+    """A badge around its middle; `told` is what a pointer shows. One that steps back keeps its shape and its sign."""
+    colour = tokens.RISK_COLOURS[badge.risk]
+    fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
     title = "" if told is None else f"<title>{escaped(told)}</title>"
     lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the middle of a triangle lies lower
     return (
         f'<g class="gp-badge" data-key="{escaped(badge.key)}">{title}'
-        f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(tokens.RISK_COLOURS[badge.risk])}"/>'
-        f'<path d="{status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint("risk-sign")}" '
+        f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
+        f'stroke="{paint(line)}" stroke-width="1"/>'
+        f'<path d="{status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint(sign)}" '
         f'stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></g>'
     )
 

@@ -98,6 +98,8 @@ def _look(card: Card) -> _Look:
             return full
         case Emphasis.STRONG:
             return full._replace(outline=outline + 1)
+        case Emphasis.FOCUS:
+            return full._replace(line="line-strong", outline=outline + 3.5)
         case Emphasis.MUTED:
             return _Look("muted-fill", "muted-line", "muted-text", "muted-text", outline * 2 / 3)
         case Emphasis.ADDED:
@@ -139,7 +141,8 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
         )
     x = left
     for badge in shown:
-        parts.append(badge_svg(badge, x + tokens.BADGE / 2, middle, paint))
+        is_muted = look.fill == "muted-fill"
+        parts.append(badge_svg(badge, x + tokens.BADGE / 2, middle, paint, is_muted=is_muted))
         colour = paint("subtext" if is_on_dark else look.subtext)
         struck = ' text-decoration="line-through"' if badge.emphasis is Emphasis.REMOVED else ""
         parts.append(_text(x + tokens.BADGE + 3, middle + 4, _called(badge), tokens.BADGE_KEY_PX, colour, more=struck))

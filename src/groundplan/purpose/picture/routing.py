@@ -15,8 +15,8 @@ from groundplan.purpose.picture.lanes import Lanes
 
 PORTS_APART_MAX = 12.0  # where edges come in at one card
 PORT_INSET = 8.0  # from the corners of a card
-BACK_DISTANCE = 12.0  # of an edge that leads back, from the cards it leaves and enters
-BACK_SPREAD = 3.0
+BACK_DISTANCE = 10.0  # of an edge that leads back, from the cards it leaves and enters
+BACK_SPREAD = 2.5
 BACK_SPREADS = 8
 
 Point = tuple[float, float]

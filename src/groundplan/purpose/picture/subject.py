@@ -30,6 +30,7 @@ class Emphasis(StrEnum):
 
     PLAIN = "plain"
     STRONG = "strong"
+    FOCUS = "focus"  # what a picture is about
     MUTED = "muted"
     ADDED = "added"
     REMOVED = "removed"
@@ -132,6 +133,7 @@ def pathway(theory: Theory, key: str) -> Picture:
         one: card._replace(emphasis=Emphasis.STRONG if one in strong else Emphasis.MUTED)
         for one, card in whole.cards.items()
     }
+    cards[key] = cards[key]._replace(emphasis=Emphasis.FOCUS)
     arrows = [
         arrow._replace(emphasis=Emphasis.STRONG if on_the_way(arrow.edge) else Emphasis.MUTED) for arrow in whole.arrows
     ]

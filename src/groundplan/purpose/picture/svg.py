@@ -16,7 +16,15 @@ from groundplan.purpose.picture.wording import cut, drawn, escaped
 
 WIDTH_MIN = 720
 # What lies over what: that which matters is drawn last.
-_LAYERS = (Emphasis.MUTED, Emphasis.PLAIN, Emphasis.REMOVED, Emphasis.CHANGED, Emphasis.ADDED, Emphasis.STRONG)
+_LAYERS = (
+    Emphasis.MUTED,
+    Emphasis.PLAIN,
+    Emphasis.REMOVED,
+    Emphasis.CHANGED,
+    Emphasis.ADDED,
+    Emphasis.STRONG,
+    Emphasis.FOCUS,
+)
 
 
 class Drawn(NamedTuple):
@@ -47,7 +55,8 @@ def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> Drawn:
     size = Drawn("", round(width + 0.5), round(height + 0.5))
     parts = [_opening(picture, size, theme, paint), _heading(picture, width, paint)]
     parts.append(f'<g transform="translate({number(left)} {number(top)})">')
-    parts += [_band(band, layout.height, len(picture.of_type(band.node_type)), paint) for band in layout.bands]
+    there = [card.node.node_type for card in picture.cards.values() if card.emphasis is not Emphasis.REMOVED]
+    parts += [_band(band, layout.height, there.count(band.node_type), paint) for band in layout.bands]
     by_layer = sorted(picture.arrows, key=lambda arrow: _LAYERS.index(arrow.emphasis))
     parts += [arrow_svg(arrow, layout.routes[arrow.edge.name], paint) for arrow in by_layer]
     parts += [card_svg(one, layout.boxes[key], paint) for key, one in cards.items()]
@@ -58,7 +67,7 @@ def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> Drawn:
 
 
 def _opening(picture: Picture, size: Drawn, theme: Theme, paint: Paint) -> str:
-    style = f"<style>{tokens.css_variables()}</style>" if theme is Theme.AUTO else ""
+    style = f"<style>{escaped(tokens.css_rules())}</style>" if theme is Theme.AUTO else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
         f'viewBox="0 0 {size.width} {size.height}" role="img" font-family="{tokens.FONT}" data-format="1">'

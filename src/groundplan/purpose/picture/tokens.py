@@ -175,10 +175,10 @@ SIGN = 16  # of a change
 ARROW = 7
 
 LINE_WIDTHS: dict[Confidence | None, float] = {
-    Confidence.HIGH: 2.4,
-    Confidence.MEDIUM: 1.7,
-    Confidence.LOW: 1.3,
-    None: 1.3,
+    Confidence.HIGH: 3.0,
+    Confidence.MEDIUM: 1.9,
+    Confidence.LOW: 1.4,
+    None: 1.0,
 }
 LOW_DASH = "2 3"
 FEEDBACK_DASH = "8 5"
@@ -192,10 +192,34 @@ Paint = Callable[[str], str]  # from the name of a colour to what SVG is told
 
 
 def paint(theme: Theme) -> Paint:
-    """What a colour is called in SVG: itself, or for a picture that follows its page a variable."""
+    """What a colour is in SVG. In a picture that follows its reader it is one that `css_rules` makes a variable of."""
     if theme is Theme.AUTO:
-        return {name: f"var({PREFIX}{name})" for name in COLOURS}.__getitem__
+        return _told_apart().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
+
+
+def _told_apart() -> dict[str, str]:
+    """The light colours, each a shade of its own that nobody sees, by which a style sheet knows what it stands for."""
+    found: dict[str, str] = {}
+    for name, colour in COLOURS.items():
+        shade = int(colour.light[1:], 16)
+        while f"#{shade:06x}" in found.values():
+            shade -= 1
+        found[name] = f"#{shade:06x}"
+    return found
+
+
+def css_rules() -> str:
+    """The style sheet of a picture that follows its reader: variables for every colour that stands in it.
+
+    Whoever does not know variables keeps to the colours themselves, which are the light ones.
+    """
+    rules = (
+        f'[{where}="{shade}"]{{{where}:var({PREFIX}{name})}}'
+        for name, shade in _told_apart().items()
+        for where in ("fill", "stroke")
+    )
+    return css_variables() + "".join(rules)
 
 
 def css_variables() -> str:

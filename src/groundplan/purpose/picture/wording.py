@@ -47,8 +47,8 @@ def _unit(character: str) -> int:
     import unicodedata  # tables that a text of the usual letters does not need
 
     category = unicodedata.category(character)
-    if category in ("Mn", "Me"):
-        return 0  # stands over the letter before it
+    if category in ("Mn", "Me", "Cf"):
+        return 0  # stands over the letter before it, or joins and parts letters without being one
     if category[0] == "S" or category in ("Cn", "Co"):
         return _PICTURE
     if category in ("Lu", "Lt"):

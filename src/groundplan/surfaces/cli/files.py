@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -65,11 +66,33 @@ def write_file(out: str, content: bytes, *, force: bool) -> None:
         Usage: it cannot be written.
     """
     try:
-        # Made by whoever comes first: what appears between the look and here is not written over either.
-        with Path(out).open("wb" if force else "xb") as file:
-            file.write(content)
+        if force and Path(out).exists() and not Path(out).is_file():
+            Path(out).write_bytes(content)  # a device or a pipe, which nothing can stand in for
+        elif force:
+            _replace(Path(out).resolve(), content)
+        else:
+            _make(Path(out), content)
     except (OSError, ValueError) as error:
         raise Usage(f"cannot write {quoted(out)}: {_why(error)}", file=out) from None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """A file instead of the one that is there, which stays whole until the new one is."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    _make(beside, content)
+    beside.replace(path)
+
+
+def _make(path: Path, content: bytes) -> None:
+    """A new file, or none where it cannot be written whole."""
+    # Made by whoever comes first: what appears between the look and here is not written over either.
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
 
 
 def print_file(text: str) -> None:

@@ -35,6 +35,7 @@ def draw_taken(
     told = ", ".join(many(count, one) for one, count in counts if count)
     say(f"Took in {told or 'nothing'} from {source}.", f"The draft of v{number} is at rev {answer.rev}.")
     say_list("Names that became keys:", _names(answer.keys))
+    say_list("Keys that were never called so here:", _shown(answer.renamed))
     say_list("Left out, or not taken as it was:", map(_skipped, skipped))
     if format_ in _FILES:
         say("", f"Not in {_FILES[format_]}: {', '.join(FORMATS[format_].not_carried)}.")
@@ -46,6 +47,12 @@ def draw_taken(
     else:
         say("Gate A would not pass:", *(f"  {finding(one)}" for one in gate.checks if one.blocks))
         say(f"Next: groundplan purpose check A --project {shlex.quote(project)}")
+
+
+def _shown(keys: Sequence[str]) -> Iterator[str]:
+    if keys:
+        more = len(keys) - NAMES_SHOWN_MAX
+        yield ", ".join(keys[:NAMES_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _names(keys: Sequence[KeyGiven]) -> Iterator[str]:
