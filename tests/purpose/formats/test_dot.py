@@ -139,7 +139,7 @@ def test_an_arrow_says_its_type_unless_it_is_a_contribution_and_how_sure_we_are_
     back, plain, cause = Graph(dot(written(content))).arrows
 
     assert (back.source, back.target, shown(back.attributes["label"])) == ("OP1", "AC1", "FEEDBACK")
-    assert (back.attributes["style"], back.attributes["constraint"]) == ("dashed", "false")
+    assert (back.attributes["style"], "constraint" in back.attributes) == ("dashed", False)
     assert plain == Arrow("AC1", "OP1", {})
     assert shown(cause.attributes["label"]) == "CAUSES\nconfidence low"
     assert shown(cause.attributes["tooltip"]) == shown(cause.attributes["labeltooltip"]) == "it\nflows"
@@ -216,7 +216,7 @@ def test_a_sign_stands_for_what_no_picture_can_hold() -> None:
 
 
 @given(any_theory())
-@tries(50)
+@tries(25)
 def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -> None:
     text = dot(one)
     graph = Graph(text)

@@ -90,7 +90,7 @@ refs = st.sampled_from("abcdefgh")
 
 
 @given(edges=st.lists(st.tuples(refs, refs), max_size=14))
-@tries(100)
+@tries(50)
 def test_types_are_those_of_the_longest_way_over_cycles_that_count_once(edges: list[tuple[str, str]]) -> None:
     nodes = {end for edge in edges for end in edge} | {"a"}
     assert types_of(Gathering(), dict.fromkeys(nodes), edges) == slowly_told(nodes, edges)

@@ -34,8 +34,8 @@ STYLES = {
     EdgeType.CONTRIBUTES_TO: {},
     EdgeType.CAUSES: {"style": "bold"},
     EdgeType.DEPENDS_ON: {"arrowhead": "vee"},
-    # What leads back must not turn the order of columns round.
-    EdgeType.FEEDBACK: {"style": "dashed", "constraint": "false"},
+    # Not `constraint=false`, though it leads back: with labels at such edges Graphviz loses its way in some graphs.
+    EdgeType.FEEDBACK: {"style": "dashed"},
 }
 
 _QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
