@@ -20,6 +20,7 @@ from groundplan.kernel.wording import alternatives, nearest, quoted, shown
 
 if TYPE_CHECKING:
     from groundplan.kernel.actors import Actor, Kind
+    from groundplan.kernel.next_steps import Vocabulary
     from groundplan.kernel.preferences import Preferences
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
@@ -88,11 +89,11 @@ class Settings(NamedTuple):
             return None
         return local_actor(self.agent or otherwise(), kind=kind, access=access)
 
-    def preferences(self, *, answer_tokens_max: int = 0) -> Preferences:
-        """What operations are to do where a request does not say. 0 tokens: an answer is as long as it is."""
+    def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
+        """Return the defaults of a session on one surface. 0 tokens: answers have no cap."""
         from groundplan.kernel.preferences import Preferences
 
-        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines)
+        return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines, vocabulary)
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value

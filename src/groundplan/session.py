@@ -18,7 +18,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.execute import NO_PREFERENCES, execute
+from groundplan.kernel.operations.execute import NO_PREFERENCES, Answered, execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
@@ -53,6 +53,10 @@ class Session:
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
         """Run an operation with arguments that have been through the gate."""
+        return self.execute(operation, arguments).answer
+
+    def execute(self, operation: Operation[Any, Any], arguments: Any) -> Answered:
+        """Run an operation for a surface, which sends the answer as JSON."""
         return execute(self.store, self.actor, operation, arguments, self.preferences)
 
     @cached_property

@@ -1,15 +1,17 @@
 """A request for every operation that would succeed if whoever sends it may send it.
 
-An operation that serves some requests by becoming another one has a row for each of them, `called as meant`.
+An operation with variants has a row for each of them, `called as meant`; one that may be asked for without a project
+has a row for that, `called without project`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from groundplan.catalog import OPERATIONS
+from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Operation
 from tests.contracts.placeholders import filled
 
@@ -22,17 +24,28 @@ class Row:
 
     called: AnyOperation
     meant: AnyOperation
+    in_project: bool  # whether such a request is about one project
 
     @property
     def name(self) -> str:
-        return self.called.name if self.called is self.meant else f"{self.called.name} as {self.meant.name}"
+        if self.called is not self.meant:
+            return f"{self.called.name} as {self.meant.name}"
+        return self.called.name if self.permission is self.meant.permission else f"{self.called.name} without project"
+
+    @property
+    def permission(self) -> Permission:
+        """What such a request needs."""
+        return (None if self.in_project else self.meant.without_project) or self.meant.permission
 
 
-ROWS = {
-    row.name: row
-    for operation in OPERATIONS
-    for row in (Row(operation, operation), *(Row(operation, other) for other in operation.becomes))
-}
+def _rows(operation: AnyOperation) -> Iterator[Row]:
+    for meant in (operation, *operation.variants):
+        yield Row(operation, meant, in_project=meant.project is not None)
+        if meant.without_project is not None:
+            yield Row(operation, meant, in_project=False)
+
+
+ROWS = {row.name: row for operation in OPERATIONS for row in _rows(operation)}
 
 # {project} stands for the project in question, {node} and {other} for two tasks in it, of which the other waits for the
 # first, {feature} for a feature that is active, {section} for the only section of the first, {atom} for an atom, and
@@ -51,7 +64,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "member.add": {"scopeId": "{project}", "userId": "emil", "role": "viewer"},
     "member.remove": {"scopeId": "{project}", "userId": "dora"},
     "work.open": {"project": "{project}"},
-    "work.open as work.projects": {},
+    "work.open without project": {},
     "work.open as work.begin": {"project": "a new one"},
     "work.open as work.configure": {"project": "{project}", "policies": {"claims": "enforced"}},
     "work.plan": {"project": "{project}", "nodes": [{"ref": "a", "summary": "Draw the coast"}]},
@@ -64,8 +77,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.query": {"project": "{project}"},
     "work.restructure": {"operations": [{"op": "drop", "node_id": "{node}", "reason": "Nobody walks there"}]},
     "work.history": {"node_id": "{node}"},
-    "work.onboard": {},
-    "work.onboard as work.onboard.project": {"project": "{project}"},
+    "work.onboard": {"project": "{project}"},
+    "work.onboard without project": {},
     "knowledge.create": {
         "entityType": "atom",
         "projectId": "{project}",

@@ -132,14 +132,14 @@ def expected_status(row: str, who: str) -> int:
     meant = ROWS[row].meant
     if who == "anonymous":
         return 401
-    if meant.project is None:
+    if not ROWS[row].in_project:
         # Mallory is at home in an organization of her own, where she may do what members may.
         return 404 if who == "nobody of this name" else 200
     if who not in ROLES:
         # What is served where there is no such project makes one. Names are unique in the organization, so there Finn
         # is told that this one is taken (decision 8), and Mallory gets a project of that name in her own.
-        return {"finn": 409, "mallory": 200}.get(who, 404) if meant.otherwise else 404
-    return 200 if ROLES[who] in GRANTS[meant.permission] else 403
+        return {"finn": 409, "mallory": 200}.get(who, 404) if meant.when_project_missing else 404
+    return 200 if ROLES[who] in GRANTS[ROWS[row].permission] else 403
 
 
 def refused(engine: Engine, row: str, who: str, named: dict[str, str]) -> GroundplanError | None:
@@ -153,7 +153,7 @@ def refused(engine: Engine, row: str, who: str, named: dict[str, str]) -> Ground
 
 def changes_something(row: str, who: str) -> bool:
     meant = ROWS[row].meant
-    served = meant if who in ROLES else meant.otherwise or meant
+    served = meant if who in ROLES else meant.when_project_missing or meant
     return expected_status(row, who) == 200 and served.effect is not Effect.READ
 
 
@@ -199,7 +199,7 @@ def test_both_engines_refuse_in_the_same_words(tmp_path: Path, team: PostgresEng
 
 
 # Not those that make the project that is missing: to them a stranger's name is either taken or new, see above.
-OF_A_PROJECT = [name for name, row in ROWS.items() if row.meant.project and not row.meant.otherwise]
+OF_A_PROJECT = [name for name, row in ROWS.items() if row.in_project and not row.meant.when_project_missing]
 
 
 @pytest.mark.parametrize("who", ["finn", "nobody of this name", "mallory"])
@@ -361,14 +361,14 @@ def test_every_operation_has_an_example_and_every_permission_a_row() -> None:
     assert EXAMPLES.keys() == ROWS.keys()
     assert GRANTS.keys() | ORGANIZATION_GRANTS == set(Permission)
     for name, row in ROWS.items():
-        assert (row.meant.permission in GRANTS) == (row.meant.project is not None), name
+        assert (row.permission in GRANTS) == row.in_project, name
 
 
 def test_a_request_is_for_the_operation_that_its_row_names() -> None:
     for name, row in ROWS.items():
-        route = row.called.route
+        route = row.called.choose_variant
         request = convert(example(name, MISSING), row.called.input)
-        begins = row.called.otherwise is row.meant  # which only the missing project decides
+        begins = row.called.when_project_missing is row.meant  # which only the missing project decides
         assert begins or ((route and route(request)) or row.called) is row.meant, name
 
 

@@ -134,7 +134,7 @@ class Desk:
         self.engine = engine
         self.python = engine.session("ada")
         paging = Session(engine.store, self.python.actor, preferences=Preferences(answer_tokens_max=PAGE_TOKENS))
-        self.tools = RegistryTools(OPERATIONS, {Group.CONTEXT}, paging.run)
+        self.tools = RegistryTools(OPERATIONS, {Group.CONTEXT}, paging.execute)
         self.serial = count(1)
 
     def draft(self, scope: str) -> str:

@@ -99,7 +99,7 @@ def _needed_by(permission: Permission) -> str:
     return ", ".join(
         f"`{one.name}`"
         for one in OPERATIONS
-        if permission in (one.permission, *(other.permission for other in one.becomes))
+        if permission in (one.permission, *(other.permission for other in one.variants))
     )
 
 

@@ -179,7 +179,7 @@ def _facts(operation: AnyOperation) -> str:
     facts.append(f"- Effect: {effect}.")
     if operation.effect is not Effect.READ and operation.project is not None:
         facts.append(f"- Archived projects: {'allowed' if operation.on_archived else 'refused'}.")
-    for other in operation.becomes:
+    for other in operation.variants:
         facts.append(
             f"- May become {_named(other)}, {EFFECTS[other.effect]}; needs `{other.permission}`: {who_may(other)}."
         )
@@ -239,7 +239,7 @@ def type_in_words(schema: Mapping[str, Any]) -> str:
 
 def _outputs(operation: AnyOperation) -> str:
     tables = [_answer("Answer", operation.output)]
-    for other in operation.becomes:
+    for other in operation.variants:
         if other.output != operation.output:
             tables.append(_answer(f"Answer of `{other.name}`", other.output))
     return "\n\n".join(tables)
@@ -276,7 +276,7 @@ def _slice(shape: Any) -> str:
 
 def _shapes(operations: Iterable[AnyOperation]) -> Iterator[str]:
     """The shapes that the answers of a page refer to, and those that these refer to."""
-    answers = [one.output for operation in operations for one in (operation, *operation.becomes)]
+    answers = [one.output for operation in operations for one in (operation, *operation.variants)]
     text = json.dumps([_told(shape) for shape in answers])
     for name, shape in SHAPES.items():
         if f'"title": "{name}"' in text:
@@ -310,7 +310,7 @@ def _refusals(operation: AnyOperation) -> str:
 def named_refusals(operation: AnyOperation) -> list[tuple[str, str]]:
     """The refusals that the use case itself names: the class and why."""
     found: dict[tuple[str, str], None] = {}
-    for one in (operation, *operation.becomes):
+    for one in (operation, *operation.variants):
         _, _, raises = (inspect.getdoc(one.handler) or "").partition("Raises:\n")
         found.update(dict.fromkeys((name, " ".join(why.split())) for name, why in _RAISED.findall(raises)))
     return list(found)

@@ -165,9 +165,9 @@ def test_the_tool_calls_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
 
     def run(operation: Operation[Any, Any], arguments: Any) -> Any:
-        answer = plan.run(operation, arguments)
-        learned.learn(answer)
-        return answer
+        answered = plan.execute(operation, arguments)
+        learned.learn(answered.answer)
+        return answered
 
     tools = RegistryTools(OPERATIONS, frozenset(Group), run)
     for name, values in FIRST.get(page, ()):

@@ -57,15 +57,19 @@ def test_an_argument_that_nobody_knows_is_refused(operation: AnyOperation) -> No
 @every_operation
 def test_every_change_can_be_sent_twice_without_a_second_effect(operation: AnyOperation) -> None:
     takes_op_id = "op_id" in operation.input.__struct_fields__
-    assert takes_op_id == any(one.effect is not Effect.READ for one in (operation, *operation.becomes))
+    assert takes_op_id == any(one.effect is not Effect.READ for one in (operation, *operation.variants))
 
 
 @every_operation
 def test_what_an_operation_may_become_takes_the_same_request(operation: AnyOperation) -> None:
-    assert all(other.input is operation.input for other in operation.becomes)
-    assert bool(operation.becomes) == (operation.route is not None or operation.otherwise is not None)
-    for one in (operation, *operation.becomes):
-        assert one.otherwise is None or (one.project is not None and one.otherwise in operation.becomes)
+    assert all(other.input is operation.input for other in operation.variants)
+    assert bool(operation.variants) == (
+        operation.choose_variant is not None or operation.when_project_missing is not None
+    )
+    for one in (operation, *operation.variants):
+        assert one.when_project_missing is None or (
+            one.project is not None and one.when_project_missing in operation.variants
+        )
 
 
 @every_operation

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundplan.kernel.clock import stamp
 from groundplan.kernel.cursors import InvalidCursor, Value, cursor_at, position_of
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.transaction import Cursor, Transaction
 from tests.engines import person
 
 NOW = "2026-11-15T09:30:00.000Z"
@@ -24,7 +24,7 @@ POSITION: tuple[Value, ...] = (1, None, 7, NOW, 100_000)
 class Nowhere(Transaction):
     """A transaction of somebody on no database: a cursor asks nothing of it."""
 
-    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
+    def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
         raise AssertionError(query)
 
     def run(self, query: Query, /, **parameters: Any) -> int:

@@ -23,7 +23,7 @@ class Client:
 
     def __init__(self, desk: Knowledge) -> None:
         self.desk = desk
-        self.tools = RegistryTools(OPERATIONS, {Group.KNOWLEDGE}, desk.session.run)
+        self.tools = RegistryTools(OPERATIONS, {Group.KNOWLEDGE}, desk.session.execute)
 
     def answer(self, tool: str, operation: str, **arguments: Any) -> Any:
         said = self._said(tool, operation, arguments, is_error=False)

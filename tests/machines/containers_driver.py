@@ -7,8 +7,9 @@ from random import Random
 from typing import Any
 
 from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.next_steps import OPERATION_NAMES
+from groundplan.kernel.operations.envelopes import wrap_error
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.mcp.refusals import refusal
 from tests.engines import Engine
 from tests.machines.containers_calls import (
     HOLDS,
@@ -226,7 +227,7 @@ class ContainersDriver(WorkDriver):
     # --- How it is judged ---
 
     def check_refusal(self, error: GroundplanError, refused: frozenset[str]) -> None:
-        code = refusal(error, Group.CONTAINERS)["error"]["code"]
+        code = wrap_error(Group.CONTAINERS, error, OPERATION_NAMES)["error"]["code"]
         super().check_refusal(error, refused | {error.code} if code in refused else refused)
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:

@@ -22,7 +22,7 @@ class Agent:
     """Somebody who sends the calls as they stand there, with the ids that earlier answers gave."""
 
     def __init__(self, session: Session) -> None:
-        self._tools = RegistryTools(OPERATIONS, (Group.WORK, Group.KNOWLEDGE), session.run)
+        self._tools = RegistryTools(OPERATIONS, (Group.WORK, Group.KNOWLEDGE), session.execute)
         self.real: dict[str, str] = {}
 
     def send(self, call: dict[str, Any]) -> Any:

@@ -29,7 +29,7 @@ CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "s
 @pytest.fixture
 def tools(work: Work) -> RegistryTools:
     work.plan("phase\n  a\n  b: a")
-    return RegistryTools(OPERATIONS, {Group.WORK}, work.session.run)
+    return RegistryTools(OPERATIONS, {Group.WORK}, work.session.execute)
 
 
 def told(answer: ToolAnswer) -> Any:

@@ -20,9 +20,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep, Vocabulary, describe
+
+Steps = NextStep | Sequence[NextStep]
+
 
 class GroundplanError(Exception):
-    """A refusal: a stable code for programs, a sentence that says what to do for people, details for both."""
+    """A refusal: a stable code for programs, a sentence for people, what to do next and details for both."""
 
     code: str = "error"
     contract_code: ClassVar[str | None] = None  # what a contract calls this very refusal, where its family will not do
@@ -30,18 +34,34 @@ class GroundplanError(Exception):
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, code: str | None = None, **details: Any) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, problem: str, *, code: str | None = None, next_steps: Steps = (), **details: Any) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.next_steps = (next_steps,) if isinstance(next_steps, NextStep) else tuple(next_steps)
         self.details: Mapping[str, Any] = details
         if code is not None:
             self.code = code
 
-    def body(self) -> dict[str, Any]:
-        """The error as data, the same on every surface."""
-        body: dict[str, Any] = {"code": self.code, "message": self.message}
-        if self.details:
-            body["details"] = dict(self.details)
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def message(self) -> str:
+        """What is wrong and what to do, in the words of the Python API."""
+        return self.describe(OPERATION_NAMES)
+
+    def describe(self, vocabulary: Vocabulary) -> str:
+        """Say what is wrong and what to do, in the words of a surface."""
+        return f"{self.problem}; {describe(self.next_steps, vocabulary)}" if self.next_steps else self.problem
+
+    def body(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
+        """Return the error as data: the same on every surface, but for the words of what to do next."""
+        body: dict[str, Any] = {"code": self.code, "message": self.describe(vocabulary)}
+        details = dict(self.details)
+        if self.next_steps:
+            details["next"] = [vocabulary.call(step.operation, step.arguments) for step in self.next_steps]
+        if details:
+            body["details"] = details
         return body
 
 
@@ -68,12 +88,15 @@ class NotFound(GroundplanError):
     status = 404
     exit_code = 3
 
-    def __init__(self, thing: str, ref: str, *, near: Sequence[str] = (), hint: str = "", **details: Any) -> None:
+    def __init__(
+        self, thing: str, ref: str, *, near: Sequence[str] = (), hint: str = "", next_steps: Steps = (), **details: Any
+    ) -> None:
         if near:
-            hint = f"did you mean {' or '.join(map(repr, near))}?"
+            hint, next_steps = f"did you mean {' or '.join(map(repr, near))}?", ()
             details["near"] = list(near)
         self.hint = hint
-        super().__init__(f"no {thing} {ref!r} here" + (f"; {hint}" if hint else ""), thing=thing, ref=ref, **details)
+        problem = f"no {thing} {ref!r} here" + (f"; {hint}" if hint else "")
+        super().__init__(problem, next_steps=next_steps, thing=thing, ref=ref, **details)
 
 
 class Invalid(GroundplanError):
@@ -119,7 +142,8 @@ class Unexpected(GroundplanError):
 
     code = "unexpected"
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, hint: str = "") -> None:
+        self.reference = reference
         super().__init__(
-            f"something went wrong inside Groundplan; look for {reference} in the log", reference=reference
+            f"something went wrong inside Groundplan; look for {reference} in the log{hint}", reference=reference
         )

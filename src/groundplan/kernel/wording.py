@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, Steps
 
 NEAR = 0.7  # of difflib: at its own 0.6, userId is near scopeId
 SHOWN_CHARS_MAX = 60  # of a caller's own text in an error sentence
@@ -13,10 +13,12 @@ SHOWN_CHARS_MAX = 60  # of a caller's own text in an error sentence
 Path = tuple[str | int, ...]
 
 
-def refusal(path: Path, wrong: str, *, code: str = "invalid_argument", **details: Any) -> Invalid:
+def refusal(
+    path: Path, wrong: str, *, code: str = "invalid_argument", next_steps: Steps = (), **details: Any
+) -> Invalid:
     """An error about one argument: the sentence starts with its path, the details carry it."""
     field = rendered(path)
-    return Invalid(f"{field} {wrong}", code=code, field=field, **details)
+    return Invalid(f"{field} {wrong}", code=code, next_steps=next_steps, field=field, **details)
 
 
 def rendered(path: Path) -> str:

@@ -103,7 +103,9 @@ def checked_task(tx: Transaction, ref: str, field: str) -> str:
     try:
         project_id, task_id = task_meant(tx, ref)
     except NotFound as error:
-        raise NotFound("task", ref, near=error.details.get("near", ()), hint=error.hint, field=field) from None
+        raise NotFound(
+            "task", ref, near=error.details.get("near", ()), next_steps=error.next_steps, field=field
+        ) from None
     except GroundplanError as error:
         error.details = {**error.details, "field": field}
         raise

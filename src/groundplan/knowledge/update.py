@@ -187,8 +187,7 @@ def _knowledge(tx: Transaction, before: str, request: Update, task_id: str | Non
     if actual > KNOWLEDGE_BYTES_MAX:
         excess = actual - KNOWLEDGE_BYTES_MAX
         wrong = f"is {excess} bytes too long to go below what is there; append less, or overwrite all of it in short"
-        limits = {"limit_bytes": KNOWLEDGE_BYTES_MAX, "actual_bytes": actual}
-        raise refusal(("knowledge",), wrong, code="too_long", **limits)
+        raise refusal(("knowledge",), wrong, code="too_long", limit_bytes=KNOWLEDGE_BYTES_MAX, actual_bytes=actual)
     return whole
 
 

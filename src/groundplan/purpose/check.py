@@ -224,8 +224,8 @@ OPERATION = Operation(
     output=GateResult,
     handler=check,
     project=lambda _tx, request: request.project,
-    becomes=(HEALTH, ANALYSIS, COMPLIANCE),
-    route=_operation,
+    variants=(HEALTH, ANALYSIS, COMPLIANCE),
+    choose_variant=_operation,
     tool=Tool("toc_check", Group.PURPOSE),
     command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
 )

@@ -369,8 +369,8 @@ OPERATION = Operation(
     output=Opened,
     handler=open_purpose,
     project=lambda _tx, request: request.project,
-    becomes=(OBSERVATIONS,),
-    route=lambda request: OBSERVATIONS if request.detail == "observations" else None,
+    variants=(OBSERVATIONS,),
+    choose_variant=lambda request: OBSERVATIONS if request.detail == "observations" else None,
     tool=Tool("toc_open", Group.PURPOSE),
     command=Command(("purpose", "open")),
 )

@@ -289,8 +289,8 @@ OPERATION = Operation(
     output=Recorded,
     handler=record,
     project=lambda _tx, request: request.project,
-    becomes=(WAIVE,),
-    route=lambda request: WAIVE if request.waivers else None,
+    variants=(WAIVE,),
+    choose_variant=lambda request: WAIVE if request.waivers else None,
     tool=Tool("toc_record", Group.PURPOSE),
     command=Command(("purpose", "record")),
 )

@@ -266,6 +266,6 @@ OPERATION = Operation(
     output=TakenIn,
     handler=take_in,
     project=lambda _tx, request: request.project,
-    becomes=(WAIVING,),
-    route=lambda request: WAIVING if request.document.waivers else None,
+    variants=(WAIVING,),
+    choose_variant=lambda request: WAIVING if request.document.waivers else None,
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import listed, load_queries
@@ -32,7 +33,7 @@ class CycleDetected(RuleViolated):
     code = "cycle_detected"
     contract_code = "CIRCULAR_DEPENDENCY"
 
-    def __init__(self, path: Sequence[str], *, hint: str = "", **details: str) -> None:
+    def __init__(self, path: Sequence[str], *, hint: str = "", **details: Any) -> None:
         shown = shortened(path)
         super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown, **details)
 

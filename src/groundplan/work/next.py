@@ -16,7 +16,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
 from groundplan.kernel.store.queries import listed, load_queries
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
 from groundplan.work.features import begin_feature
@@ -270,8 +271,8 @@ OPERATION = Operation(
     output=Offers,
     handler=offer,
     project=lambda _tx, request: request.project,
-    becomes=(CLAIM,),
-    route=lambda request: CLAIM if request.claim else None,
+    variants=(CLAIM,),
+    choose_variant=lambda request: CLAIM if request.claim else None,
     tool=Tool("graph_next", Group.WORK),
     command=Command(("work", "next")),
 )

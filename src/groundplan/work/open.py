@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -79,13 +79,14 @@ class ProjectLines(Struct):
     left_out: int | UnsetType = UNSET  # those that did not fit; `groundplan project list` has them all
 
 
-def open_project(tx: Transaction, request: OpenProject) -> Opened:
-    """The root of an existing project and its counts."""
+def open_project(tx: Transaction, request: OpenProject) -> Opened | ProjectLines:
+    """The root of an existing project and its counts; without a name, every project that the caller sees."""
+    if not tx.has_project:
+        return _list_projects(tx)
     return _opened(tx, tx.project.id, tx.project.policies)
 
 
-def list_work(tx: Transaction, request: OpenProject) -> ProjectLines:
-    """Every project that the caller sees, with its counts."""
+def _list_projects(tx: Transaction) -> ProjectLines:
     views = list_projects(tx, ListProjects()).projects
     encoded = listed(view.id for view in views)
     counted = {row[0]: row[1:] for row in tx.all(sql.counts_of_projects, project_ids=encoded)}
@@ -152,22 +153,6 @@ def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:
     return Opened(root, counts, UNSET if policies == DEFAULTS else policies, left_out or UNSET)
 
 
-def _meant(request: OpenProject) -> Operation[OpenProject, Opened] | Operation[OpenProject, ProjectLines] | None:
-    if request.project is None:
-        return LIST
-    return None if request.policies is None else CONFIGURE
-
-
-LIST: Operation[OpenProject, ProjectLines] = Operation(
-    name="work.projects",
-    summary="List your projects with how much there is to do in each.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=OpenProject,
-    output=ProjectLines,
-    handler=list_work,
-)
-
 BEGIN = Operation(
     name="work.begin",
     summary="Make a project with its root node.",
@@ -187,22 +172,23 @@ CONFIGURE = Operation(
     output=Opened,
     handler=change_policies,
     project=lambda _tx, request: request.project or "",
-    otherwise=BEGIN,
+    when_project_missing=BEGIN,
 )
 
-OPERATION = Operation(
+OPERATION: Operation[OpenProject, Any] = Operation(
     name="work.open",
     summary="Open or create a project; without project: list all.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=OpenProject,
-    output=Opened,
+    output=Opened | ProjectLines,  # type: ignore[arg-type] # a type as much as any
     handler=open_project,
-    project=lambda _tx, request: request.project or "",
+    project=lambda _tx, request: request.project,
+    without_project=Permission.PROJECT_LIST,
     idempotent=True,
-    becomes=(LIST, BEGIN, CONFIGURE),
-    route=_meant,
-    otherwise=BEGIN,
+    variants=(BEGIN, CONFIGURE),
+    choose_variant=lambda request: CONFIGURE if request.project is not None and request.policies is not None else None,
+    when_project_missing=BEGIN,
     tool=Tool("graph_open", Group.WORK),
     command=Command(("work", "open"), arguments=("project",)),
 )

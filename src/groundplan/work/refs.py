@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.transaction import Transaction
 
 NEAR_CHARS = 2  # how much of an unknown id must be right for the others to be looked through
 LOOKED_THROUGH_MAX = 2_000
@@ -106,7 +108,7 @@ def missing(tx: Transaction, ref: str) -> NotFound:
 
     alike = _alike(tx, ref[:NEAR_CHARS], seen, at_most=LOOKED_THROUGH_MAX) if len(ref) >= NEAR_CHARS else []
     near = get_close_matches(ref[:ID_CHARS_MAX], [one.id for one in alike], n=2)
-    return NotFound("node", ref, near=near, hint="graph_query finds nodes by text")
+    return NotFound("node", ref, near=near, next_steps=NextStep("work.query", "finds nodes by text"))
 
 
 def in_project(tx: Transaction, ref: str) -> Found:

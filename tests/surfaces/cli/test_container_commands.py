@@ -161,7 +161,7 @@ def test_json_is_exactly_the_answer_of_the_tool(run: Run, ids: dict[str, str]) -
         ("rename_tag", {"oldTag": "coast", "newTag": "shore", "dryRun": True}, "tag rename coast shore --dry-run"),
     ]
     with groundplan.open("groundplan.db", actor="ada") as session:
-        tools = RegistryTools(OPERATIONS, frozenset(Group), session.run)
+        tools = RegistryTools(OPERATIONS, frozenset(Group), session.execute)
         answers = [tools.call(tool, arguments).text for tool, arguments, _ in calls]
 
     assert [run(*line.format(**ids).split(), "--json").out.rstrip("\n") for *_, line in calls] == answers

@@ -20,7 +20,7 @@ from groundplan.surfaces.cli.program import application
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
-READS = [one for one in COMMANDS if one[0].effect is Effect.READ and one[0].otherwise is None]
+READS = [one for one in COMMANDS if one[0].effect is Effect.READ and one[0].when_project_missing is None]
 
 
 def each(commands: list[tuple[Operation[Any, Any], Command]]) -> pytest.MarkDecorator:

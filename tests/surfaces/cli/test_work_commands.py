@@ -191,7 +191,7 @@ def test_json_is_exactly_the_answer_of_the_tool(run: Run, ids: dict[str, str]) -
         ("graph_onboard", {}, ("onboard",)),
     ]
     with groundplan.open("groundplan.db", actor="ada") as session:
-        tools = RegistryTools(OPERATIONS, frozenset(Group), session.run)
+        tools = RegistryTools(OPERATIONS, frozenset(Group), session.execute)
         answers = [tools.call(tool, arguments).text for tool, arguments, _ in calls]
 
     assert [run("work", *words, "--json").out.rstrip("\n") for _, _, words in calls] == answers

@@ -16,6 +16,7 @@ import msgspec
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.operations.execute import Answered
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
 from groundplan.surfaces.mcp.stdio import serve
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -89,12 +90,12 @@ REGISTRY = Registry(
 )
 
 
-def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Any:
+def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Answered:
     try:
         request = msgspec.convert(dict(arguments), chosen.input)
     except msgspec.ValidationError as error:
         raise Invalid(str(error)) from error
-    return chosen.handler(None, request)  # type: ignore[arg-type]  # these operations touch no store
+    return Answered(chosen.handler(None, request))  # type: ignore[arg-type]  # these operations touch no store
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class Client:
     """Somebody at the tools of the context group."""
 
     def __init__(self, session: Session) -> None:
-        self.tools = RegistryTools(OPERATIONS, {Group.CONTEXT}, session.run)
+        self.tools = RegistryTools(OPERATIONS, {Group.CONTEXT}, session.execute)
 
     def answer(self, tool: str, **arguments: Any) -> Any:
         return self._said(tool, arguments, is_error=False)

@@ -21,6 +21,7 @@ from groundplan.kernel.errors import (
     Unauthenticated,
     Unavailable,
 )
+from groundplan.kernel.operations.execute import Answered
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
 from groundplan.surfaces.mcp.interface import DeferredTools
 from groundplan.surfaces.mcp.protocol import UnknownTool
@@ -44,7 +45,7 @@ def operation(
     effect: Effect = Effect.WRITE,
     takes: type[msgspec.Struct] = Draft,
     idempotent: bool = False,
-    becomes: tuple[Operation[Any, Any], ...] = (),
+    variants: tuple[Operation[Any, Any], ...] = (),
 ) -> Operation[Any, Any]:
     return Operation(
         name=name,
@@ -55,18 +56,18 @@ def operation(
         output=dict,
         handler=lambda _tx, _request: {},
         idempotent=idempotent,
-        becomes=becomes,
+        variants=variants,
         tool=tool,
     )
 
 
-def served(*operations: Operation[Any, Any], groups: set[Group] | None = None, **options: Any) -> RegistryTools:
+def served(*operations: Operation[Any, Any], groups: set[Group] | None = None) -> RegistryTools:
     """Tools whose answer says which operation ran and with what."""
 
-    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Any:
-        return {"ran": chosen.name, "with": arguments}
+    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Answered:
+        return Answered({"ran": chosen.name, "with": arguments})
 
-    return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run, **options)
+    return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run)
 
 
 def refusing(error: Exception, group: Group = Group.WORK) -> Any:
@@ -161,7 +162,7 @@ def test_hints_say_only_what_differs_from_the_protocols_defaults(
 
 def test_a_tool_that_reads_is_no_reader_if_its_operation_may_become_one_that_writes() -> None:
     writes = operation("a.claim", None)
-    reads = operation("a.next", Tool("a", Group.WORK), effect=Effect.READ, becomes=(writes,))
+    reads = operation("a.next", Tool("a", Group.WORK), effect=Effect.READ, variants=(writes,))
 
     assert served(reads).listing()[0]["annotations"] == {"destructiveHint": False}
 
@@ -199,19 +200,6 @@ def test_operations_that_a_tool_could_not_tell_apart_are_refused_at_start(
 ) -> None:
     with pytest.raises(ValueError, match="apart"):
         served(*(operation(f"a.{n}", Tool("a", Group.WORK, word)) for n, word in enumerate(selectors)))
-
-
-def test_an_answer_above_the_cap_is_refused_with_the_cap() -> None:
-    tools = served(operation("a.b", Tool("a_b", Group.WORK)), answer_tokens_max=10)
-
-    answer = tools.call("a_b", {"scope": "x" * 100})
-
-    error = json.loads(answer.text)["error"]
-    assert (answer.is_error, error["code"], error["details"]["limit_tokens"]) == (
-        True,
-        "answer_too_large",
-        10,
-    )
 
 
 @pytest.mark.parametrize(

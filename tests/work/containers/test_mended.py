@@ -84,7 +84,7 @@ def test_the_steps_that_a_project_began_with_are_in_its_history(desk: Containers
 
 def test_what_another_operation_of_the_tool_takes_is_passed_over_where_it_says_nothing(desk: Containers) -> None:
     desk.task("walk")
-    tools = RegistryTools(OPERATIONS, {Group.CONTAINERS}, desk.session.run)
+    tools = RegistryTools(OPERATIONS, {Group.CONTAINERS}, desk.session.execute)
     get = {"operation": "get", "containerType": "task", "id": desk["walk"]}
 
     passed = tools.call("query_container", {**get, "limit": 20, "offset": 0, "query": None})

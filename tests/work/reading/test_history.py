@@ -105,7 +105,7 @@ def test_whoever_does_not_see_the_project_does_not_see_what_was_merged_there(eng
     with pytest.raises(NotFound) as hidden:
         engine.session(person("ben")).call("work.history", node_id=ids["old"])
 
-    assert hidden.value.message == f"no node {ids['old']!r} here; graph_query finds nodes by text"
+    assert hidden.value.message == f"no node {ids['old']!r} here; work.query finds nodes by text"
     assert engine.session(person("cleo")).call("work.history", node_id=ids["old"]).events
 
 

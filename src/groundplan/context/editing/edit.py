@@ -238,7 +238,7 @@ OPERATION = Operation(
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_edit", Group.CONTEXT),
     command=Command(("context", "edit"), arguments=("run_id",), names={"run_id": "run"}, without=("accept", "reject")),
-    twins=(
+    aliases=(
         Command(
             ("context", "accept"),
             summary="Let suggestions take the place of the values that stand.",

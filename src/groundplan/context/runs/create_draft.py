@@ -129,8 +129,8 @@ OPERATION = Operation(
     output=OneRun,
     handler=create_draft,
     project=lambda _tx, request: request.scope_id,
-    becomes=(BEGIN,),
-    otherwise=BEGIN,
+    variants=(BEGIN,),
+    when_project_missing=BEGIN,
     tool=Tool("context_run", Group.CONTEXT, "create_draft"),
     command=Command(("context", "draft"), names={"scope_id": "project"}),
 )

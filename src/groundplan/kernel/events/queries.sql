@@ -7,7 +7,7 @@ AND e.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
 
 -- name: events_about
 -- What happened to one subject before a certain place, newest first, of one slice.
-SELECT rev, n, at, actor_id, op, changes, decision
+SELECT rev, n, at, actor_id AS actor, op, changes, decision
   FROM events {by_subject}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -20,7 +20,7 @@ SELECT rev, n, at, actor_id, op, changes, decision
 
 -- name: headlines
 -- The first events of some writes that are of certain kinds or say why, newest write first.
-SELECT e.rev, e.at, e.actor_id, e.op, e.subject, e.decision
+SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
   FROM events AS e
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id

@@ -7,9 +7,10 @@ that neither loses nor repeats an event, however many were recorded in one momen
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
+from msgspec import Struct
 
 from groundplan.kernel.audit import Change
 from groundplan.kernel.store.queries import listed, load_queries
@@ -22,7 +23,7 @@ sql = load_queries(__file__)
 _changes = msgspec.json.Decoder(list[Change])
 
 
-class PastEvent(NamedTuple):
+class PastEvent(Struct):
     """One event, with its place."""
 
     rev: int
@@ -51,6 +52,7 @@ def about(
     """What happened to one subject in the project entered, newest first, of the slice whose ops begin like this."""
     rows = tx.all(
         sql.events_about,
+        PastEvent,
         project_id=tx.project.id,
         subject=subject,
         first_op=f"{ops}.",
@@ -59,10 +61,9 @@ def about(
         n=before[1],
         at_most=at_most,
     )
-    return [
-        PastEvent(rev, n, at, actor, op, _changes.decode(changes), decision)
-        for rev, n, at, actor, op, changes, decision in rows
-    ]
+    for row in rows:
+        row.changes = _changes.decode(cast(str, row.changes))
+    return rows
 
 
 def values_told(tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]) -> dict[str, set[str]]:
@@ -96,6 +97,7 @@ def headlines(
     newest = tx.project.rev
     rows = tx.all(
         sql.headlines,
+        Headline,
         project_id=tx.project.id,
         revs=msgspec.json.encode(list(range(newest, max(newest - writes, 0), -1))).decode(),
         of_each=of_each,
@@ -104,6 +106,6 @@ def headlines(
         behind_ops=f"{ops}/",
     )
     found: dict[int, list[Headline]] = {}
-    for one in map(Headline._make, rows):
+    for one in rows:
         found.setdefault(one.rev, []).append(one)
     return [one for write in found.values() for one in write[:at_most_of_each]][:at_most]

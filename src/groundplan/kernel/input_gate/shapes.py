@@ -128,7 +128,7 @@ class Record(Plan):
         near = None if key in self.elsewhere else nearest(str(key), names)
         known = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
         hint = self.elsewhere.get(key, known)
-        details = {"near": near} if near else {}
+        details: dict[str, Any] = {"near": near} if near else {}
         return Invalid(
             f"unknown argument {quoted(str(key))}{_within(path)}; {hint}",
             code="unknown_argument",

@@ -233,7 +233,7 @@ def _too_large(size_bytes: int, limit_bytes: int = BODY_BYTES_MAX) -> Invalid:
 
 
 def _too_deep(path: Path = ()) -> Invalid:
-    place = {"field": rendered(path)} if path else {}
+    place: dict[str, Any] = {"field": rendered(path)} if path else {}
     return Invalid(
         f"arrays and objects are nested more than {DEPTH_MAX} levels deep; send a flatter structure",
         code="too_deep",
@@ -243,7 +243,7 @@ def _too_deep(path: Path = ()) -> Invalid:
 
 
 def _invalid_number(shown: str, path: Path = ()) -> Invalid:
-    place = {"field": rendered(path)} if path else {}
+    place: dict[str, Any] = {"field": rendered(path)} if path else {}
     if len(shown) > SHOWN_CHARS_MAX:
         shown = f"{shown[:SHOWN_CHARS_MAX]}…"
     return Invalid(

@@ -10,7 +10,7 @@ from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.join import join
 from groundplan.kernel.members.principals import principal_called
-from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
+from groundplan.kernel.members.view import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -43,14 +43,14 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
     """
     project_id = tx.project.id
     user_id = principal_called(tx, request.user_id) or request.user_id
-    member = tx.one_or_none(sql.member, project_id=project_id, user_id=user_id)
+    member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=user_id)
     if member is None:
         join(tx, project_id, user_id, role=request.role, kind=request.kind)
-    elif (role := Role(member[1])) is not request.role:
-        tx.record(Op.MEMBER_CHANGED, user_id, changed("role", role, request.role))
+    elif member.role is not request.role:
+        tx.record(Op.MEMBER_CHANGED, user_id, changed("role", member.role, request.role))
         tx.write_events()  # now: whoever takes a smaller role may not write here afterwards
         tx.run(sql.change_role, project_id=project_id, user_id=user_id, role=request.role)
-    return OneMember(from_row(tx.one(sql.member, project_id=project_id, user_id=user_id)))
+    return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id))
 
 
 OPERATION = Operation(

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.view import GROUP, TOOL, MemberView, from_row
+from groundplan.kernel.members.view import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -37,8 +37,8 @@ def list_members(tx: Transaction, request: ListMembers) -> Members:
     """Everybody in the project, or a page of them."""
     # One more than asked for tells whether there are more.
     at_most = request.limit + 1 if request.limit else NO_LIMIT
-    rows = tx.all(sql.members, project_id=tx.project.id, after=request.cursor or "", at_most=at_most)
-    page = [from_row(row) for row in rows[: request.limit]]
+    rows = tx.all(sql.members, MemberView, project_id=tx.project.id, after=request.cursor or "", at_most=at_most)
+    page = rows[: request.limit]
     return Members(page, page[-1].user_id if len(rows) > len(page) else UNSET)
 
 

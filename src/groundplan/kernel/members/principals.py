@@ -10,5 +10,5 @@ sql = load_queries(__file__)
 
 def principal_called(tx: Transaction, ref: str) -> str | None:
     """The id of whoever is meant. An id goes before a name."""
-    found = [user_id for (user_id,) in tx.all(sql.principals_called, ref=ref)]
+    found = tx.scalars(sql.principals_called, ref=ref)
     return ref if ref in found else next(iter(found), None)

@@ -9,7 +9,7 @@ from groundplan.kernel.audit import Op, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.principals import principal_called
-from groundplan.kernel.members.view import GROUP, TOOL
+from groundplan.kernel.members.view import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -41,14 +41,13 @@ def remove(tx: Transaction, request: RemoveMember) -> Removed:
     """
     project_id = tx.project.id
     known = principal_called(tx, request.user_id)
-    member = tx.one_or_none(sql.member, project_id=project_id, user_id=known) if known else None
+    member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=known) if known else None
     if member is None:
         raise NotFound("member", request.user_id)
-    user_id, role = member[:2]
-    tx.record(Op.MEMBER_REMOVED, user_id, changed("role", role, None))
+    tx.record(Op.MEMBER_REMOVED, member.user_id, changed("role", member.role, None))
     tx.write_events()  # now: whoever leaves may not write here afterwards
-    tx.run(sql.remove_member, project_id=project_id, user_id=user_id)
-    return Removed(user_id)
+    tx.run(sql.remove_member, project_id=project_id, user_id=member.user_id)
+    return Removed(member.user_id)
 
 
 OPERATION = Operation(

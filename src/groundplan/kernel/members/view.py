@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.store.transaction import Row
 
 TOOL = "members"
 GROUP = Group.CONTEXT
@@ -19,9 +18,3 @@ class MemberView(Struct, rename="camel"):
     role: Role
     created_at: str
     created_by: str
-
-
-def from_row(row: Row) -> MemberView:
-    """Build the view from the columns that the queries of this folder select."""
-    user_id, role, created_at, created_by = row
-    return MemberView(user_id, Role(role), created_at, created_by)

@@ -1,17 +1,18 @@
-"""From a request as it came in to an answer: admit it, open the right transaction, run the use case."""
+"""From a request to an answer: parse it, open the right transaction, run the use case, keep to the budget."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from groundplan.kernel.actors import Actor
+from groundplan.kernel.budget import Budget, trim
 from groundplan.kernel.errors import NameTaken, NotFound
 from groundplan.kernel.input_gate.admit import admit
-from groundplan.kernel.operations.frames import framed
+from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
-from groundplan.kernel.output_gate import encode, refuse_oversized
+from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.once import Once, once
@@ -21,33 +22,41 @@ from groundplan.kernel.store.transaction import Transaction
 NO_PREFERENCES = Preferences()
 
 
+class Answered(NamedTuple):
+    """An answer, and its JSON with the envelope of its tool where that was made to measure it."""
+
+    answer: Any
+    encoded: bytes | None = None
+
+
 def execute(
     store: Store,
     actor: Actor | None,
     operation: Operation[Any, Any],
     arguments: Any,
     preferences: Preferences = NO_PREFERENCES,
-) -> Any:
+) -> Answered:
     """Run one operation for one actor.
 
     Raises:
         GroundplanError: whatever the gate, the access table, the store or the use case refuses.
     """
     request = admit(arguments, operation.input)
-    meant = (operation.route and operation.route(request)) or operation
-    if meant.otherwise is None:
-        return _run(store, actor, meant, request, preferences, operation.name)
+    chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
+    run = _Run(store, actor, request, preferences, operation)
+    if chosen.when_project_missing is None:
+        return run(chosen)
     try:
-        return _run(store, actor, meant, request, preferences, operation.name)
+        return run(chosen)
     except NotFound as error:
         if not _is_of_project(error):
             raise
     try:
-        return _run(store, actor, meant.otherwise, request, preferences, operation.name)
+        return run(chosen.when_project_missing)
     except NameTaken as taken:
-        # Somebody may have made it since we looked, and then the request can be served after all.
+        # Another caller may have created it since, and then the request can be served after all.
         try:
-            return _run(store, actor, meant, request, preferences, operation.name)
+            return run(chosen)
         except NotFound as error:
             raise (taken if _is_of_project(error) else error) from None
 
@@ -57,48 +66,66 @@ def _is_of_project(error: NotFound) -> bool:
     return error.details.get("thing") == "project"
 
 
-def _run(
-    store: Store,
-    actor: Actor | None,
-    operation: Operation[Any, Any],
-    request: Any,
-    preferences: Preferences,
-    asked_for: str,
-) -> Any:
-    locate = operation.project
-    if operation.effect is Effect.READ:
-        return store.read(actor, lambda tx: _read(tx, operation, request, preferences))
+class _Run(NamedTuple):
+    """One request, which may have to be served by more than one operation in turn."""
 
-    def handle(tx: Transaction) -> Any:
-        tx.preferences = preferences
-        answer = operation.handler(tx, request)
-        if preferences.answer_tokens_max:
-            # Before anything is committed: a change that was made must not be answered by a refusal.
-            refuse_oversized(encode(framed(operation, answer)), preferences.answer_tokens_max)
-        return answer
+    store: Store
+    actor: Actor | None
+    request: Any
+    preferences: Preferences
+    requested: Operation[Any, Any]
 
-    return store.write(
-        actor,
-        None if locate is None else lambda tx: locate(tx, request),
-        handle,
-        needs=operation.permission,
-        op_id=_op_id(operation, request, asked_for),
-        on_archived=operation.on_archived,
-    )
+    def __call__(self, operation: Operation[Any, Any]) -> Answered:
+        if operation.effect is Effect.READ:
+            answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
+            return self._fit(operation.finish(answer) if operation.finish else answer)
+        locate = operation.project
+        return self.store.write(
+            self.actor,
+            None if locate is None else lambda tx: locate(tx, self.request) or "",
+            lambda tx: self._write(tx, operation),
+            needs=operation.permission,
+            op_id=self._op_id(operation),
+            on_archived=operation.on_archived,
+        )
 
+    def _read(self, tx: Transaction, operation: Operation[Any, Any]) -> Any:
+        tx.preferences = self.preferences
+        project = operation.project and operation.project(tx, self.request)
+        if project is not None:
+            tx.enter(authorize_project(tx, project, operation.permission))
+        else:
+            authorize_organization(tx, operation.without_project or operation.permission)
+        return operation.handler(tx, self.request)
 
-def _read(tx: Transaction, operation: Operation[Any, Any], request: Any, preferences: Preferences) -> Any:
-    tx.preferences = preferences
-    if operation.project is None:
-        authorize_organization(tx, operation.permission)
-    else:
-        tx.enter(authorize_project(tx, operation.project(tx, request), operation.permission))
-    return operation.handler(tx, request)
+    def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> Answered:
+        tx.preferences = self.preferences
+        # Before anything is committed: a change that was made must not be answered by a refusal.
+        return self._fit(operation.handler(tx, self.request))
 
+    def _fit(self, answer: Any) -> Answered:
+        """Keep an answer to the caller's cap; encode it once where nothing has to be left out."""
+        cap = self.preferences.answer_tokens_max
+        if not cap:
+            return Answered(answer)
+        group = self.requested.group
+        encoded = encode(wrap(group, answer))
+        if not fits(encoded, cap):
+            trim(answer, Budget.of_answer(cap))
+            encoded = encode(wrap(group, answer))
+            refuse_oversized(encoded, cap)
+        return Answered(answer, encoded)
 
-def _op_id(operation: Operation[Any, Any], request: Any, asked_for: str) -> Once[Any] | None:
-    op_id = getattr(request, "op_id", None)
-    if op_id is None:
-        return None
-    # Under the name that was asked for: sent again, the same request may find its project made and be served otherwise.
-    return once(op_id, asked_for, msgspec.structs.replace(request, op_id=None), operation.output)
+    def _op_id(self, operation: Operation[Any, Any]) -> Once[Answered] | None:
+        op_id = getattr(self.request, "op_id", None)
+        if op_id is None:
+            return None
+        # Under the name that was asked for: sent again, the request may find its project made and be served otherwise.
+        body = msgspec.structs.replace(self.request, op_id=None)
+        return once(
+            op_id,
+            self.requested.name,
+            body,
+            dump=lambda answered: encode(answered.answer),
+            load=lambda text: self._fit(msgspec.json.decode(text, type=operation.output)),
+        )

@@ -75,22 +75,31 @@ class Operation(Generic[In, Out]):
     output: type[Out]
     handler: Callable[[Transaction, In], Out]
     # Which project the request is about, by id or by name; None for an operation on the organization.
-    project: Callable[[Transaction, In], str] | None = None
+    project: Callable[[Transaction, In], str | None] | None = None
+    # The permission that a request without a project needs in the organization; None where it must name one.
+    without_project: Permission | None = None
     on_archived: bool = False  # whether it may change a project that is archived
     idempotent: bool = False  # the same call again changes nothing more
-    # Some requests are really for another operation that takes the same input: `becomes` are all there are, `route`
-    # picks one of them, or None for this operation itself.
-    becomes: tuple[Operation[In, Any], ...] = ()
-    route: Callable[[In], Operation[In, Any] | None] | None = None
-    otherwise: Operation[In, Any] | None = None  # serves the request where there is no such project
+    # Operations with the same input that need another permission or have another effect, and the function that picks
+    # one of them for a request; None for this operation itself.
+    variants: tuple[Operation[In, Any], ...] = ()
+    choose_variant: Callable[[In], Operation[In, Any] | None] | None = None
+    when_project_missing: Operation[In, Any] | None = None  # serves the request where there is no such project
+    # Runs after the transaction has ended, on what the handler returned: for work that needs no database.
+    finish: Callable[[Any], Any] | None = None
     tool: Tool | None = None
     command: Command | None = None
-    twins: tuple[Command, ...] = ()  # the same under other words: `feature advance` beside `task advance`
+    aliases: tuple[Command, ...] = ()  # the same under other words: `feature advance` beside `task advance`
+
+    @property
+    def group(self) -> Group | None:
+        """The group of its tool, which decides the envelope of its answers."""
+        return self.tool.group if self.tool else None
 
     @property
     def commands(self) -> tuple[Command, ...]:
         """Every command that reaches it."""
-        return () if self.command is None else (self.command, *self.twins)
+        return () if self.command is None else (self.command, *self.aliases)
 
 
 class Registry:

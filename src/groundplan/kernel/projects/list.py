@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.kernel.access import Permission, Role
+from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Access
 from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.kernel.projects.view import ProjectView, from_row
+from groundplan.kernel.projects.view import ProjectView
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -29,8 +29,7 @@ class Projects(Struct):
 def list_projects(tx: Transaction, request: ListProjects) -> Projects:
     """The caller's projects, ordered by name; archived ones only on request."""
     query = sql.projects if tx.actor.access is Access.OPEN else sql.projects_of_member
-    rows = tx.all(query, with_archived=request.archived)
-    views = [from_row(row[:-1], Role(row[-1])) for row in rows]
+    views = tx.all(query, ProjectView, with_archived=request.archived)
     return Projects(sorted(views, key=lambda view: view.name))
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
@@ -31,12 +31,6 @@ class OneProject(Struct):
     project: ProjectView
 
 
-def from_row(row: Row, role: Role) -> ProjectView:
-    """Build the view from the columns that the queries of this folder select."""
-    id_, name, goal, rev, created_at, created_by, updated_at, archived_at = row
-    return ProjectView(id_, name, goal, role, rev, created_at, created_by, updated_at, archived_at)
-
-
 def view(tx: Transaction, project_id: str, role: Role) -> ProjectView:
     """The project as it is now, inside this transaction."""
-    return from_row(tx.one(sql.project, id=project_id), role)
+    return tx.one(sql.project, ProjectView, id=project_id, role=role)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
 from groundplan.kernel.actors import Access
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
@@ -65,16 +67,26 @@ def projects_seen(tx: Transaction) -> frozenset[str] | None:
     """The ids of the projects that the actor may know of; None where that is all of them."""
     if tx.actor.access is Access.OPEN:
         return None
-    return frozenset(project_id for (project_id,) in tx.all(sql.projects_of_member))
+    return frozenset(tx.scalars(sql.projects_of_member))
+
+
+class _ProjectRow(NamedTuple):
+    id: str
+    name: str
+    rev: int
+    archived_at: str | None
+    policies: str | None
+    role: str | None
 
 
 def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
     found: list[Project] = []
     query = sql.projects_called if tx.actor.access is Access.OPEN else sql.projects_for_actor
-    for project_id, name, rev, archived_at, policies, role in tx.all(query, ref=ref):
-        if role is not None and (project_id == ref or not by_id):
-            found.append(Project(project_id, name, rev, ROLES[role], archived_at, stored_policies(policies)))
+    for row in tx.all(query, _ProjectRow, ref=ref):
+        if row.role is not None and (row.id == ref or not by_id):
+            policies = stored_policies(row.policies)
+            found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, policies))
     if len(found) < 2:
         return found[0] if found else None
     first, second = sorted(found, key=lambda one: one.id != ref)
@@ -87,4 +99,4 @@ def _near_names(tx: Transaction, ref: str) -> list[str]:
     from difflib import get_close_matches  # only a mistake needs it
 
     query = sql.project_names if tx.actor.access is Access.OPEN else sql.project_names_of_member
-    return get_close_matches(ref, [name for (name,) in tx.all(query)], n=2)
+    return get_close_matches(ref, tx.scalars(query), n=2)

@@ -77,7 +77,7 @@ class _Structure(Struct, frozen=True):
 
 def tables_called(tx: Transaction, prefix: str) -> list[str]:
     """The names of the tables that begin so."""
-    return [name for (name,) in tx.all(sql.tables_called, prefix=prefix)]
+    return tx.scalars(sql.tables_called, prefix=prefix)
 
 
 def live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -39,15 +40,19 @@ class Once(Generic[T]):
 
     op_id: str
     body_digest: str
-    answer: type[T]
+    dump: Callable[[T], bytes]
+    load: Callable[[str], T]
 
 
-def once(op_id: str, operation: str, body: Any, answer: type[T]) -> Once[T]:
-    """What must not happen twice, of one request. `body` is what the request says, without the op_id itself."""
+def once(op_id: str, operation: str, body: Any, *, dump: Callable[[T], bytes], load: Callable[[str], T]) -> Once[T]:
+    """What must not happen twice, of one request. `body` is what the request says, without the op_id itself.
+
+    `dump` writes an answer as it is kept, `load` reads it back.
+    """
     from hashlib import sha256  # only callers that send an op_id pay for it
 
     encoded = msgspec.json.encode([operation, body], order="deterministic")
-    return Once(op_id, sha256(encoded).hexdigest(), answer)
+    return Once(op_id, sha256(encoded).hexdigest(), dump, load)
 
 
 def earlier_answer(tx: Transaction, request: Once[T]) -> T | None:
@@ -62,7 +67,7 @@ def earlier_answer(tx: Transaction, request: Once[T]) -> T | None:
     digest, answer = row
     if digest != request.body_digest:
         raise OpIdReused(request.op_id)
-    return msgspec.json.decode(answer, type=request.answer)
+    return request.load(answer)
 
 
 def keep_answer(tx: Transaction, request: Once[T], answer: T) -> bool:
@@ -72,7 +77,7 @@ def keep_answer(tx: Transaction, request: Once[T], answer: T) -> bool:
         sql.keep_answer,
         op_id=request.op_id,
         body_digest=request.body_digest,
-        answer=msgspec.json.encode(answer).decode(),
+        answer=request.dump(answer).decode(),
         kept_since=kept_since,
     )
     tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEPT_PER_WRITE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, ClassVar, LiteralString, TypeVar, cast
 
 import msgspec
 import psycopg
@@ -24,9 +24,10 @@ from groundplan.kernel.store.guards import refusal
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
 from groundplan.kernel.store.postgres_catalog import powers
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.transaction import RowMakers, Transaction
 
 T = TypeVar("T")
 
@@ -117,26 +118,25 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
+    _row_makers: ClassVar[RowMakers] = {}
+
     def __init__(
         self, connection: Connection, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None
     ) -> None:
         super().__init__(actor, now, memory, clock=clock)
         self.connection = connection
 
-    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
-        return self._execute(query, parameters).fetchall()
-
     def run(self, query: Query, /, **parameters: Any) -> int:
-        return self._execute(query, parameters).rowcount
+        return self._query(query, parameters).rowcount
 
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         if ROWS in query.parameters:
-            self._execute(query, {ROWS: msgspec.json.encode(list(rows)).decode()})
+            self._query(query, {ROWS: msgspec.json.encode(list(rows)).decode()})
             return
         with self.connection.cursor() as cursor:
             cursor.executemany(_trusted(query), [{**row, **self._ambient} for row in rows])
 
-    def _execute(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
+    def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
         return self.connection.execute(_trusted(query), parameters | self._ambient)
 
 

@@ -9,6 +9,16 @@ A parameter is written `:name` for both engines; here it becomes what each drive
 
     -- part: filters
     AND …
+
+Columns that several statements read or write are listed once:
+
+    -- columns: node
+    summary, resolved
+
+    {node}          summary, resolved
+    {c.node}        c.summary, c.resolved
+    {node:values}   :summary, :resolved
+    {node:set}      summary = :summary, resolved = :resolved
 """
 
 from __future__ import annotations
@@ -17,6 +27,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,8 +37,8 @@ _TOKEN = re.compile(
       | :(?P<parameter>[a-z_][a-z0-9_]*)""",
     re.VERBOSE,
 )
-_NAME = re.compile(r"^-- (name|part): *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
-_PART = re.compile(r"\{([a-z_]+)\}")
+_NAME = re.compile(r"^-- (name|part|columns): *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
+_PART = re.compile(r"\{(?:([a-z_]+)\.)?([a-z_]+)(?::(values|set))?\}")
 _EACH = re.compile(r"\beach\(")
 # PostgreSQL joins with a subselect and reads the whole table for it; an array, made once, is looked up in the index.
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
@@ -39,7 +50,7 @@ AMBIENT = frozenset({"tenant_id", "actor_id", "now"})
 class Query:
     """One named statement in the spelling of each engine."""
 
-    __slots__ = ("ambient", "name", "parameters", "postgres", "sqlite")
+    __slots__ = ("ambient", "name", "own_parameters", "parameters", "postgres", "sqlite")
 
     def __init__(self, name: str, sqlite: str, postgres: str | None = None) -> None:
         self.name = name
@@ -47,6 +58,7 @@ class Query:
         self.postgres = _for_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", postgres or sqlite)))
         self.parameters = _parameters(sqlite) | (_parameters(postgres) if postgres else frozenset())
         self.ambient = tuple(sorted(self.parameters & AMBIENT))
+        self.own_parameters = tuple(sorted(self.parameters - AMBIENT))
 
     def __repr__(self) -> str:
         return f"<Query {self.name}>"
@@ -80,35 +92,52 @@ def load_queries(module_file: str) -> Queries:
 
 @cache  # by folder: the modules of one share its statements
 def _of_folder(folder: Path) -> Queries:
-    shared, parts = _parse(folder / "queries.sql")
+    shared = _parse(folder / "queries.sql")
     special = folder / "queries.postgres.sql"
-    overrides, other_parts = _parse(special) if special.exists() else ({}, {})
-    strangers = overrides.keys() - shared.keys()
+    overrides = _parse(special) if special.exists() else _File({}, {}, {})
+    strangers = overrides.statements.keys() - shared.statements.keys()
     if strangers:
         raise ValueError(f"{special} overrides what queries.sql does not have: {sorted(strangers)}")
-    return Queries(
-        {
-            name: Query(name, _whole(text, parts), _whole(overrides.get(name, text), parts | other_parts))
-            for name, text in shared.items()
-        }
+    for_postgres = _File(
+        shared.statements | overrides.statements, shared.parts | overrides.parts, shared.columns | overrides.columns
     )
+    return Queries({name: Query(name, shared.expand(name), for_postgres.expand(name)) for name in shared.statements})
 
 
-def _parse(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The statements of a file and the parts they share, by name."""
-    found: dict[str, dict[str, str]] = {"name": {}, "part": {}}
+class _File(NamedTuple):
+    """The statements of a file, and the parts and lists of columns that they share, by name."""
+
+    statements: dict[str, str]
+    parts: dict[str, str]
+    columns: dict[str, str]
+
+    def expand(self, name: str) -> str:
+        """A statement with its parts and columns filled in."""
+        text = self.statements[name]
+        while _PART.search(text):
+            text = _PART.sub(self._replacement, text)
+        return text
+
+    def _replacement(self, match: re.Match[str]) -> str:
+        alias, name, form = match.groups()
+        if name in self.parts and alias is None and form is None:
+            return self.parts[name]
+        columns = [column.strip() for column in self.columns[name].split(",")]
+        if form == "values":
+            return ", ".join(f":{column}" for column in columns)
+        if form == "set":
+            return ", ".join(f"{column} = :{column}" for column in columns)
+        return ", ".join(f"{alias}.{column}" for column in columns) if alias else ", ".join(columns)
+
+
+def _parse(path: Path) -> _File:
+    found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
     pieces = _NAME.split(path.read_text(encoding="utf-8"))[1:]
     for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         if name in found[kind]:
             raise ValueError(f"{path} has two of the {kind} {name}")
         found[kind][name] = _statement(text)
-    return found["name"], found["part"]
-
-
-def _whole(text: str, parts: dict[str, str]) -> str:
-    while _PART.search(text):
-        text = _PART.sub(lambda match: parts[match[1]], text)
-    return text
+    return _File(found["name"], found["part"], found["columns"])
 
 
 def _statement(text: str) -> str:

@@ -23,12 +23,12 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
 
 -- name: projects_called
 -- The same for an actor who is trusted with all projects.
-SELECT id, name, rev, archived_at, policies, 'owner'
+SELECT id, name, rev, archived_at, policies, 'owner' AS role
   FROM projects
  WHERE tenant_id = :tenant_id
    AND id = :ref
 UNION ALL
-SELECT id, name, rev, archived_at, policies, 'owner'
+SELECT id, name, rev, archived_at, policies, 'owner' AS role
   FROM projects
  WHERE tenant_id = :tenant_id
    AND name = :ref;

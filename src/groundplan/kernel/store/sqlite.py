@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
@@ -23,7 +23,7 @@ from groundplan.kernel.store.sqlite_errors import translated
 from groundplan.kernel.store.sqlite_file import connect, ready_file, real_path
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.transaction import RowMakers, Transaction
 from groundplan.kernel.store.turnstile import Turnstile
 
 T = TypeVar("T")
@@ -163,14 +163,16 @@ class FileReplaced(Unavailable):
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
+    _row_makers: ClassVar[RowMakers] = {}
+
     def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, memory: dict[str, Any]) -> None:
         super().__init__(actor, now, memory)
         self.connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
 
-    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
-        return self._execute(query.sqlite, parameters | self._ambient).fetchall()
+    def _query(self, query: Query, parameters: dict[str, Any]) -> sqlite3.Cursor:
+        return self._execute(query.sqlite, parameters | self._ambient)
 
     def run(self, query: Query, /, **parameters: Any) -> int:
         return self._execute(query.sqlite, parameters | self._ambient).rowcount

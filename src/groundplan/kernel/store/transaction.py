@@ -8,22 +8,38 @@ mistake.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, cast, overload
 
 import msgspec
 
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.audit import EVENT_FORMAT, Change, Event
+from groundplan.kernel.budget import Budget
+from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.policies import Policies
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, row_maker
 
-Row = tuple[Any, ...]
+R = TypeVar("R")
+
+RowMakers: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
 
 sql = load_queries(__file__)
+
+
+class Cursor(Protocol):
+    """The part of a database cursor that reading rows needs."""
+
+    @property
+    def description(self) -> Sequence[Any] | None:
+        """The columns; each begins with its name."""
+
+    def fetchall(self) -> list[Row]:
+        """Return every row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,20 @@ class Transaction(ABC):
         if self._project is None:
             raise LookupError("this transaction is not about a project")
         return self._project
+
+    @property
+    def has_project(self) -> bool:
+        """Whether a project was entered; a request that names none is about all that the actor sees."""
+        return self._project is not None
+
+    @property
+    def budget(self) -> Budget:
+        """A fresh budget for one answer, by the caller's cap."""
+        return Budget.of_answer(self.preferences.answer_tokens_max)
+
+    def describe(self, *steps: NextStep) -> str:
+        """Say in the caller's vocabulary what can be done next."""
+        return describe(steps, self.preferences.vocabulary)
 
     def enter(self, project: Project) -> None:
         """Make the transaction one about this project."""
@@ -123,21 +153,66 @@ class Transaction(ABC):
     def _own_stream(self) -> str | None:
         return self._project.id if self._project else None
 
-    def one(self, query: Query, /, **parameters: Any) -> Row:
-        """The one row there must be."""
-        row = self.one_or_none(query, **parameters)
-        if row is None:
-            raise LookupError(f"{query.name} found nothing")
-        return row
+    @overload
+    def all(self, query: Query, /, **parameters: Any) -> list[Row]: ...
 
-    def one_or_none(self, query: Query, /, **parameters: Any) -> Row | None:
-        """The first row, if any."""
-        rows = self.all(query, **parameters)
+    @overload
+    def all(self, query: Query, shape: type[R], /, **parameters: Any) -> list[R]: ...
+
+    def all(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> list[R] | list[Row]:
+        """Return every row: as objects of `shape`, or as tuples where a row has few columns."""
+        cursor = self._query(query, parameters)
+        rows = cursor.fetchall()
+        if shape is None:
+            if rows and len(rows[0]) > UNNAMED_COLUMNS_MAX:
+                raise TypeError(f"query {query.name} has {len(rows[0])} columns; give it a class with their names")
+            return rows
+        make = self._row_makers.get((query, shape))
+        if make is None:
+            make = row_maker(query.name, shape, [column[0] for column in cursor.description or ()])
+            self._row_makers[query, shape] = make
+        return cast("list[R]", make(rows))
+
+    @overload
+    def one_or_none(self, query: Query, /, **parameters: Any) -> Row | None: ...
+
+    @overload
+    def one_or_none(self, query: Query, shape: type[R], /, **parameters: Any) -> R | None: ...
+
+    def one_or_none(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row | None:
+        """Return the first row, if any."""
+        rows = self.all(query, **parameters) if shape is None else self.all(query, shape, **parameters)
         return rows[0] if rows else None
 
-    @abstractmethod
-    def all(self, query: Query, /, **parameters: Any) -> list[Row]:
-        """Every row."""
+    @overload
+    def one(self, query: Query, /, **parameters: Any) -> Row: ...
+
+    @overload
+    def one(self, query: Query, shape: type[R], /, **parameters: Any) -> R: ...
+
+    def one(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row:
+        """Return the one row that there must be."""
+        rows = self.all(query, **parameters) if shape is None else self.all(query, shape, **parameters)
+        if not rows:
+            raise LookupError(f"{query.name} found nothing")
+        return rows[0]
+
+    def scalars(self, query: Query, /, **parameters: Any) -> list[Any]:
+        """Return the values of the only column."""
+        return [value for (value,) in self.all(query, **parameters)]
+
+    def scalar(self, query: Query, /, **parameters: Any) -> Any:
+        """Return the value of the only column in the first row; None where there is no row."""
+        row = self.one_or_none(query, **parameters)
+        if row is None:
+            return None
+        (value,) = row
+        return value
+
+    def store(self, query: Query, record: object, /, **parameters: Any) -> int:
+        """Change rows and return how many; what `parameters` does not give is an attribute of `record`."""
+        given = {name: getattr(record, name) for name in query.own_parameters if name not in parameters}
+        return self.run(query, **given, **parameters)
 
     @abstractmethod
     def run(self, query: Query, /, **parameters: Any) -> int:
@@ -146,3 +221,11 @@ class Transaction(ABC):
     @abstractmethod
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
         """The same change with many sets of values, all with the same names."""
+
+    # What an engine brings.
+
+    _row_makers: ClassVar[RowMakers]  # shared by all transactions of the engine
+
+    @abstractmethod
+    def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:
+        """Run a statement that returns rows."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TextIO
 
-from groundplan.kernel.errors import GroundplanError, Invalid, Unexpected
-from groundplan.kernel.output_gate import encode
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.errors import GroundplanError, Invalid
+from groundplan.surfaces.respond import refuse
+from groundplan.surfaces.vocabularies import CommandWords
 
-LOG_VARIABLE = "GROUNDPLAN_LOG"
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells count
 PIPE_CLOSED = 141  # the same for SIGPIPE
 
@@ -22,39 +22,12 @@ class Usage(Invalid):
 
 def report(error: GroundplanError, *, as_json: bool) -> int:
     """Tell what went wrong and return the exit status."""
+    vocabulary = CommandWords(OPERATIONS)
     if as_json:
-        write(sys.stderr, encode({"error": error.body()}).decode("utf-8"))
+        write(sys.stderr, refuse(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
     else:
-        write(sys.stderr, f"error: {printable(error.message)} ({error.code})")
+        write(sys.stderr, f"error: {printable(error.describe(vocabulary))} ({error.code})")
     return error.exit_code
-
-
-def recorded() -> Unexpected:
-    """What may be shown of the exception being handled. The whole of it goes to the log, where there is one."""
-    from groundplan.kernel.ids import short_id
-
-    error = Unexpected(short_id())
-    if path := os.environ.get(LOG_VARIABLE):
-        _log(path, error.details["reference"])
-    else:
-        error.message += f"; there is none, so set {LOG_VARIABLE}=FILE and run it again"
-    return error
-
-
-def _log(path: str, reference: str) -> None:
-    import traceback
-
-    from groundplan.kernel.clock import stamp, system_clock
-
-    text = f"{stamp(system_clock())} {reference}\n{traceback.format_exc()}\n"
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, text.encode("utf-8", "backslashreplace"))
-        finally:
-            os.close(file)
-    except (OSError, ValueError):  # a log that cannot be written must not hide the error itself
-        pass
 
 
 def printable(text: str) -> str:

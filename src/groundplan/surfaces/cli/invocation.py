@@ -72,15 +72,17 @@ class Invocation:
         Raises:
             FileMissing: the command only reads, and there is nothing to read from.
         """
-        from groundplan.catalog import schema
+        from groundplan.catalog import OPERATIONS, schema
         from groundplan.kernel.store.opening import open_store
+        from groundplan.surfaces.vocabularies import CommandWords
 
         settings = self.settings
         is_new = _is_missing(settings.db)
         if is_new and reads_only:
             raise FileMissing(settings.db)
         actor = settings.actor(user_name, Kind.PERSON)
-        with Session(open_store(settings.db, schema), actor, preferences=settings.preferences()) as session:
+        preferences = settings.preferences(CommandWords(OPERATIONS))
+        with Session(open_store(settings.db, schema), actor, preferences=preferences) as session:
             if is_new and not self.as_json:
                 with suppress(OSError):  # nobody reads stderr any more
                     write(sys.stderr, f"made {printable(settings.db)}")

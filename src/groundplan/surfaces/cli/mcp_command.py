@@ -61,9 +61,10 @@ def run(argv: Sequence[str]) -> int:
 
         return report(error, as_json=False)
     except Exception:
-        from groundplan.surfaces.cli.failures import recorded, report
+        from groundplan.surfaces.cli.failures import report
+        from groundplan.surfaces.unexpected import log_to_file
 
-        return report(recorded(), as_json=False)
+        return report(log_to_file(), as_json=False)
 
 
 def _serve(given: dict[str, str]) -> int:
@@ -103,16 +104,18 @@ def _opens_for_sure(db: str) -> bool:
 
 
 def _open(settings: Settings, kind: str, tokens_max: int | None) -> Session:
-    from groundplan.catalog import schema
+    from groundplan.catalog import OPERATIONS, schema
     from groundplan.kernel.actors import Kind
     from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.opening import open_store
     from groundplan.session import Session
+    from groundplan.surfaces.vocabularies import ToolNames
 
+    cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
         open_store(settings.db, schema),
         settings.actor(lambda: AGENT_DEFAULT, Kind(kind)),
-        preferences=settings.preferences(answer_tokens_max=ANSWER_TOKENS_MAX if tokens_max is None else tokens_max),
+        preferences=settings.preferences(ToolNames(OPERATIONS), answer_tokens_max=cap),
     )
 
 
@@ -121,8 +124,7 @@ def _tools(session: Session, settings: Settings) -> Tools:
     from groundplan.surfaces.mcp.tools import RegistryTools
 
     groups = [Group(name) for name in settings.tools]
-    cap = session.preferences.answer_tokens_max
-    return RegistryTools(session.operations, groups, session.run, answer_tokens_max=cap)
+    return RegistryTools(session.operations, groups, session.execute)
 
 
 # --- The flags ------------------------------------------------------------------------------------------------------

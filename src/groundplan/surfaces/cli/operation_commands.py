@@ -16,7 +16,7 @@ from msgspec import Meta, Struct, UnsetType
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.shapes import is_union, peeled
-from groundplan.kernel.operations.frames import framed
+from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import METAVAR, with_json, with_text
@@ -90,7 +90,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             else:
                 draw_answer(answer, command, operations)
 
-        return Outcome(framed(operation, answer), draw)
+        return Outcome(wrap(operation.group, answer), draw)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
@@ -99,10 +99,10 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
 def _only_reads(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:
     """Whether such a request changes nothing, so that there must be something to read."""
     meant = operation
-    if operation.route is not None:
+    if operation.choose_variant is not None:
         strict_json.inspect(arguments)
-        meant = operation.route(admit(arguments, operation.input)) or operation
-    return all(one.effect is Effect.READ for one in (meant, meant.otherwise) if one is not None)
+        meant = operation.choose_variant(admit(arguments, operation.input)) or operation
+    return all(one.effect is Effect.READ for one in (meant, meant.when_project_missing) if one is not None)
 
 
 def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -> inspect.Parameter:

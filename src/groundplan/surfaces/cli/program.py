@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from typer.main import get_command
 from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
+from groundplan.kernel.operations.execute import Answered
 from groundplan.kernel.operations.registry import Registry
-from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.context_files import export_facts, import_facts
 from groundplan.surfaces.cli.context_hydrate import hydrate
 from groundplan.surfaces.cli.context_set import set_input
 from groundplan.surfaces.cli.demo_command import demo
 from groundplan.surfaces.cli.doctor_command import doctor
-from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, recorded, report, write
+from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, report, write
 from groundplan.surfaces.cli.init_command import init
 from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge_check import check, confirm
@@ -32,6 +33,9 @@ from groundplan.surfaces.cli.purpose_files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose_record import decide, measure, review, waive
 from groundplan.surfaces.cli.purpose_render import render
 from groundplan.surfaces.cli.usage import refused
+from groundplan.surfaces.respond import Response, respond
+from groundplan.surfaces.unexpected import log_to_file
+from groundplan.surfaces.vocabularies import CommandWords
 
 PROGRAM = "groundplan"
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks which words there are
@@ -73,6 +77,9 @@ WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
 }
 
 
+NOTHING = Answered(None, b"\n")  # a command that has drawn its answer, or has none
+
+
 class _AgentsLast(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(super().list_commands(ctx), key=lambda name: name == "mcp")
@@ -80,26 +87,50 @@ class _AgentsLast(TyperGroup):
 
 def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     """Run one command line and return its exit status. Nothing leaves this function as an exception."""
-    as_json = "--json" in argv
     _ensure_streams()
+    exit_code = 0
+
+    def perform() -> Answered:
+        nonlocal exit_code
+        outcome = _invoke(argv, operations)
+        if not isinstance(outcome, Outcome):
+            exit_code = outcome if isinstance(outcome, int) else 0
+            return NOTHING
+        exit_code = outcome.exit_code
+        if outcome.as_json:
+            return Answered(outcome.data)
+        with _report_lost_output():
+            outcome.draw()
+            sys.stdout.flush()
+        return NOTHING
+
     try:
-        said = None if COMPLETION in os.environ else argv
-        app = get_command(application(operations, said))
-        outcome = app.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
-        return _present(outcome)
+        response = respond(perform, group=None, vocabulary=CommandWords(operations), log=log_to_file)
+        if response.error is None and response.body != NOTHING.encoded:
+            with _report_lost_output():
+                write(sys.stdout, response.body.decode("utf-8"))
     except GroundplanError as error:
-        return _quietly(report, error, as_json=as_json)
-    except typer.TyperException as error:
-        return _quietly(report, refused(error), as_json=as_json)
-    except (typer.Abort, KeyboardInterrupt):
+        response = Response(b"", error)
+    except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _drop_output()
         return PIPE_CLOSED
     except SystemExit as end:  # typer's own way out of a closed pipe, and of shell completion
         return end.code if isinstance(end.code, int) else 0
-    except Exception:
-        return _quietly(report, recorded(), as_json=as_json)
+    return exit_code if response.error is None else _quietly(report, response.error, as_json="--json" in argv)
+
+
+def _invoke(argv: Sequence[str], operations: Registry) -> Any:
+    """Run the command that was typed, without what typer does with errors."""
+    said = None if COMPLETION in os.environ else argv
+    app = get_command(application(operations, said))
+    try:
+        return app.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
+    except typer.TyperException as error:
+        raise refused(error) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
 
 
 def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
@@ -136,15 +167,10 @@ def mcp(ctx: typer.Context) -> int:
     return run_mcp(ctx.args)
 
 
-def _present(outcome: Any) -> int:
-    if not isinstance(outcome, Outcome):
-        return outcome if isinstance(outcome, int) else 0
+@contextmanager
+def _report_lost_output() -> Iterator[None]:
     try:
-        if outcome.as_json:
-            write(sys.stdout, encode(outcome.data).decode("utf-8"))
-        else:
-            outcome.draw()
-            sys.stdout.flush()
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -152,7 +178,6 @@ def _present(outcome: Any) -> int:
         raise Unavailable(
             f"the answer could not be written: {error.strerror}; what the command did is done", code="output_failed"
         ) from None
-    return outcome.exit_code
 
 
 def _quietly(tell: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.wording import quoted
 from groundplan.surfaces.mcp import protocol
-from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, plain_refusal
 from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, failure, result
+from groundplan.surfaces.unexpected import log_to_stderr
 
 if TYPE_CHECKING:
     from groundplan.surfaces.mcp.recovery import Refused
@@ -279,7 +279,7 @@ class Connection:
         except GroundplanError as error:
             return failure(call.id, protocol.internal(error))
         except Exception:
-            return failure(call.id, protocol.internal(recorded(call.method)))
+            return failure(call.id, protocol.internal(log_to_stderr(call.method)))
         return result(call.id, self._stateless(value) if call.stateless else value)
 
     def _answer(self, call: Call) -> ToolAnswer:

@@ -22,10 +22,10 @@ from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
-from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import CutLine, LineWriter, read_lines
 from groundplan.surfaces.mcp.protocol import failure
+from groundplan.surfaces.unexpected import log_to_stderr
 
 # Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
 # our memory. Its pings wait as well, until the worker catches up.
@@ -106,7 +106,7 @@ class _Loop:
             if isinstance(line, CutLine) or (line and not line.isspace()):
                 self._pass_on(line)
         except Exception:
-            self._writer.send(failure(None, protocol.internal(recorded("the reader"))))
+            self._writer.send(failure(None, protocol.internal(log_to_stderr("the reader"))))
 
     def _pass_on(self, line: bytes | CutLine) -> None:
         try:
@@ -136,7 +136,7 @@ class _Loop:
             except GroundplanError:
                 pass  # the first call meets it again and can tell the client
             except Exception:
-                recorded("getting ready")
+                log_to_stderr("getting ready")
 
         return job
 

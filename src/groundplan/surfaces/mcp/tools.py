@@ -6,7 +6,7 @@ client reads of a tool costs tokens in every conversation, so a tool says what i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -14,20 +14,20 @@ import msgspec
 
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.operations.frames import framed
-from groundplan.kernel.operations.registry import Effect, Group, Operation
+from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
 from groundplan.kernel.operations.schema import json_schema, merged_schema
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, refuse_oversized
 from groundplan.kernel.wording import alternatives, nearest, shown
-from groundplan.surfaces.mcp.defects import recorded
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
-from groundplan.surfaces.mcp.refusals import refusal
+from groundplan.surfaces.respond import Response, refuse, respond
+from groundplan.surfaces.unexpected import log_to_stderr
+from groundplan.surfaces.vocabularies import ToolNames
 
 SELECTOR = "operation"
 
 AnyOperation: TypeAlias = Operation[Any, Any]
-Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], Any]
+Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], Answered]
 
 
 class RegistryTools:
@@ -35,14 +35,12 @@ class RegistryTools:
 
     def __init__(
         self,
-        registry: Iterable[AnyOperation],
+        registry: Registry,
         groups: Collection[Group],
         run: Run,
-        *,
-        answer_tokens_max: int = ANSWER_TOKENS_MAX,
     ) -> None:
         self._run = run
-        self._answer_tokens_max = answer_tokens_max
+        self._vocabulary = ToolNames(registry)
         self._tools: dict[str, _Tool] = {}
         for operation in registry:
             if operation.tool is not None and operation.tool.group in groups:
@@ -61,15 +59,14 @@ class RegistryTools:
             UnknownTool: there is no such tool among those switched on.
         """
         tool = self._named(name)
-        try:
-            operation, arguments = tool.select(arguments)
-            encoded = encode(framed(operation, self._run(operation, arguments)))
-            refuse_oversized(encoded, self._answer_tokens_max)
-        except GroundplanError as error:
-            return _refused(error, tool)
-        except Exception:
-            return _refused(recorded(f"tool {name}"), tool)
-        return ToolAnswer(encoded.decode(), False)
+        return _tool_answer(
+            respond(
+                lambda: self._run(*tool.select(arguments)),
+                group=tool.group,
+                vocabulary=self._vocabulary,
+                log=lambda: log_to_stderr(f"tool {name}"),
+            )
+        )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
         """Give a reason why not that was found before the arguments were read.
@@ -77,7 +74,7 @@ class RegistryTools:
         Raises:
             UnknownTool: there is no such tool among those switched on.
         """
-        return _refused(error, self._named(name))
+        return _tool_answer(refuse(error, group=self._named(name).group, vocabulary=self._vocabulary))
 
     def _named(self, name: str) -> _Tool:
         tool = self._tools.get(name)
@@ -148,7 +145,7 @@ class _Tool:
         near = nearest(selector, allowed) if isinstance(selector, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
         wrong = f"is {alternatives(allowed)}, not {shown(selector)}{hint}"
-        return wording.refusal((SELECTOR,), wrong, allowed=allowed, **({"near": near} if near else {}))
+        return wording.refusal((SELECTOR,), wrong, allowed=allowed, **_near(near))
 
     def described(self) -> dict[str, Any]:
         operations = [self._only] if self._only is not None else list(self._by_selector.values())
@@ -164,6 +161,10 @@ class _Tool:
         return {**described, "annotations": hints} if hints else described
 
 
+def _near(name: str | None) -> dict[str, Any]:
+    return {"near": name} if name else {}
+
+
 def _defaults(operation: AnyOperation) -> Mapping[str, Any]:
     """What an operation takes, and what it is where it is not sent."""
     return {field.encode_name: field.default for field in msgspec.structs.fields(operation.input)}
@@ -172,7 +173,7 @@ def _defaults(operation: AnyOperation) -> Mapping[str, Any]:
 def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
     """Only what differs from the defaults: a tool writes, destroys, is not idempotent."""
     hints: dict[str, bool] = {}
-    operations = [*operations, *(other for operation in operations for other in operation.becomes)]
+    operations = [*operations, *(other for operation in operations for other in operation.variants)]
     effects = {operation.effect for operation in operations}
     if effects == {Effect.READ}:
         return {"readOnlyHint": True}  # the other two mean nothing for a tool that only reads
@@ -183,5 +184,5 @@ def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
     return hints
 
 
-def _refused(error: GroundplanError, tool: _Tool) -> ToolAnswer:
-    return ToolAnswer(encode(refusal(error, tool.group)).decode(), True)
+def _tool_answer(response: Response) -> ToolAnswer:
+    return ToolAnswer(response.body.decode(), response.error is not None)

@@ -118,5 +118,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("advance", Group.CONTAINERS),
     command=Command(("task", "advance"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "advance"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "advance"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

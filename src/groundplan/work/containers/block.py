@@ -153,7 +153,7 @@ OPERATION = Operation(
     command=Command(
         ("task", "block"), arguments=("id",), names={"blocked_reason": "reason"}, fixed={"container_type": "task"}
     ),
-    twins=(
+    aliases=(
         Command(
             ("feature", "block"),
             arguments=("id",),

@@ -133,8 +133,10 @@ TASKS = Operation(
     input=QueryBlockedTasks,
     output=BlockedTasks,
     handler=blocked_tasks_anywhere,
-    becomes=(TASKS_IN_PROJECT,),
-    route=lambda asked: TASKS_IN_PROJECT if asked.project_id is not None or asked.feature_id is not None else None,
+    variants=(TASKS_IN_PROJECT,),
+    choose_variant=lambda asked: (
+        TASKS_IN_PROJECT if asked.project_id is not None or asked.feature_id is not None else None
+    ),
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
     command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
 )
@@ -158,8 +160,8 @@ FEATURES = Operation(
     input=QueryBlockedFeatures,
     output=BlockedFeatures,
     handler=blocked_features_anywhere,
-    becomes=(FEATURES_IN_PROJECT,),
-    route=lambda asked: FEATURES_IN_PROJECT if asked.project_id is not None else None,
+    variants=(FEATURES_IN_PROJECT,),
+    choose_variant=lambda asked: FEATURES_IN_PROJECT if asked.project_id is not None else None,
     tool=Tool("get_blocked_features", Group.CONTAINERS),
     command=Command(("feature", "blocked"), names={"project_id": "project"}),
 )

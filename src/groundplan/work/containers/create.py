@@ -274,8 +274,8 @@ OPERATION = Operation(
     output=CreatedContainer,
     handler=create,
     project=locate,
-    becomes=(CREATE_PROJECT,),
-    route=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    variants=(CREATE_PROJECT,),
+    choose_variant=lambda request: CREATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "create"),
     command=Command(
         ("task", "create"),
@@ -285,7 +285,7 @@ OPERATION = Operation(
         fixed={"container_type": "task"},
         without=("name",),
     ),
-    twins=(
+    aliases=(
         Command(
             ("feature", "create"),
             arguments=("name",),

@@ -170,9 +170,9 @@ OPERATION = Operation(
     output=Deleted,
     handler=delete,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
-    becomes=(PUT_AWAY,),
-    route=lambda request: PUT_AWAY if request.container_type is ContainerType.PROJECT else None,
+    variants=(PUT_AWAY,),
+    choose_variant=lambda request: PUT_AWAY if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
     command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

@@ -119,5 +119,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_dependencies", Group.CONTAINERS),
     command=Command(("task", "dependencies"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "dependencies"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

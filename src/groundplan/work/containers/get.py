@@ -82,7 +82,7 @@ OPERATION = Operation(
         names={"include_sections": "sections", "include_graph_context": "graph-context"},
         fixed={"container_type": "task"},
     ),
-    twins=tuple(
+    aliases=tuple(
         Command(
             (kind, "show"),
             arguments=("id",),

@@ -72,8 +72,8 @@ OPERATION: Operation[NextFeature, Any] = Operation(
     input=NextFeature,
     output=Feature | None,  # type: ignore[arg-type] # a type as much as any
     handler=next_feature_anywhere,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    variants=(IN_PROJECT,),
+    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
     tool=Tool("get_next_feature", Group.CONTAINERS),
     command=Command(("feature", "next"), names={"project_id": "project"}),
 )

@@ -81,8 +81,10 @@ OPERATION: Operation[NextTask, Any] = Operation(
     input=NextTask,
     output=Task | None,  # type: ignore[arg-type] # a type as much as any
     handler=next_task_anywhere,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if request.project_id is not None or request.feature_id is not None else None,
+    variants=(IN_PROJECT,),
+    choose_variant=lambda request: (
+        IN_PROJECT if request.project_id is not None or request.feature_id is not None else None
+    ),
     tool=Tool("get_next_task", Group.CONTAINERS),
     command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
 )

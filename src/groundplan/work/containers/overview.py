@@ -202,8 +202,8 @@ OPERATION = Operation(
     input=Overview,
     output=Page,
     handler=list_anywhere,
-    becomes=(OF_ONE, IN_PROJECT),
-    route=_meant,
+    variants=(OF_ONE, IN_PROJECT),
+    choose_variant=_meant,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),
     command=Command(
         ("task", "overview"),
@@ -211,7 +211,7 @@ OPERATION = Operation(
         names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
         fixed={"container_type": "task"},
     ),
-    twins=(
+    aliases=(
         Command(
             ("feature", "overview"),
             arguments=("id",),

@@ -6,6 +6,7 @@ What is in a project that the actor may not see reads like what is missing.
 from __future__ import annotations
 
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import refs
 from groundplan.work.containers.requests import ContainerType
@@ -75,6 +76,8 @@ def type_of(node: NodeRow) -> ContainerType:
     return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
 
 
-def _called(error: NotFound, thing: ContainerType, **details: str) -> NotFound:
-    hint = error.hint.replace("graph_query finds nodes by text", "query_container search finds them by text")
-    return NotFound(thing, error.details["ref"], near=error.details.get("near", ()), hint=hint, **details)
+def _called(error: NotFound, thing: ContainerType, *, field: str) -> NotFound:
+    near = error.details.get("near", ())
+    search = NextStep("container.search", "finds them by text", {"containerType": thing.value})
+    next_steps = search if error.next_steps else ()
+    return NotFound(thing, error.details["ref"], near=near, hint=error.hint, next_steps=next_steps, field=field)

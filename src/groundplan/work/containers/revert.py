@@ -56,5 +56,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("revert", Group.CONTAINERS),
     command=Command(("task", "revert"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "revert"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "revert"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

@@ -206,8 +206,8 @@ OPERATION = Operation(
     input=Search,
     output=Page,
     handler=search_anywhere,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if is_in_project(request) else None,
+    variants=(IN_PROJECT,),
+    choose_variant=lambda request: IN_PROJECT if is_in_project(request) else None,
     tool=Tool("query_container", Group.CONTAINERS, "search"),
     command=Command(
         ("task", "search"),
@@ -215,7 +215,7 @@ OPERATION = Operation(
         names={"project_id": "project", "feature_id": "feature", "tags": "tag"},
         fixed={"container_type": "task"},
     ),
-    twins=(
+    aliases=(
         Command(
             ("feature", "search"),
             arguments=("query",),

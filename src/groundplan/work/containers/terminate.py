@@ -77,5 +77,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("terminate", Group.CONTAINERS),
     command=Command(("task", "terminate"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "terminate"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "terminate"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

@@ -123,5 +123,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("unblock", Group.CONTAINERS),
     command=Command(("task", "unblock"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

@@ -209,8 +209,8 @@ OPERATION = Operation(
     output=UpdatedContainer,
     handler=update,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
-    becomes=(UPDATE_PROJECT,),
-    route=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
+    variants=(UPDATE_PROJECT,),
+    choose_variant=lambda request: UPDATE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "update"),
     command=Command(
         ("task", "update"),
@@ -220,7 +220,7 @@ OPERATION = Operation(
         fixed={"container_type": "task"},
         without=("name", "pipeline"),
     ),
-    twins=(
+    aliases=(
         Command(
             ("feature", "update"),
             arguments=("id",),

@@ -92,5 +92,5 @@ OPERATION = Operation(
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("query_workflow_state", Group.CONTAINERS),
     command=Command(("task", "state"), arguments=("id",), fixed={"container_type": "task"}),
-    twins=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
+    aliases=(Command(("feature", "state"), arguments=("id",), fixed={"container_type": "feature"}),),
 )

@@ -35,13 +35,15 @@ class Onboard(Struct, forbid_unknown_fields=True):
 
 
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
-    """The only project there is at a glance, or the projects to choose from."""
+    """One project at a glance; without a name the only one there is, or the projects to choose from."""
+    if tx.has_project:
+        return _brief(tx, request, *whole_glance(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=NO_PROJECT)
     if len(projects) == 1:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
-        return onboard_project(tx, request)
+        return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
     ids = listed(one.id for one in latest)
     known = {project_id: rest for project_id, *rest in tx.all(sql.glances, project_ids=ids)}
@@ -55,37 +57,21 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
     return _brief(tx, request, whole, {"projects": len(projects) - len(choices)})
 
 
-def onboard_project(tx: Transaction, request: Onboard) -> Orientation:
-    """One project at a glance."""
-    return _brief(tx, request, *whole_glance(tx))
-
-
 def _brief(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
     lean = tx.preferences.lean if request.lean is None else request.lean
     return brief(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 
 
-IN_PROJECT = Operation(
-    name="work.onboard.project",
-    summary="See a project at a glance.",
+OPERATION = Operation(
+    name="work.onboard",
+    summary="Start here: goal, state, recent work, next steps.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=Onboard,
     output=Orientation,
-    handler=onboard_project,
-    project=lambda _tx, request: request.project or "",
-)
-
-OPERATION = Operation(
-    name="work.onboard",
-    summary="Start here: goal, state, recent work, next steps.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=Onboard,
-    output=Orientation,
     handler=onboard,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if request.project is not None else None,
+    project=lambda _tx, request: request.project,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("graph_onboard", Group.WORK),
     command=Command(("work", "onboard")),
 )

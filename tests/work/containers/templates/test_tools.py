@@ -84,7 +84,7 @@ def test_a_refusal_has_the_code_of_the_contract(
     desk: Templates, tool: str, arguments: dict[str, Any], code: str, reason: str
 ) -> None:
     desk.session.call("project.create", name="atlas")
-    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.run)
+    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.execute)
 
     answer = tools.call(tool, arguments)
 
@@ -94,7 +94,7 @@ def test_a_refusal_has_the_code_of_the_contract(
 
 
 def test_an_answer_stands_in_the_envelope(desk: Templates) -> None:
-    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.run)
+    tools = RegistryTools(OPERATIONS, [Group.CONTAINERS], desk.session.execute)
 
     body = json.loads(tools.call("query_templates", {"operation": "list", "targetEntityType": "FEATURE"}).text)
 

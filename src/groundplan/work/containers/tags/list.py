@@ -75,8 +75,8 @@ OPERATION = Operation(
     input=ListTags,
     output=Tags,
     handler=list_tags,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    variants=(IN_PROJECT,),
+    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
     tool=Tool("list_tags", Group.CONTAINERS),
     command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
 )

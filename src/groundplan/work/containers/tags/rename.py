@@ -11,6 +11,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.authorize import ProjectId
 from groundplan.kernel.store.once import earlier_answer, once
 from groundplan.kernel.store.queries import listed, load_queries
@@ -68,6 +69,9 @@ class Renamed(Struct, rename="camel"):
     affected: int
     entities: list[Entity]
     left_out: int | UnsetType = UNSET  # how many more there are
+
+
+_RENAMED = msgspec.json.Decoder(Renamed)
 
 
 def rename(tx: Transaction, request: RenameTag) -> Renamed:
@@ -158,7 +162,9 @@ def _project(tx: Transaction, request: RenameTag) -> str:
         return request.project_id
     if request.op_id is not None and not request.dry_run:
         # Sent again, the tag is no longer where it was; the answer that was given says where that is.
-        sent = once(request.op_id, NAME, msgspec.structs.replace(request, op_id=None), Renamed)
+        sent = once(
+            request.op_id, NAME, msgspec.structs.replace(request, op_id=None), dump=encode, load=_RENAMED.decode
+        )
         if (given := earlier_answer(tx, sent)) is not None:
             return ProjectId(given.project_id)
     tag = request.old_tag.strip()
@@ -193,8 +199,8 @@ OPERATION = Operation(
     output=Renamed,
     handler=rename,
     project=_project,
-    becomes=(PREVIEW,),
-    route=lambda request: PREVIEW if request.dry_run else None,
+    variants=(PREVIEW,),
+    choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("rename_tag", Group.CONTAINERS),
     command=Command(
         ("tag", "rename"),

@@ -82,8 +82,8 @@ OPERATION = Operation(
     input=GetTagUsage,
     output=TagUsage,
     handler=get_tag_usage,
-    becomes=(IN_PROJECT,),
-    route=lambda request: IN_PROJECT if request.project_id is not None else None,
+    variants=(IN_PROJECT,),
+    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
     tool=Tool("get_tag_usage", Group.CONTAINERS),
     command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
 )

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.operations.frames import framed
+from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
@@ -107,7 +107,7 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
     entity_id = tx.project.id if request.entity_type is EntityType.PROJECT else node.id
     shown = [AppliedSection(one.id, one.title, one.ordinal, one.version) for one in made]
     answer = AppliedTemplate(template.id, request.entity_type, entity_id, [], len(made))
-    answer.sections = Room(tx.preferences.answer_tokens_max, framed(OPERATION, answer)).beginning(shown)
+    answer.sections = Room(tx.preferences.answer_tokens_max, wrap(Group.CONTAINERS, answer)).beginning(shown)
     answer.left_out = len(made) - len(answer.sections) or UNSET
     return answer
 

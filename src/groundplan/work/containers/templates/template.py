@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes
-from groundplan.kernel.store.transaction import Row
+from groundplan.kernel.store.row_types import Row
 from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.requests import ContentFormat
 

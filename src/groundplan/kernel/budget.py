@@ -1,0 +1,244 @@
+"""How long an answer may be, and what it gives up when it is longer.
+
+    Budget      characters that can still be used: split it, take rows while they fit
+    take_page   one page of a list: the rows that fit, the cursor behind the last, and how many are left
+    Trimming    what one type of answer gives up, in order; declared as `trimming` on its class
+    trim        apply that declaration until the answer fits
+
+An answer that was cut says so in one shape: `left_out` has the number of entries that are missing, by name, and
+`next_cursor` leads to the next page where there is one. Stored text is never cut in the middle: a field goes whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from msgspec import NODEFAULT, UNSET, Struct, UnsetType
+
+from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode
+
+T = TypeVar("T")
+
+LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
+ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and the fields that tell what was left out
+LEFT_OUT_CHARS = 12  # `"":1234567,` beside the name of what is missing
+
+_UNLIMITED = float("inf")
+
+
+class Budget:
+    """Characters that an answer, or a part of it, can still use. What a share takes, its whole has taken too."""
+
+    __slots__ = ("_free", "_whole")
+
+    def __init__(self, chars: float, whole: Budget | None = None) -> None:
+        """Start with so many characters, which are a share of `whole`."""
+        self._free = chars
+        self._whole = whole
+
+    @classmethod
+    def of_answer(cls, tokens_max: int) -> Budget:
+        """Start with the cap on an answer, less its envelope; 0 is no cap."""
+        return cls(tokens_max * CHARS_PER_TOKEN - ENVELOPE_CHARS if tokens_max else _UNLIMITED)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a cap at all."""
+        return self._free != _UNLIMITED
+
+    @property
+    def free_chars(self) -> float:
+        """The characters that are left; infinity without a cap, negative when more was reserved than there is."""
+        return self._free
+
+    def share(self, part: int, *, of: int) -> Budget:
+        """Return a budget with `part` of `of` equal parts of what is free now."""
+        return Budget(self._free if self._free == _UNLIMITED else self._free * part // of, self)
+
+    def reserve(self, *parts: Any) -> Budget:
+        """Count parts that the answer has in any case, and return this budget."""
+        for part in parts:
+            self._use(size(part))
+        return self
+
+    def take(self, part: Any) -> bool:
+        """Count a part and its comma if it fits; return whether it does."""
+        if self._free == _UNLIMITED:
+            return True
+        needed = size(part) + 1
+        if needed > self._free:
+            return False
+        self._use(needed)
+        return True
+
+    def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
+        """Return the leading rows that fit; `at_least` so many even if they do not."""
+        if self._free == _UNLIMITED:
+            return list(rows)
+        for index, row in enumerate(rows):
+            if not self.take(row):
+                if index >= at_least:
+                    return list(rows[:index])
+                self._use(size(row) + 1)
+        return list(rows)
+
+    def give_back(self, part: Any) -> None:
+        """Take back what `take` counted for a part."""
+        self._use(-size(part) - 1)
+
+    def _use(self, chars: float) -> None:
+        self._free -= chars
+        if self._whole is not None:
+            self._whole._use(chars)
+
+
+def size(value: Any) -> int:
+    """Return how many characters a value has in an answer."""
+    encoded = encode(value)
+    return len(encoded) if encoded.isascii() else len(encoded.decode())
+
+
+class Page(NamedTuple, Generic[T]):
+    """The rows of one page, the cursor behind the last of them, and how many rows of each part are left."""
+
+    rows: list[T]
+    next_cursor: str | UnsetType
+    left_out: LeftOut
+
+
+def take_page(
+    budget: Budget,
+    rows: Sequence[T],
+    *,
+    cursor_after: Callable[[T], str],
+    item: Callable[[T], Any] = lambda row: row,
+    part: Callable[[T], str] | None = None,
+    has_more: bool = False,
+) -> Page[T]:
+    """Return the leading rows that fit, at least one, with a cursor when rows are left or `has_more` come after them.
+
+    `item` is what the answer shows of a row, `part` the name of the list that it belongs to.
+    """
+    if not rows:
+        return Page([], UNSET, UNSET)
+    kept = len(budget.take_rows([item(row) for row in rows], at_least=1))
+    if kept == len(rows) and not has_more:
+        return Page(list(rows), UNSET, UNSET)
+    cursor = cursor_after(rows[kept - 1])
+    while kept > 1 and size(cursor) > budget.free_chars:  # the cursor takes room, too
+        kept -= 1
+        budget.give_back(item(rows[kept]))
+        cursor = cursor_after(rows[kept - 1])
+    left = dict(Counter(map(part, rows[kept:]))) if part else {}
+    return Page(list(rows[:kept]), cursor, left or UNSET)
+
+
+class Drop(NamedTuple):
+    """Leave a field out: `node.state`, or `atoms[].knowledge` of one row after the other, the last row first."""
+
+    path: str
+
+
+class Cut(NamedTuple):
+    """Shorten lists from their ends. They share the room evenly, and what a short one leaves is for the others."""
+
+    paths: tuple[str, ...]
+
+
+class Trimming(tuple[Drop | Cut, ...]):
+    """What an answer gives up, in this order, until it fits."""
+
+    def __new__(cls, *steps: Drop | Cut) -> Trimming:
+        """Declare the steps."""
+        return super().__new__(cls, steps)
+
+
+def trim(answer: Any, budget: Budget) -> None:
+    """Leave parts of an answer out until it fits, as its class declares, and note them in `left_out`."""
+    steps: Trimming = getattr(type(answer), "trimming", Trimming())
+    for step in steps:
+        excess = size(answer) - budget.free_chars
+        if excess <= 0:
+            return
+        if isinstance(step, Drop):
+            _drop(answer, step.path, excess, budget)
+        else:
+            _cut(answer, step.paths, budget)
+
+
+class _Place(NamedTuple):
+    """A field of a Struct, and the Struct that notes it in `left_out` when the field goes, under a name."""
+
+    holder: Struct
+    field: str
+    notes: Struct
+    name: str
+
+    @property
+    def value(self) -> Any:
+        return getattr(self.holder, self.field)
+
+    def note(self, count: int) -> None:
+        noted = cast(Any, self.notes)
+        before = noted.left_out or {}
+        noted.left_out = {**before, self.name: before.get(self.name, 0) + count}
+
+
+def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
+    for place in _places(answer, answer, path, ""):
+        value = place.value
+        if value is UNSET or value is None or value in ("", [], {}):
+            continue
+        setattr(place.holder, place.field, [] if _is_required(place) else UNSET)
+        place.note(len(value) if isinstance(value, list | dict) else 1)
+        excess -= size(value) - LEFT_OUT_CHARS - len(place.name)
+        if excess <= 0:
+            excess = size(answer) - budget.free_chars  # exactly: each left_out takes room, too
+            if excess <= 0:
+                return
+
+
+def _cut(answer: Any, paths: Iterable[str], budget: Budget) -> None:
+    lists = [place for path in paths for place in _places(answer, answer, path, "") if place.value]
+    rows = {place: place.value for place in lists}
+    for place in lists:
+        setattr(place.holder, place.field, [])
+    notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place in lists)
+    room = Budget(budget.free_chars - size(answer) - notes_chars)
+    shortest_first = sorted(lists, key=lambda place: size(rows[place]))
+    for index, place in enumerate(shortest_first):
+        kept = room.share(1, of=len(lists) - index).take_rows(rows[place])
+        setattr(place.holder, place.field, kept)
+        if len(kept) < len(rows[place]):
+            place.note(len(rows[place]) - len(kept))
+
+
+def _places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
+    """Find the fields that a path names; of rows, the last first."""
+    step, _, rest = path.partition(".")
+    field, is_each, _ = step.partition("[]")
+    value = getattr(answer, field, UNSET)
+    if value is UNSET or value is None:
+        return
+    if hasattr(answer, "left_out"):
+        notes, name = answer, ""
+    wire = _wire_name(answer, field)
+    name = f"{name}.{wire}" if name else wire
+    if not rest:
+        yield _Place(answer, field, notes, name)
+        return
+    for inner in reversed(value) if is_each else (value,):
+        yield from _places(inner, notes, rest, name)
+
+
+def _wire_name(holder: Struct, field: str) -> str:
+    return holder.__struct_encode_fields__[holder.__struct_fields__.index(field)]
+
+
+def _is_required(place: _Place) -> bool:
+    """Whether the field has no default, so that it stays as an empty list."""
+    fields, defaults = place.holder.__struct_fields__, place.holder.__struct_defaults__
+    index = fields.index(place.field) - (len(fields) - len(defaults))
+    return index < 0 or defaults[index] is NODEFAULT

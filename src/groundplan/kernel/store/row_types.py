@@ -1,0 +1,60 @@
+"""Rows by name: a query's rows as objects of a class with one field for each column.
+
+The class is a msgspec Struct, a NamedTuple or a dataclass. Columns are matched to fields by name, so the order of a
+SELECT list does not matter; a column without a field, or a required field without a column, is a TypeError on first
+use. A field annotated with `bool` or an Enum, or one of them and None, holds that type on both engines.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from itertools import starmap
+from operator import itemgetter
+from typing import Any, TypeVar
+
+R = TypeVar("R")
+
+Row = tuple[Any, ...]
+UNNAMED_COLUMNS_MAX = 99  # a row with more columns is read by name
+
+_BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite only knows 0 and 1; True == 1
+
+
+def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Iterable[Row]], list[R]]:
+    """Return a function that turns rows with these columns into objects of `shape`."""
+    fields: tuple[str, ...] = shape.__match_args__  # type: ignore[attr-defined] # Struct, NamedTuple, dataclass have it
+    filled = fields[: len(columns)]
+    if sorted(filled) != sorted(columns):
+        raise TypeError(
+            f"query {query} does not fit {shape.__name__}: it has the columns {sorted(set(columns) - set(fields))} "
+            f"beside the fields, and lacks {sorted(set(filled) - set(columns))}"
+        )
+    reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
+    converted = [(index, values) for index, name in enumerate(filled) if (values := _stored_values(shape, name))]
+
+    def convert(row: Row) -> R:
+        values = list(row if reorder is None else reorder(row))
+        for index, by_stored in converted:
+            values[index] = by_stored[values[index]]
+        return shape(*values)
+
+    if converted:
+        return lambda rows: list(map(convert, rows))
+    if reorder is None:
+        return lambda rows: list(starmap(shape, rows))
+    return lambda rows: list(starmap(shape, map(reorder, rows)))
+
+
+def _stored_values(shape: type, field: str) -> dict[Any, Any] | None:
+    """Return what each stored value of a field stands for, by its annotation; None where it is kept as it is."""
+    for declaring in shape.__mro__:
+        annotation = vars(declaring).get("__annotations__", {}).get(field)
+        if annotation is not None:
+            name = str(annotation).removesuffix(" | None")
+            known = getattr(sys.modules[declaring.__module__], name, None)
+            if isinstance(known, type) and issubclass(known, Enum):
+                return {None: None, **{member.value: member for member in known}}
+            return _BOOLEANS if name == "bool" else None
+    return None
