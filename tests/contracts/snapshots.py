@@ -153,7 +153,9 @@ def database() -> dict[str, Any]:
     }
     return {
         "latest": len(migrations(Dialect.SQLITE)),
-        "migrations": {step.path.name: step.checksum for dialect in Dialect for step in migrations(dialect)},
+        "migrations": {
+            f"{dialect} {step.path.stem}": step.checksum for dialect in Dialect for step in migrations(dialect)
+        },
         "generated": {name: _fingerprint(statements) for name, statements in generated.items()},
     }
 

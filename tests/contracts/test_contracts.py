@@ -59,17 +59,17 @@ def test_the_schema_changes_only_by_a_new_migration() -> None:
     ("change", "found"),
     [
         ({}, []),
-        ({"migrations": {"0001_a.sqlite.sql": "y"}}, ["0001_a.sqlite.sql"]),
-        ({"migrations": {}}, ["0001_a.sqlite.sql"]),
+        ({"migrations": {"sqlite 0001_a": "y"}}, ["sqlite 0001_a"]),
+        ({"migrations": {}}, ["sqlite 0001_a"]),
         ({"generated": {"guards": "y"}}, ["guards"]),
         ({"generated": {"guards": "y"}, "latest": 2}, []),
-        ({"migrations": {"0001_a.sqlite.sql": "y"}, "latest": 2}, ["0001_a.sqlite.sql"]),
+        ({"migrations": {"sqlite 0001_a": "y"}, "latest": 2}, ["sqlite 0001_a"]),
     ],
 )
 def test_a_released_step_never_changes_and_generated_sql_only_with_a_new_one(
     change: dict[str, Any], found: list[str]
 ) -> None:
-    recorded = {"latest": 1, "migrations": {"0001_a.sqlite.sql": "x"}, "generated": {"guards": "x"}}
+    recorded = {"latest": 1, "migrations": {"sqlite 0001_a": "x"}, "generated": {"guards": "x"}}
     assert frozen_changes(recorded, {**recorded, **change}) == found
 
 

@@ -97,7 +97,7 @@ def test_a_table_that_is_named_elsewhere_is_found(tmp_path: Path) -> None:
         "context/queries.sql": "SELECT 1 FROM pciv_inputs JOIN work_nodes ON true;\n",
         "purpose/queries.sql": "SELECT 1 FROM toc_nodes JOIN pciv_runs ON true;\n",
         "kernel/errors.py": 'CODE = "pciv_scope_members_last_owner_forbidden"  # and pciv_scope_already_initialized\n',
-        "migrations/0001_all.sqlite.sql": "CREATE TABLE pciv_runs (id);\n",
+        "migrations/0001_all.sql": "CREATE TABLE pciv_runs (id);\n",
     }
     write(tmp_path, texts)
 

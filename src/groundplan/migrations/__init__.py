@@ -1,1 +1,1 @@
-"""The schema's history: `NNNN_name.sqlite.sql` and `NNNN_name.postgres.sql`, in one order for all slices."""
+"""The schema's history: `NNNN_name.sql`, one file for both engines, in one order for all slices."""

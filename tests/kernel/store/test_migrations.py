@@ -33,10 +33,10 @@ BROKEN = "INSERT INTO no_such_table VALUES (1);"
 def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migration]:
     """The real steps, and one more of the test's own."""
     folder.mkdir()
-    for path in FOLDER.glob(f"*.{dialect}.sql"):
+    for path in FOLDER.glob("*.sql"):
         shutil.copy(path, folder)
     known = len(migrations(dialect))
-    (folder / f"{known + 1:04}_pets.{dialect}.sql").write_text("\n".join(second))
+    (folder / f"{known + 1:04}_pets.sql").write_text("\n".join(second))
     return migrations(dialect, folder)
 
 
@@ -175,7 +175,7 @@ def test_a_newer_file_is_not_touched_by_a_byte(engine: SqliteEngine, tmp_path: P
 @pytest.mark.parametrize("numbers", [(2,), (1, 3), (1, 1, 2), (0, 1)])
 def test_steps_that_are_not_numbered_one_by_one_are_a_mistake(tmp_path: Path, numbers: Sequence[int]) -> None:
     for place, number in enumerate(numbers):
-        (tmp_path / f"{number:04}_{place}.sqlite.sql").write_text("SELECT 1;")
+        (tmp_path / f"{number:04}_{place}.sql").write_text("SELECT 1;")
 
     with pytest.raises(ValueError, match="not numbered"):
         migrations(Dialect.SQLITE, tmp_path)

@@ -1,8 +1,9 @@
 """The numbered steps from an empty database to today's schema: forward only, each whole or not at all.
 
-A step and the note that it was taken are one transaction, so a run that was killed is simply run again. A step that was
-taken is never edited: its checksum is kept, and a database that took another one is refused, as is a database that a
-newer Groundplan has already taken further.
+A step is one file for both engines, which `migration_text` expands. The step and the note that it was taken are one
+transaction, so a run that was killed is simply run again. A step that was taken is never edited: the checksum of the
+expansion is kept, and a database that took another one is refused, as is a database that a newer Groundplan has already
+taken further.
 """
 
 from __future__ import annotations
@@ -27,21 +28,24 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step, in the dialect of one engine."""
+    """One step, for one engine."""
 
     number: int
     name: str
     path: Path
+    dialect: Dialect
 
     @property
     def text(self) -> str:
-        return self.path.read_text(encoding="utf-8")
+        from groundplan.kernel.store.migration_text import expand  # not at import, as for the checksum
+
+        return expand(self.path, self.dialect)
 
     @property
     def checksum(self) -> str:
         from hashlib import sha256  # not at import: a database that is up to date needs no checksum
 
-        return sha256(self.path.read_bytes()).hexdigest()
+        return sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +88,9 @@ class ChangedMigration(Unavailable):
 def migrations(dialect: Dialect, folder: Path = FOLDER) -> tuple[Migration, ...]:
     """All steps for one engine, in order."""
     found = []
-    for path in sorted(folder.glob(f"*.{dialect}.sql")):
-        number, _, name = path.name.split(".")[0].partition("_")
-        found.append(Migration(int(number), name, path))
+    for path in sorted(folder.glob("*.sql")):
+        number, _, name = path.stem.partition("_")
+        found.append(Migration(int(number), name, path, dialect))
     if [step.number for step in found] != list(range(1, len(found) + 1)):
         raise ValueError(f"the migrations in {folder} are not numbered 1 to {len(found)}")
     return tuple(found)

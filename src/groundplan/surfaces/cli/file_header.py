@@ -16,7 +16,7 @@ MAGIC = b"SQLite format 3\0"
 USER_VERSION_AT = 60
 APPLICATION_ID_AT = 68
 APPLICATION_ID = 0x47504C4E  # as in `sqlite_file`, which would bring SQLite with it; a test keeps the two alike
-MIGRATION_SUFFIX = ".sqlite.sql"
+MIGRATION_SUFFIX = ".sql"
 
 
 def is_ready(path: str) -> bool:

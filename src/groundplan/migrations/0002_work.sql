@@ -2,64 +2,78 @@
 -- Inside a project a node is known by its number `n`, counted in the order of creation. Keys of numbers lie together on
 -- disk, and a reference that carries the project cannot lead out of it. `id` is the name that callers use.
 
-ALTER TABLE projects ADD COLUMN policies TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE projects ADD COLUMN policies {text} NOT NULL DEFAULT '{}';
+
+-- only: postgres
+-- The elements of a JSON array, under the name that SQLite's json_each gives them.
+CREATE FUNCTION gp_each(elements text) RETURNS TABLE (value text)
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT json_array_elements_text(elements::json) AS value
+$$;
+-- end
 
 -- History is asked for by subject.
 CREATE INDEX events_by_subject ON events (tenant_id, project_id, subject, rev, n);
 
 -- What is known of a project's work as a whole, kept in the transaction of each change.
 CREATE TABLE work_projects (
-    tenant_id  TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    number     INTEGER NOT NULL,
-    last_n     INTEGER NOT NULL,
-    total      INTEGER NOT NULL,
-    resolved   INTEGER NOT NULL,
-    blocked    INTEGER NOT NULL,
-    actionable INTEGER NOT NULL,
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    number        {integer} NOT NULL,
+    last_n        {integer} NOT NULL,
+    total         {integer} NOT NULL,
+    resolved      {integer} NOT NULL,
+    blocked       {integer} NOT NULL,
+    actionable    {integer} NOT NULL,
     CONSTRAINT work_projects_pkey PRIMARY KEY (tenant_id, project_id),
     CONSTRAINT work_projects_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
     CONSTRAINT work_projects_counts_add_up CHECK (
         total >= 1 AND resolved >= 0 AND blocked >= 0 AND actionable >= 0
         AND resolved + blocked + actionable <= total AND total <= last_n
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
--- Not by tenant: it is the upper half of the key of a summary in the text index, which has one key for the whole file.
+-- The number is the upper half of the key of a summary in SQLite's text index, which has one key for the whole file.
+-- only: postgres
+CREATE UNIQUE INDEX work_projects_number_is_unique ON work_projects (tenant_id, number);
+-- end
+-- only: sqlite
 CREATE UNIQUE INDEX work_projects_number_is_unique ON work_projects (number);
+-- end
 
 CREATE TABLE work_nodes (
-    tenant_id     TEXT    NOT NULL,
-    project_id    TEXT    NOT NULL,
-    n             INTEGER NOT NULL,
-    id            TEXT    NOT NULL,
-    parent_n      INTEGER,
-    kind          TEXT,
-    rev           INTEGER NOT NULL,
-    summary       TEXT    NOT NULL,
-    resolved      INTEGER NOT NULL,
-    outcome       TEXT,
-    state         TEXT,
-    properties    TEXT    NOT NULL,
-    context_links TEXT    NOT NULL,
-    created_at    TEXT    NOT NULL,
-    created_by    TEXT    NOT NULL,
-    updated_at    TEXT    NOT NULL,
-    priority      REAL    NOT NULL,
-    depth         INTEGER NOT NULL,
-    open_children INTEGER NOT NULL,
-    open_deps     INTEGER NOT NULL,
-    blocked_above INTEGER NOT NULL,
-    claimed_by    TEXT,
-    claimed_at    TEXT,
-    claimed_until TEXT,
-    claim_number  INTEGER NOT NULL,
-    is_ready      INTEGER NOT NULL GENERATED ALWAYS AS (
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    n             {integer} NOT NULL,
+    id            {text} NOT NULL,
+    parent_n      {integer},
+    kind          {text},
+    rev           {integer} NOT NULL,
+    summary       {text} NOT NULL,
+    resolved      {boolean} NOT NULL,
+    outcome       {text},
+    state         {text},
+    properties    {text} NOT NULL,
+    context_links {text} NOT NULL,
+    created_at    {instant} NOT NULL,
+    created_by    {text} NOT NULL,
+    updated_at    {instant} NOT NULL,
+    priority      {double} NOT NULL,
+    depth         {integer} NOT NULL,
+    open_children {integer} NOT NULL,
+    open_deps     {integer} NOT NULL,
+    blocked_above {integer} NOT NULL,
+    claimed_by    {text},
+    claimed_at    {instant},
+    claimed_until {instant},
+    claim_number  {integer} NOT NULL,
+    is_ready      {boolean} NOT NULL GENERATED ALWAYS AS (
         NOT resolved AND open_children = 0 AND open_deps = 0 AND blocked_above = 0 AND parent_n IS NOT NULL
-    ) VIRTUAL,
-    is_blocked    INTEGER NOT NULL GENERATED ALWAYS AS (
+    ) {stored_or_virtual},
+    is_blocked    {boolean} NOT NULL GENERATED ALWAYS AS (
         NOT resolved AND (open_deps > 0 OR blocked_above > 0)
-    ) VIRTUAL,
+    ) {stored_or_virtual},
     CONSTRAINT work_nodes_pkey PRIMARY KEY (tenant_id, project_id, n),
     CONSTRAINT work_nodes_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT work_nodes_are_of_a_project FOREIGN KEY (tenant_id, project_id)
@@ -67,11 +81,11 @@ CREATE TABLE work_nodes (
     CONSTRAINT work_nodes_have_a_parent_in_the_project FOREIGN KEY (tenant_id, project_id, parent_n)
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_nodes_root_is_the_first CHECK (
-        (parent_n IS NULL) = (n = 1) AND (n = 1) = (kind IS 'project')
+        (parent_n IS NULL) = (n = 1) AND (n = 1) = (kind IS NOT DISTINCT FROM 'project')
     ),
     CONSTRAINT work_nodes_kind_is_known CHECK (kind IN ('project', 'feature', 'task')),
     CONSTRAINT work_nodes_are_not_their_own_parent CHECK (parent_n <> n),
-    CONSTRAINT work_nodes_resolved_is_a_fact CHECK (resolved IN (0, 1)),
+    CONSTRAINT work_nodes_resolved_is_a_fact CHECK (resolved IN (false, true)),
     CONSTRAINT work_nodes_resolved_leaves_nothing_open CHECK (NOT resolved OR open_children = 0),
     CONSTRAINT work_nodes_outcome_is_of_the_resolved CHECK (outcome IS NULL OR (resolved AND outcome = 'dropped')),
     CONSTRAINT work_nodes_counters_count CHECK (
@@ -82,9 +96,9 @@ CREATE TABLE work_nodes (
         AND (claimed_by IS NOT NULL OR claimed_until IS NULL)
         AND (claimed_by IS NULL OR NOT resolved)
     ),
-    CONSTRAINT work_nodes_summary_fits CHECK (length(CAST(summary AS BLOB)) BETWEEN 1 AND 4096),
-    CONSTRAINT work_nodes_properties_fit CHECK (length(CAST(properties AS BLOB)) <= 32768)
-) STRICT;
+    CONSTRAINT work_nodes_summary_fits CHECK ({bytes(summary)} BETWEEN 1 AND 4096),
+    CONSTRAINT work_nodes_properties_fit CHECK ({bytes(properties)} <= 32768)
+){strict};
 
 CREATE INDEX work_nodes_by_parent ON work_nodes (tenant_id, project_id, parent_n, n);
 CREATE INDEX work_nodes_by_change ON work_nodes (tenant_id, project_id, updated_at, n);
@@ -99,26 +113,30 @@ CREATE INDEX work_nodes_by_claimant ON work_nodes (tenant_id, project_id, claime
  WHERE claimed_by IS NOT NULL;
 
 -- A fence that could come back would let a late writer through.
-CREATE TRIGGER work_nodes_claim_number_only_grows
-BEFORE UPDATE OF claim_number ON work_nodes
-WHEN NEW.claim_number < OLD.claim_number
+-- only: postgres
+CREATE FUNCTION gp_refuse_claim_step() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
 BEGIN
-    SELECT RAISE(ABORT, 'claim_step: work_nodes');
-END;
+    RAISE EXCEPTION 'claim_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+END
+$$;
+-- end
+
+CREATE TRIGGER work_nodes_claim_number_only_grows
+    BEFORE UPDATE OF claim_number ON work_nodes
+    FOR EACH ROW WHEN (NEW.claim_number < OLD.claim_number) {refuse(claim_step, work_nodes)};
 
 CREATE TRIGGER work_nodes_rev_moves_by_one
-BEFORE UPDATE OF rev ON work_nodes
-WHEN NEW.rev NOT IN (OLD.rev, OLD.rev + 1)
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: work_nodes');
-END;
+    BEFORE UPDATE OF rev ON work_nodes
+    FOR EACH ROW WHEN (NEW.rev NOT IN (OLD.rev, OLD.rev + 1)) {refuse(rev_step, work_nodes)};
 
 CREATE TABLE work_edges (
-    tenant_id  TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    from_n     INTEGER NOT NULL,
-    type       TEXT    NOT NULL,
-    to_n       INTEGER NOT NULL,
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    from_n        {integer} NOT NULL,
+    type          {text} NOT NULL,
+    to_n          {integer} NOT NULL,
     CONSTRAINT work_edges_pkey PRIMARY KEY (tenant_id, project_id, from_n, type, to_n),
     CONSTRAINT work_edges_begin_in_the_project FOREIGN KEY (tenant_id, project_id, from_n)
         REFERENCES work_nodes (tenant_id, project_id, n),
@@ -126,37 +144,54 @@ CREATE TABLE work_edges (
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_edges_do_not_end_where_they_begin CHECK (from_n <> to_n),
     CONSTRAINT work_edges_type_fits CHECK (length(type) BETWEEN 1 AND 255)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX work_edges_by_end ON work_edges (tenant_id, project_id, to_n, type, from_n);
 
 CREATE TABLE work_evidence (
-    tenant_id  TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    node_n     INTEGER NOT NULL,
-    k          INTEGER NOT NULL,
-    type       TEXT    NOT NULL,
-    ref        TEXT    NOT NULL,
-    agent      TEXT    NOT NULL,
-    at         TEXT    NOT NULL,
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    node_n        {integer} NOT NULL,
+    k             {integer} NOT NULL,
+    type          {text} NOT NULL,
+    ref           {text} NOT NULL,
+    agent         {text} NOT NULL,
+    at            {instant} NOT NULL,
     CONSTRAINT work_evidence_pkey PRIMARY KEY (tenant_id, project_id, node_n, k),
     CONSTRAINT work_evidence_is_of_a_node FOREIGN KEY (tenant_id, project_id, node_n)
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_evidence_type_fits CHECK (length(type) BETWEEN 1 AND 255),
-    CONSTRAINT work_evidence_ref_fits CHECK (length(CAST(ref AS BLOB)) <= 4096)
-) STRICT, WITHOUT ROWID;
+    CONSTRAINT work_evidence_ref_fits CHECK ({bytes(ref)} <= 4096)
+){strict_without_rowid};
 
 -- Nodes that were merged away: their ids stay taken, and lead to where the work went.
 CREATE TABLE work_merged (
-    tenant_id  TEXT    NOT NULL,
-    id         TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    into_id    TEXT    NOT NULL,
+    tenant_id     {text} NOT NULL,
+    id            {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    into_id       {text} NOT NULL,
     CONSTRAINT work_merged_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT work_merged_are_of_a_project FOREIGN KEY (tenant_id, project_id)
         REFERENCES work_projects (tenant_id, project_id)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
+-- only: postgres
+-- Which of these ids are taken, also by nodes that the actor may not see: they are unique in the organization.
+CREATE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT id
+      FROM work_nodes
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+    UNION ALL
+    SELECT id
+      FROM work_merged
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+$$;
+-- end
+-- only: sqlite
 -- Summaries by their trigrams. Only where each trigram occurs is kept, not the text: who is found is looked at again.
 -- PostgreSQL has none: under row level security it would go unused. New nodes are put in beside their rows, in one
 -- statement for all of them: done by a trigger, each would cost twice as much. What is changed or taken away is taken out
@@ -190,6 +225,7 @@ BEGIN
      WHERE tenant_id = OLD.tenant_id
        AND project_id = OLD.project_id;
 END;
+-- end
 
 -- Projects that were made before there was work get their root now.
 INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable)
@@ -200,15 +236,24 @@ INSERT INTO work_nodes (tenant_id, project_id, n, id, kind, rev, summary, resolv
                         created_at, created_by, updated_at, priority, depth, open_children, open_deps, blocked_above,
                         claim_number)
 SELECT tenant_id, id, 1, id, 'project', 1, coalesce(nullif(goal, ''), name), false, '{}', '[]',
-       created_at, created_by, created_at, -9e999, 0, 0, 0, 0, 0
+       created_at, created_by, created_at,
+       -- only: postgres
+       '-infinity',
+       -- end
+       -- only: sqlite
+       -9e999,
+       -- end
+       0, 0, 0, 0, 0
   FROM projects;
 
+-- only: sqlite
 INSERT INTO work_text (rowid, summary)
 SELECT w.number * 4294967296 + c.n, c.summary
   FROM work_projects AS w
   JOIN work_nodes AS c
     ON c.tenant_id = w.tenant_id
    AND c.project_id = w.project_id;
+-- end
 
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes)
 SELECT p.tenant_id, p.id, p.rev,
@@ -218,5 +263,12 @@ SELECT p.tenant_id, p.id, p.rev,
            AND e.project_id = p.id
            AND e.rev = p.rev),
        1, p.updated_at, p.created_by, 'work.created', p.id,
+       -- only: postgres
+       json_build_array(
+           json_build_object('field', 'summary', 'before', NULL, 'after', coalesce(nullif(p.goal, ''), p.name))
+       )::text
+       -- end
+       -- only: sqlite
        json_array(json_object('field', 'summary', 'before', NULL, 'after', coalesce(nullif(p.goal, ''), p.name)))
+       -- end
   FROM projects AS p;

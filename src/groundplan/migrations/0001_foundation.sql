@@ -2,124 +2,127 @@
 -- The tenant stands first in every key, so one organization's rows lie together and a key can never cross over.
 -- Text compares by code point (COLLATE "C"), as SQLite does, so that both engines sort and match alike.
 
+-- only: postgres
 -- Text, not timestamptz: the same bytes on both engines and on every surface, and its order is the order of time.
 CREATE DOMAIN instant AS text COLLATE "C"
     CONSTRAINT instant_is_utc_with_milliseconds
     CHECK (VALUE ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$');
+-- end
 
 CREATE TABLE organizations (
-    id          text COLLATE "C" NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    rev         bigint NOT NULL DEFAULT 0,
-    created_at  instant NOT NULL,
+    id          {text} NOT NULL,
+    name        {text} NOT NULL,
+    rev         {integer} NOT NULL DEFAULT 0,
+    created_at  {instant} NOT NULL,
     CONSTRAINT organizations_pkey PRIMARY KEY (id)
-);
+){strict_without_rowid};
 
 -- Everybody who ever acted or was invited. A principal outlives its membership: history still needs the name.
 CREATE TABLE principals (
-    tenant_id   text COLLATE "C" NOT NULL,
-    id          text COLLATE "C" NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    kind        text COLLATE "C" NOT NULL,
-    created_at  instant NOT NULL,
+    tenant_id   {text} NOT NULL,
+    id          {text} NOT NULL,
+    name        {text} NOT NULL,
+    kind        {text} NOT NULL,
+    created_at  {instant} NOT NULL,
     CONSTRAINT principals_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT principals_name_is_unique UNIQUE (tenant_id, name),
     CONSTRAINT principals_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
     CONSTRAINT principals_name_fits CHECK (length(name) BETWEEN 1 AND 255),
     CONSTRAINT principals_kind_is_known CHECK (kind IN ('person', 'agent', 'service'))
-);
+){strict_without_rowid};
 
 CREATE TABLE user_memberships (
-    tenant_id   text COLLATE "C" NOT NULL,
-    user_id     text COLLATE "C" NOT NULL,
-    created_at  instant NOT NULL,
-    created_by  text COLLATE "C" NOT NULL,
+    tenant_id   {text} NOT NULL,
+    user_id     {text} NOT NULL,
+    created_at  {instant} NOT NULL,
+    created_by  {text} NOT NULL,
     CONSTRAINT user_memberships_pkey PRIMARY KEY (tenant_id, user_id),
     CONSTRAINT user_memberships_are_of_principals FOREIGN KEY (tenant_id, user_id)
         REFERENCES principals (tenant_id, id)
-);
+){strict_without_rowid};
 
 CREATE TABLE projects (
-    tenant_id   text COLLATE "C" NOT NULL,
-    id          text COLLATE "C" NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    goal        text COLLATE "C",
-    rev         bigint NOT NULL DEFAULT 1,
-    created_at  instant NOT NULL,
-    created_by  text COLLATE "C" NOT NULL,
-    updated_at  instant NOT NULL,
-    archived_at instant,
+    tenant_id   {text} NOT NULL,
+    id          {text} NOT NULL,
+    name        {text} NOT NULL,
+    goal        {text},
+    rev         {integer} NOT NULL DEFAULT 1,
+    created_at  {instant} NOT NULL,
+    created_by  {text} NOT NULL,
+    updated_at  {instant} NOT NULL,
+    archived_at {instant},
     CONSTRAINT projects_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT projects_name_is_unique UNIQUE (tenant_id, name),
     CONSTRAINT projects_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id),
     CONSTRAINT projects_name_fits CHECK (length(name) BETWEEN 1 AND 255),
-    CONSTRAINT projects_goal_fits CHECK (octet_length(goal) <= 4096),
+    CONSTRAINT projects_goal_fits CHECK ({bytes(goal)} <= 4096),
     CONSTRAINT projects_rev_starts_at_one CHECK (rev >= 1)
-);
+){strict_without_rowid};
 
 CREATE TABLE project_members (
-    tenant_id   text COLLATE "C" NOT NULL,
-    project_id  text COLLATE "C" NOT NULL,
-    user_id     text COLLATE "C" NOT NULL,
-    role        text COLLATE "C" NOT NULL,
-    created_at  instant NOT NULL,
-    created_by  text COLLATE "C" NOT NULL,
+    tenant_id   {text} NOT NULL,
+    project_id  {text} NOT NULL,
+    user_id     {text} NOT NULL,
+    role        {text} NOT NULL,
+    created_at  {instant} NOT NULL,
+    created_by  {text} NOT NULL,
     CONSTRAINT project_members_pkey PRIMARY KEY (tenant_id, project_id, user_id),
     CONSTRAINT project_members_are_of_a_project FOREIGN KEY (tenant_id, project_id)
         REFERENCES projects (tenant_id, id),
     CONSTRAINT project_members_are_principals FOREIGN KEY (tenant_id, user_id)
         REFERENCES principals (tenant_id, id),
     CONSTRAINT project_members_role_is_known CHECK (role IN ('viewer', 'editor', 'owner'))
-);
+){strict_without_rowid};
 
 CREATE INDEX project_members_by_user ON project_members (tenant_id, user_id, role);
 
 CREATE TABLE events (
-    tenant_id   text COLLATE "C" NOT NULL,
-    project_id  text COLLATE "C" NOT NULL,
-    rev         bigint NOT NULL,
-    n           bigint NOT NULL,
-    v           bigint NOT NULL,
-    at          instant NOT NULL,
-    actor_id    text COLLATE "C" NOT NULL,
-    op          text COLLATE "C" NOT NULL,
-    subject     text COLLATE "C" NOT NULL,
-    changes     text COLLATE "C" NOT NULL,
-    decision    text COLLATE "C",
+    tenant_id   {text} NOT NULL,
+    project_id  {text} NOT NULL,
+    rev         {integer} NOT NULL,
+    n           {integer} NOT NULL,
+    v           {integer} NOT NULL,
+    at          {instant} NOT NULL,
+    actor_id    {text} NOT NULL,
+    op          {text} NOT NULL,
+    subject     {text} NOT NULL,
+    changes     {text} NOT NULL,
+    decision    {text},
     CONSTRAINT events_pkey PRIMARY KEY (tenant_id, project_id, rev, n),
     CONSTRAINT events_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id)
-);
+){strict_without_rowid};
 
 -- The same for what is done to the organization itself; its revision is another one.
 CREATE TABLE organization_events (
-    tenant_id   text COLLATE "C" NOT NULL,
-    rev         bigint NOT NULL,
-    n           bigint NOT NULL,
-    v           bigint NOT NULL,
-    at          instant NOT NULL,
-    actor_id    text COLLATE "C" NOT NULL,
-    op          text COLLATE "C" NOT NULL,
-    subject     text COLLATE "C" NOT NULL,
-    changes     text COLLATE "C" NOT NULL,
-    decision    text COLLATE "C",
+    tenant_id   {text} NOT NULL,
+    rev         {integer} NOT NULL,
+    n           {integer} NOT NULL,
+    v           {integer} NOT NULL,
+    at          {instant} NOT NULL,
+    actor_id    {text} NOT NULL,
+    op          {text} NOT NULL,
+    subject     {text} NOT NULL,
+    changes     {text} NOT NULL,
+    decision    {text},
     CONSTRAINT organization_events_pkey PRIMARY KEY (tenant_id, rev, n),
     CONSTRAINT organization_events_are_of_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id)
-);
+){strict_without_rowid};
 
 -- What an op_id was answered, so that a repeated request has the same answer and no second effect.
 CREATE TABLE answers (
-    tenant_id   text COLLATE "C" NOT NULL,
-    actor_id    text COLLATE "C" NOT NULL,
-    op_id       text COLLATE "C" NOT NULL,
-    body_digest text COLLATE "C" NOT NULL,
-    answer      text COLLATE "C" NOT NULL,
-    at          instant NOT NULL,
+    tenant_id   {text} NOT NULL,
+    actor_id    {text} NOT NULL,
+    op_id       {text} NOT NULL,
+    body_digest {text} NOT NULL,
+    answer      {text} NOT NULL,
+    at          {instant} NOT NULL,
     CONSTRAINT answers_pkey PRIMARY KEY (tenant_id, actor_id, op_id),
     CONSTRAINT answers_belong_to_an_organization FOREIGN KEY (tenant_id) REFERENCES organizations (id)
-);
+){strict_without_rowid};
 
 CREATE INDEX answers_by_age ON answers (tenant_id, at);
 
+-- only: postgres
 -- Who is asking. Set for one transaction at a time, never for a connection, so a pooled one cannot keep it.
 CREATE FUNCTION gp_tenant() RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -186,9 +189,12 @@ AS $$
         RETURNING 1)
     SELECT count(*) FROM swept
 $$;
+-- end
 
--- A project is never left without an owner, whoever asks and in whatever way. The project row is locked first:
--- without it two owners who remove each other at the same moment would each still see the other.
+-- A project is never left without an owner, whoever asks and in whatever way.
+-- only: postgres
+-- The project row is locked first: without it two owners who remove each other at the same moment would each still see
+-- the other.
 CREATE FUNCTION gp_keep_an_owner() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
@@ -216,8 +222,38 @@ CREATE TRIGGER project_members_last_owner_stays
 CREATE TRIGGER project_members_last_owner_keeps_role
     BEFORE UPDATE ON project_members
     FOR EACH ROW WHEN (OLD.role = 'owner') EXECUTE FUNCTION gp_keep_an_owner();
+-- end
+-- only: sqlite
+CREATE TRIGGER project_members_last_owner_stays
+BEFORE DELETE ON project_members
+WHEN OLD.role = 'owner'
+BEGIN
+    SELECT RAISE(ABORT, 'last_owner: project_members')
+     WHERE NOT EXISTS (SELECT 1
+                         FROM project_members
+                        WHERE tenant_id = OLD.tenant_id
+                          AND project_id = OLD.project_id
+                          AND role = 'owner'
+                          AND user_id <> OLD.user_id);
+END;
+
+CREATE TRIGGER project_members_last_owner_keeps_role
+BEFORE UPDATE ON project_members
+WHEN OLD.role = 'owner'
+ AND (NEW.role <> 'owner' OR NEW.project_id <> OLD.project_id OR NEW.tenant_id <> OLD.tenant_id)
+BEGIN
+    SELECT RAISE(ABORT, 'last_owner: project_members')
+     WHERE NOT EXISTS (SELECT 1
+                         FROM project_members
+                        WHERE tenant_id = OLD.tenant_id
+                          AND project_id = OLD.project_id
+                          AND role = 'owner'
+                          AND user_id <> OLD.user_id);
+END;
+-- end
 
 -- A revision is the name of a state: it moves by one and never back, else a cursor could mean two states.
+-- only: postgres
 CREATE FUNCTION gp_refuse_rev_step() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
@@ -225,16 +261,34 @@ BEGIN
     RAISE EXCEPTION 'rev_step: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
 END
 $$;
+-- end
 
 CREATE TRIGGER projects_rev_moves_by_one
     BEFORE UPDATE OF rev ON projects
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, projects)};
 
 CREATE TRIGGER organizations_rev_moves_by_one
     BEFORE UPDATE OF rev ON organizations
-    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) EXECUTE FUNCTION gp_refuse_rev_step();
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, organizations)};
+
+-- only: sqlite
+-- Nor does a revision begin again: REPLACE would delete the row and put one with an old revision in its place. On
+-- PostgreSQL there is no REPLACE, and the app role has no right to delete these rows.
+CREATE TRIGGER projects_are_never_deleted
+BEFORE DELETE ON projects
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: projects');
+END;
+
+CREATE TRIGGER organizations_are_never_deleted
+BEFORE DELETE ON organizations
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: organizations');
+END;
+-- end
 
 -- An event belongs to the write that is going on: nobody can put one into the past, or take the place of a later one.
+-- only: postgres
 CREATE FUNCTION gp_events_are_of_this_write() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = groundplan, pg_temp
 AS $$
@@ -264,16 +318,37 @@ $$;
 CREATE TRIGGER organization_events_are_of_this_write
     BEFORE INSERT ON organization_events
     FOR EACH ROW EXECUTE FUNCTION gp_organization_events_are_of_this_write();
+-- end
+-- only: sqlite
+CREATE TRIGGER events_are_of_this_write
+BEFORE INSERT ON events
+WHEN NEW.rev IS NOT (SELECT rev FROM projects WHERE tenant_id = NEW.tenant_id AND id = NEW.project_id)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: events');
+END;
+
+CREATE TRIGGER organization_events_are_of_this_write
+BEFORE INSERT ON organization_events
+WHEN NEW.rev IS NOT (SELECT rev FROM organizations WHERE id = NEW.tenant_id)
+BEGIN
+    SELECT RAISE(ABORT, 'rev_step: organization_events');
+END;
+-- end
 
 -- The steps this database has taken.
 CREATE TABLE schema_migrations (
-    number      bigint NOT NULL,
-    name        text COLLATE "C" NOT NULL,
-    checksum    text COLLATE "C" NOT NULL,
-    applied_at  instant NOT NULL,
+    number      {integer} NOT NULL,
+    name        {text} NOT NULL,
+    checksum    {text} NOT NULL,
+    applied_at  {instant} NOT NULL,
     CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
-);
+){strict_without_rowid};
 
 -- The one organization that there is from the start.
 INSERT INTO organizations (id, name, rev, created_at)
+-- only: postgres
 VALUES ('local', 'local', 0, gp_now());
+-- end
+-- only: sqlite
+VALUES ('local', 'local', 0, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
+-- end

@@ -4,23 +4,23 @@
 -- A status is kept only where nothing else tells it: a resolved node is closed or dropped, and an open one that has none
 -- is new, or active while somebody's claim holds. `feature_n` is the nearest feature above a node. A hold is somebody's
 -- word that a node must wait, and its reason.
-ALTER TABLE work_nodes ADD COLUMN status TEXT CONSTRAINT work_nodes_status_is_of_the_begun CHECK (
+ALTER TABLE work_nodes ADD COLUMN status {text} CONSTRAINT work_nodes_status_is_of_the_begun CHECK (
     status IS NULL
     OR (NOT resolved AND parent_n IS NOT NULL AND length(status) BETWEEN 1 AND 40
         AND status NOT IN ('NEW', 'CLOSED', 'WILL_NOT_IMPLEMENT'))
 );
-ALTER TABLE work_nodes ADD COLUMN feature_n INTEGER CONSTRAINT work_nodes_are_not_their_own_feature CHECK (feature_n <> n);
-ALTER TABLE work_nodes ADD COLUMN held_reason TEXT CONSTRAINT work_nodes_hold_has_a_reason CHECK (
-    held_reason IS NULL OR (parent_n IS NOT NULL AND length(CAST(held_reason AS BLOB)) BETWEEN 1 AND 4096)
+ALTER TABLE work_nodes ADD COLUMN feature_n {integer} CONSTRAINT work_nodes_are_not_their_own_feature CHECK (feature_n <> n);
+ALTER TABLE work_nodes ADD COLUMN held_reason {text} CONSTRAINT work_nodes_hold_has_a_reason CHECK (
+    held_reason IS NULL OR (parent_n IS NOT NULL AND {bytes(held_reason)} BETWEEN 1 AND 4096)
 );
 -- Why whoever said so let it wait for others; nothing follows from it.
-ALTER TABLE work_nodes ADD COLUMN blocked_reason TEXT CONSTRAINT work_nodes_reason_fits CHECK (
-    length(CAST(blocked_reason AS BLOB)) <= 4096
+ALTER TABLE work_nodes ADD COLUMN blocked_reason {text} CONSTRAINT work_nodes_reason_fits CHECK (
+    {bytes(blocked_reason)} <= 4096
 );
 -- 1 to 10; one that was not given ranks behind all of them, as 11.
-ALTER TABLE work_nodes ADD COLUMN complexity INTEGER NOT NULL DEFAULT 11
+ALTER TABLE work_nodes ADD COLUMN complexity {integer} NOT NULL DEFAULT 11
     CONSTRAINT work_nodes_complexity_ranks CHECK (complexity BETWEEN 1 AND 11);
-ALTER TABLE work_nodes ADD COLUMN updated_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE work_nodes ADD COLUMN updated_by {text} NOT NULL DEFAULT '';
 
 UPDATE work_nodes
    SET updated_by = coalesce(
@@ -39,13 +39,13 @@ DROP INDEX work_nodes_ready;
 DROP INDEX work_nodes_ready_but_claimed;
 ALTER TABLE work_nodes DROP COLUMN is_ready;
 ALTER TABLE work_nodes DROP COLUMN is_blocked;
-ALTER TABLE work_nodes ADD COLUMN is_ready INTEGER NOT NULL GENERATED ALWAYS AS (
+ALTER TABLE work_nodes ADD COLUMN is_ready {boolean} NOT NULL GENERATED ALWAYS AS (
     NOT resolved AND open_children = 0 AND open_deps = 0 AND blocked_above = 0 AND held_reason IS NULL
     AND parent_n IS NOT NULL AND kind IS DISTINCT FROM 'feature' AND (status IS NULL OR status = 'ACTIVE')
-) VIRTUAL;
-ALTER TABLE work_nodes ADD COLUMN is_blocked INTEGER NOT NULL GENERATED ALWAYS AS (
+) {stored_or_virtual};
+ALTER TABLE work_nodes ADD COLUMN is_blocked {boolean} NOT NULL GENERATED ALWAYS AS (
     NOT resolved AND (open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL)
-) VIRTUAL;
+) {stored_or_virtual};
 
 CREATE INDEX work_nodes_ready ON work_nodes (tenant_id, project_id, priority DESC, depth DESC, updated_at, n)
  WHERE is_ready AND claimed_by IS NULL;
@@ -69,12 +69,12 @@ CREATE INDEX work_nodes_by_status ON work_nodes (tenant_id, project_id, status, 
  WHERE status IS NOT NULL;
 
 -- The steps that a project's tasks and features take, where they are not the usual ones; and how many tasks there are.
-ALTER TABLE work_projects ADD COLUMN pipelines TEXT;
-ALTER TABLE work_projects ADD COLUMN features INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE work_projects ADD COLUMN tasks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE work_projects ADD COLUMN pipelines {text};
+ALTER TABLE work_projects ADD COLUMN features {integer} NOT NULL DEFAULT 0;
+ALTER TABLE work_projects ADD COLUMN tasks {integer} NOT NULL DEFAULT 0;
 UPDATE work_projects SET tasks = total - 1;
-ALTER TABLE work_projects ADD COLUMN tasks_closed INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE work_projects ADD COLUMN tasks_dropped INTEGER NOT NULL DEFAULT 0
+ALTER TABLE work_projects ADD COLUMN tasks_closed {integer} NOT NULL DEFAULT 0;
+ALTER TABLE work_projects ADD COLUMN tasks_dropped {integer} NOT NULL DEFAULT 0
     CONSTRAINT work_projects_tasks_add_up CHECK (
         features >= 0 AND tasks_closed >= 0 AND tasks_dropped >= 0 AND tasks_closed + tasks_dropped <= tasks
         AND tasks + features + 1 = total
@@ -82,48 +82,48 @@ ALTER TABLE work_projects ADD COLUMN tasks_dropped INTEGER NOT NULL DEFAULT 0
 
 -- How many tasks each feature has.
 CREATE TABLE work_features (
-    tenant_id     TEXT    NOT NULL,
-    project_id    TEXT    NOT NULL,
-    n             INTEGER NOT NULL,
-    tasks         INTEGER NOT NULL,
-    tasks_closed  INTEGER NOT NULL,
-    tasks_dropped INTEGER NOT NULL,
+    tenant_id     {text} NOT NULL,
+    project_id    {text} NOT NULL,
+    n             {integer} NOT NULL,
+    tasks         {integer} NOT NULL,
+    tasks_closed  {integer} NOT NULL,
+    tasks_dropped {integer} NOT NULL,
     CONSTRAINT work_features_pkey PRIMARY KEY (tenant_id, project_id, n),
     CONSTRAINT work_features_are_nodes FOREIGN KEY (tenant_id, project_id, n)
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_features_tasks_add_up CHECK (
         tasks_closed >= 0 AND tasks_dropped >= 0 AND tasks_closed + tasks_dropped <= tasks
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 -- Nodes and sections that were deleted: their ids stay taken, and lead to the project that has their history.
 CREATE TABLE work_deleted (
-    tenant_id  TEXT NOT NULL,
-    id         TEXT NOT NULL,
-    project_id TEXT NOT NULL,
-    thing      TEXT NOT NULL,
+    tenant_id  {text} NOT NULL,
+    id         {text} NOT NULL,
+    project_id {text} NOT NULL,
+    thing      {text} NOT NULL,
     CONSTRAINT work_deleted_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT work_deleted_thing_is_known CHECK (thing IN ('node', 'section')),
     CONSTRAINT work_deleted_are_of_a_project FOREIGN KEY (tenant_id, project_id)
         REFERENCES work_projects (tenant_id, project_id)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 -- Text about a project, a feature or a task, in parts that stand in an order.
 CREATE TABLE work_sections (
-    tenant_id         TEXT    NOT NULL,
-    project_id        TEXT    NOT NULL,
-    id                TEXT    NOT NULL,
-    node_n            INTEGER NOT NULL,
-    ordinal           INTEGER NOT NULL,
-    version           INTEGER NOT NULL,
-    title             TEXT    NOT NULL,
-    usage_description TEXT    NOT NULL,
-    content_format    TEXT    NOT NULL,
-    content           TEXT    NOT NULL,
-    created_at        TEXT    NOT NULL,
-    created_by        TEXT    NOT NULL,
-    modified_at       TEXT    NOT NULL,
-    modified_by       TEXT    NOT NULL,
+    tenant_id         {text} NOT NULL,
+    project_id        {text} NOT NULL,
+    id                {text} NOT NULL,
+    node_n            {integer} NOT NULL,
+    ordinal           {integer} NOT NULL,
+    version           {integer} NOT NULL,
+    title             {text} NOT NULL,
+    usage_description {text} NOT NULL,
+    content_format    {text} NOT NULL,
+    content           {text} NOT NULL,
+    created_at        {instant} NOT NULL,
+    created_by        {text} NOT NULL,
+    modified_at       {instant} NOT NULL,
+    modified_by       {text} NOT NULL,
     CONSTRAINT work_sections_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT work_sections_can_be_named_by_project UNIQUE (tenant_id, project_id, id),
     CONSTRAINT work_sections_stand_in_an_order UNIQUE (tenant_id, project_id, node_n, ordinal),
@@ -131,92 +131,89 @@ CREATE TABLE work_sections (
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_sections_ordinal_counts CHECK (ordinal >= 0 AND version >= 1),
     CONSTRAINT work_sections_title_fits CHECK (length(title) BETWEEN 1 AND 255),
-    CONSTRAINT work_sections_usage_fits CHECK (length(CAST(usage_description AS BLOB)) <= 4096),
+    CONSTRAINT work_sections_usage_fits CHECK ({bytes(usage_description)} <= 4096),
     CONSTRAINT work_sections_format_is_known CHECK (content_format IN ('PLAIN_TEXT', 'MARKDOWN', 'JSON', 'CODE')),
-    CONSTRAINT work_sections_content_fits CHECK (length(CAST(content AS BLOB)) <= 32768)
-) STRICT;
+    CONSTRAINT work_sections_content_fits CHECK ({bytes(content)} <= 32768)
+){strict};
 
 CREATE TRIGGER work_sections_version_moves_by_one
-BEFORE UPDATE ON work_sections
-WHEN NEW.version <> OLD.version + 1
-BEGIN
-    SELECT RAISE(ABORT, 'version_step: work_sections');
-END;
+    BEFORE UPDATE ON work_sections
+    FOR EACH ROW WHEN (NEW.version <> OLD.version + 1) {refuse(version_step, work_sections)};
 
 CREATE TABLE work_node_tags (
-    tenant_id  TEXT    NOT NULL,
-    project_id TEXT    NOT NULL,
-    node_n     INTEGER NOT NULL,
-    tag        TEXT    NOT NULL,
+    tenant_id  {text} NOT NULL,
+    project_id {text} NOT NULL,
+    node_n     {integer} NOT NULL,
+    tag        {text} NOT NULL,
     CONSTRAINT work_node_tags_pkey PRIMARY KEY (tenant_id, project_id, node_n, tag),
     CONSTRAINT work_node_tags_are_of_a_node FOREIGN KEY (tenant_id, project_id, node_n)
         REFERENCES work_nodes (tenant_id, project_id, n),
     CONSTRAINT work_node_tags_fit CHECK (length(tag) BETWEEN 1 AND 100)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX work_node_tags_by_tag ON work_node_tags (tenant_id, project_id, tag, node_n);
 
 CREATE TABLE work_section_tags (
-    tenant_id  TEXT NOT NULL,
-    project_id TEXT NOT NULL,
-    section_id TEXT NOT NULL,
-    tag        TEXT NOT NULL,
+    tenant_id  {text} NOT NULL,
+    project_id {text} NOT NULL,
+    section_id {text} NOT NULL,
+    tag        {text} NOT NULL,
     CONSTRAINT work_section_tags_pkey PRIMARY KEY (tenant_id, project_id, section_id, tag),
     CONSTRAINT work_section_tags_are_of_a_section FOREIGN KEY (tenant_id, project_id, section_id)
         REFERENCES work_sections (tenant_id, project_id, id),
     CONSTRAINT work_section_tags_fit CHECK (length(tag) BETWEEN 1 AND 100)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX work_section_tags_by_tag ON work_section_tags (tenant_id, project_id, tag, section_id);
 
 -- Sections to give to containers of one kind. They belong to the organization, and no project is changed with them.
 CREATE TABLE work_templates (
-    tenant_id    TEXT    NOT NULL,
-    id           TEXT    NOT NULL,
-    name         TEXT    NOT NULL,
-    description  TEXT    NOT NULL,
-    target       TEXT    NOT NULL,
-    tags         TEXT    NOT NULL,
-    is_built_in  INTEGER NOT NULL,
-    is_protected INTEGER NOT NULL,
-    is_enabled   INTEGER NOT NULL,
-    created_at   TEXT    NOT NULL,
-    created_by   TEXT    NOT NULL,
-    modified_at  TEXT    NOT NULL,
+    tenant_id    {text} NOT NULL,
+    id           {text} NOT NULL,
+    name         {text} NOT NULL,
+    description  {text} NOT NULL,
+    target       {text} NOT NULL,
+    tags         {text} NOT NULL,
+    is_built_in  {boolean} NOT NULL,
+    is_protected {boolean} NOT NULL,
+    is_enabled   {boolean} NOT NULL,
+    created_at   {instant} NOT NULL,
+    created_by   {text} NOT NULL,
+    modified_at  {instant} NOT NULL,
     CONSTRAINT work_templates_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT work_templates_name_is_unique UNIQUE (tenant_id, name),
     CONSTRAINT work_templates_name_fits CHECK (length(name) BETWEEN 1 AND 255),
-    CONSTRAINT work_templates_description_fits CHECK (length(CAST(description AS BLOB)) <= 4096),
+    CONSTRAINT work_templates_description_fits CHECK ({bytes(description)} <= 4096),
     CONSTRAINT work_templates_target_is_known CHECK (target IN ('PROJECT', 'FEATURE', 'TASK')),
     CONSTRAINT work_templates_flags_are_facts CHECK (
         is_built_in IN (false, true) AND is_protected IN (false, true) AND is_enabled IN (false, true)
     )
-) STRICT;
+){strict};
 
 CREATE TABLE work_template_sections (
-    tenant_id         TEXT    NOT NULL,
-    template_id       TEXT    NOT NULL,
-    id                TEXT    NOT NULL,
-    ordinal           INTEGER NOT NULL,
-    title             TEXT    NOT NULL,
-    usage_description TEXT    NOT NULL,
-    content_sample    TEXT    NOT NULL,
-    content_format    TEXT    NOT NULL,
-    is_required       INTEGER NOT NULL,
-    tags              TEXT    NOT NULL,
+    tenant_id         {text} NOT NULL,
+    template_id       {text} NOT NULL,
+    id                {text} NOT NULL,
+    ordinal           {integer} NOT NULL,
+    title             {text} NOT NULL,
+    usage_description {text} NOT NULL,
+    content_sample    {text} NOT NULL,
+    content_format    {text} NOT NULL,
+    is_required       {boolean} NOT NULL,
+    tags              {text} NOT NULL,
     CONSTRAINT work_template_sections_pkey PRIMARY KEY (tenant_id, template_id, id),
     CONSTRAINT work_template_sections_stand_in_an_order UNIQUE (tenant_id, template_id, ordinal),
     CONSTRAINT work_template_sections_are_of_a_template FOREIGN KEY (tenant_id, template_id)
         REFERENCES work_templates (tenant_id, id),
     CONSTRAINT work_template_sections_ordinal_counts CHECK (ordinal >= 0),
     CONSTRAINT work_template_sections_title_fits CHECK (length(title) BETWEEN 1 AND 255),
-    CONSTRAINT work_template_sections_usage_fits CHECK (length(CAST(usage_description AS BLOB)) <= 4096),
-    CONSTRAINT work_template_sections_sample_fits CHECK (length(CAST(content_sample AS BLOB)) <= 32768),
+    CONSTRAINT work_template_sections_usage_fits CHECK ({bytes(usage_description)} <= 4096),
+    CONSTRAINT work_template_sections_sample_fits CHECK ({bytes(content_sample)} <= 32768),
     CONSTRAINT work_template_sections_format_is_known CHECK (
         content_format IN ('PLAIN_TEXT', 'MARKDOWN', 'JSON', 'CODE')
     ),
     CONSTRAINT work_template_sections_required_is_a_fact CHECK (is_required IN (false, true))
-) STRICT;
+){strict};
 
 -- Those that are done already.
 UPDATE work_projects
@@ -236,6 +233,35 @@ UPDATE work_projects
 
 -- A property called complexity ranks from now on, where it is a whole number from 1 to 10.
 UPDATE work_nodes
+   -- only: postgres
+   SET complexity = (properties::json ->> 'complexity')::bigint
+ WHERE properties::json ->> 'complexity' ~ '^([1-9]|10)$'
+   AND json_typeof(properties::json -> 'complexity') = 'number';
+   -- end
+   -- only: sqlite
    SET complexity = json_extract(properties, '$.complexity')
  WHERE json_type(properties, '$.complexity') = 'integer'
    AND json_extract(properties, '$.complexity') BETWEEN 1 AND 10;
+   -- end
+
+-- only: postgres
+-- Which of these ids are taken, also by nodes that the actor may not see, and by those that were deleted.
+CREATE OR REPLACE FUNCTION gp_work_ids_taken(ids text) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = groundplan, pg_temp
+AS $$
+    SELECT id
+      FROM work_nodes
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+    UNION ALL
+    SELECT id
+      FROM work_merged
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+    UNION ALL
+    SELECT id
+      FROM work_deleted
+     WHERE tenant_id = gp_tenant()
+       AND id = ANY (ARRAY(SELECT value FROM gp_each(ids)))
+$$;
+-- end

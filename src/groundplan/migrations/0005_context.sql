@@ -2,17 +2,17 @@
 -- committed once, wholly or in part, and never changes afterwards, nor does anything below it (guards see to that).
 
 CREATE TABLE pciv_runs (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    user_id          TEXT,
-    status           TEXT    NOT NULL,
-    allow_partial    INTEGER NOT NULL,
-    committed_at     TEXT,
-    created_at       TEXT    NOT NULL,
-    created_by       TEXT    NOT NULL,
-    updated_at       TEXT    NOT NULL,
-    rev              INTEGER NOT NULL,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    id               {text} NOT NULL,
+    user_id          {text},
+    status           {text} NOT NULL,
+    allow_partial    {boolean} NOT NULL,
+    committed_at     {instant},
+    created_at       {instant} NOT NULL,
+    created_by       {text} NOT NULL,
+    updated_at       {instant} NOT NULL,
+    rev              {integer} NOT NULL,
     CONSTRAINT pciv_runs_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT pciv_runs_can_be_named_by_project UNIQUE (tenant_id, project_id, id),
     CONSTRAINT pciv_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id) REFERENCES projects (tenant_id, id),
@@ -20,7 +20,7 @@ CREATE TABLE pciv_runs (
     CONSTRAINT pciv_runs_are_committed_at_a_moment CHECK ((committed_at IS NULL) = (status = 'draft')),
     CONSTRAINT pciv_runs_are_partial_by_permission CHECK (allow_partial = (status = 'partial_committed')),
     CONSTRAINT pciv_runs_rev_starts_at_one CHECK (rev >= 1)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 -- The run in force is the first of these.
 CREATE INDEX pciv_runs_by_commit ON pciv_runs (tenant_id, project_id, committed_at DESC, updated_at DESC, id)
@@ -30,34 +30,34 @@ CREATE INDEX pciv_runs_by_creation ON pciv_runs (tenant_id, project_id, created_
 -- A committed run cannot go, so it is taken out of view: whoever looks for a run looks here too. A draft that was
 -- removed is named here as well, for a request that is sent again must find its project.
 CREATE TABLE pciv_deleted_runs (
-    tenant_id        TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    deleted_at       TEXT    NOT NULL,
-    deleted_by       TEXT    NOT NULL,
+    tenant_id        {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    deleted_at       {instant} NOT NULL,
+    deleted_by       {text} NOT NULL,
     CONSTRAINT pciv_deleted_runs_pkey PRIMARY KEY (tenant_id, project_id, run_id),
     CONSTRAINT pciv_deleted_runs_are_of_a_project FOREIGN KEY (tenant_id, project_id)
         REFERENCES projects (tenant_id, id)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX pciv_deleted_runs_by_run ON pciv_deleted_runs (tenant_id, run_id);
 
 -- What lies below a run has the run in front of its key, so that a view is read from one place.
 CREATE TABLE pciv_sources (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    kind             TEXT    NOT NULL,
-    title            TEXT    NOT NULL,
-    uri              TEXT    NOT NULL,
-    file_id          TEXT,
-    mime_type        TEXT,
-    size_bytes       INTEGER,
-    parse_status     TEXT    NOT NULL,
-    excerpt          TEXT,
-    raw_meta         TEXT    NOT NULL,
-    created_at       TEXT    NOT NULL,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    id               {text} NOT NULL,
+    kind             {text} NOT NULL,
+    title            {text} NOT NULL,
+    uri              {text} NOT NULL,
+    file_id          {text},
+    mime_type        {text},
+    size_bytes       {integer},
+    parse_status     {text} NOT NULL,
+    excerpt          {text},
+    raw_meta         {text} NOT NULL,
+    created_at       {instant} NOT NULL,
     CONSTRAINT pciv_sources_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_sources_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT pciv_sources_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
@@ -68,37 +68,35 @@ CREATE TABLE pciv_sources (
     ),
     CONSTRAINT pciv_sources_size_counts CHECK (size_bytes >= 0),
     CONSTRAINT pciv_sources_are_named CHECK (
-        length(CAST(title AS BLOB)) BETWEEN 1 AND 1024 AND length(CAST(uri AS BLOB)) BETWEEN 1 AND 4096
+        {bytes(title)} BETWEEN 1 AND 1024 AND {bytes(uri)} BETWEEN 1 AND 4096
     ),
     CONSTRAINT pciv_sources_fit CHECK (
-        length(CAST(mime_type AS BLOB)) <= 255
-        AND length(CAST(excerpt AS BLOB)) <= 16384
-        AND length(CAST(raw_meta AS BLOB)) <= 16384
+        {bytes(mime_type)} <= 255 AND {bytes(excerpt)} <= 16384 AND {bytes(raw_meta)} <= 16384
     ),
-    CONSTRAINT pciv_sources_meta_is_an_object CHECK (json_type(raw_meta) = 'object')
-) STRICT, WITHOUT ROWID;
+    CONSTRAINT pciv_sources_meta_is_an_object CHECK ({json_type(raw_meta)} = 'object')
+){strict_without_rowid};
 
 CREATE TABLE pciv_inputs (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    pointer          TEXT    NOT NULL,
-    label            TEXT    NOT NULL,
-    domain           TEXT    NOT NULL,
-    required         INTEGER NOT NULL,
-    field_type       TEXT    NOT NULL,
-    options          TEXT,
-    value_kind       TEXT    NOT NULL,
-    value_string     TEXT,
-    value_number     REAL,
-    value_boolean    INTEGER,
-    value_enum       TEXT,
-    value_json       TEXT,
-    provenance       TEXT    NOT NULL,
-    updated_by       TEXT    NOT NULL,
-    updated_at       TEXT    NOT NULL,
-    evidence_snippet TEXT,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    id               {text} NOT NULL,
+    pointer          {text} NOT NULL,
+    label            {text} NOT NULL,
+    domain           {text} NOT NULL,
+    required         {boolean} NOT NULL,
+    field_type       {text} NOT NULL,
+    options          {text},
+    value_kind       {text} NOT NULL,
+    value_string     {text},
+    value_number     {double},
+    value_boolean    {boolean},
+    value_enum       {text},
+    value_json       {text},
+    provenance       {text} NOT NULL,
+    updated_by       {text} NOT NULL,
+    updated_at       {instant} NOT NULL,
+    evidence_snippet {text},
     CONSTRAINT pciv_inputs_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_inputs_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT pciv_inputs_pointer_is_unique UNIQUE (tenant_id, run_id, pointer),
@@ -108,16 +106,16 @@ CREATE TABLE pciv_inputs (
         substr(pointer, 1, 1) = '/' AND length(pointer) <= 1024
     ),
     CONSTRAINT pciv_inputs_are_named CHECK (
-        length(CAST(label AS BLOB)) BETWEEN 1 AND 1024
+        {bytes(label)} BETWEEN 1 AND 1024
         AND length(domain) BETWEEN 1 AND 255
         AND length(field_type) BETWEEN 1 AND 255
     ),
     CONSTRAINT pciv_inputs_required_is_yes_or_no CHECK (required IN (false, true)),
     CONSTRAINT pciv_inputs_options_are_a_list CHECK (
-        json_type(options) = 'array' AND length(CAST(options AS BLOB)) <= 8192
+        {json_type(options)} = 'array' AND {bytes(options)} <= 8192
     ),
     CONSTRAINT pciv_inputs_updated_by_is_known CHECK (updated_by IN ('user', 'model', 'system')),
-    CONSTRAINT pciv_inputs_evidence_fits CHECK (length(CAST(evidence_snippet AS BLOB)) <= 8192),
+    CONSTRAINT pciv_inputs_evidence_fits CHECK ({bytes(evidence_snippet)} <= 8192),
     CONSTRAINT pciv_inputs_value_matches_kind CHECK (
         (value_string IS NULL OR value_kind = 'string')
         AND (value_number IS NULL OR value_kind = 'number')
@@ -139,22 +137,20 @@ CREATE TABLE pciv_inputs (
         value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
     ),
     -- JSON's null would be a second way to say that there is no value.
-    CONSTRAINT pciv_inputs_json_is_a_value CHECK (json_type(value_json) <> 'null'),
+    CONSTRAINT pciv_inputs_json_is_a_value CHECK ({json_type(value_json)} <> 'null'),
     CONSTRAINT pciv_inputs_value_fits CHECK (
-        length(CAST(value_string AS BLOB)) <= 32768
-        AND length(CAST(value_enum AS BLOB)) <= 1024
-        AND length(CAST(value_json AS BLOB)) <= 32768
+        {bytes(value_string)} <= 32768 AND {bytes(value_enum)} <= 1024 AND {bytes(value_json)} <= 32768
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 -- The project stands last: the check of SQLite 3.40 takes a column that alone is outside of the key, and before a column
 -- of the key, for damaged.
 CREATE TABLE pciv_input_sources (
-    tenant_id        TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    input_id         TEXT    NOT NULL,
-    source_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
+    tenant_id        {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    input_id         {text} NOT NULL,
+    source_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
     CONSTRAINT pciv_input_sources_pkey PRIMARY KEY (tenant_id, run_id, input_id, source_id),
     CONSTRAINT pciv_input_sources_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
         REFERENCES pciv_runs (tenant_id, project_id, id),
@@ -162,28 +158,28 @@ CREATE TABLE pciv_input_sources (
         REFERENCES pciv_inputs (tenant_id, run_id, id),
     CONSTRAINT pciv_input_sources_share_the_run_of_their_source FOREIGN KEY (tenant_id, run_id, source_id)
         REFERENCES pciv_sources (tenant_id, run_id, id)
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX pciv_input_sources_by_source ON pciv_input_sources (tenant_id, run_id, source_id);
 
 CREATE TABLE pciv_constraints (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    key              TEXT    NOT NULL,
-    domain           TEXT    NOT NULL,
-    label            TEXT    NOT NULL,
-    value_kind       TEXT    NOT NULL,
-    value_string     TEXT,
-    value_number     REAL,
-    value_boolean    INTEGER,
-    value_enum       TEXT,
-    value_json       TEXT,
-    provenance       TEXT    NOT NULL,
-    source_id        TEXT,
-    snippet          TEXT,
-    created_at       TEXT    NOT NULL,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    id               {text} NOT NULL,
+    key              {text} NOT NULL,
+    domain           {text} NOT NULL,
+    label            {text} NOT NULL,
+    value_kind       {text} NOT NULL,
+    value_string     {text},
+    value_number     {double},
+    value_boolean    {boolean},
+    value_enum       {text},
+    value_json       {text},
+    provenance       {text} NOT NULL,
+    source_id        {text},
+    snippet          {text},
+    created_at       {instant} NOT NULL,
     CONSTRAINT pciv_constraints_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_constraints_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT pciv_constraints_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
@@ -191,11 +187,9 @@ CREATE TABLE pciv_constraints (
     CONSTRAINT pciv_constraints_share_the_run_of_their_source FOREIGN KEY (tenant_id, run_id, source_id)
         REFERENCES pciv_sources (tenant_id, run_id, id),
     CONSTRAINT pciv_constraints_are_named CHECK (
-        length(key) BETWEEN 1 AND 255
-        AND length(CAST(label AS BLOB)) BETWEEN 1 AND 1024
-        AND length(domain) BETWEEN 1 AND 255
+        length(key) BETWEEN 1 AND 255 AND {bytes(label)} BETWEEN 1 AND 1024 AND length(domain) BETWEEN 1 AND 255
     ),
-    CONSTRAINT pciv_constraints_snippet_fits CHECK (length(CAST(snippet AS BLOB)) <= 8192),
+    CONSTRAINT pciv_constraints_snippet_fits CHECK ({bytes(snippet)} <= 8192),
     CONSTRAINT pciv_constraints_value_matches_kind CHECK (
         (value_string IS NULL OR value_kind = 'string')
         AND (value_number IS NULL OR value_kind = 'number')
@@ -217,65 +211,63 @@ CREATE TABLE pciv_constraints (
         value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
     ),
     -- JSON's null would be a second way to say that there is no value.
-    CONSTRAINT pciv_constraints_json_is_a_value CHECK (json_type(value_json) <> 'null'),
+    CONSTRAINT pciv_constraints_json_is_a_value CHECK ({json_type(value_json)} <> 'null'),
     CONSTRAINT pciv_constraints_value_fits CHECK (
-        length(CAST(value_string AS BLOB)) <= 32768
-        AND length(CAST(value_enum AS BLOB)) <= 1024
-        AND length(CAST(value_json AS BLOB)) <= 32768
+        {bytes(value_string)} <= 32768 AND {bytes(value_enum)} <= 1024 AND {bytes(value_json)} <= 32768
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX pciv_constraints_by_key ON pciv_constraints (tenant_id, run_id, key, id);
 CREATE INDEX pciv_constraints_by_source ON pciv_constraints (tenant_id, run_id, source_id);
 
 CREATE TABLE pciv_artifacts (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    type             TEXT    NOT NULL,
-    title            TEXT    NOT NULL,
-    payload          TEXT    NOT NULL,
-    created_at       TEXT    NOT NULL,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    id               {text} NOT NULL,
+    type             {text} NOT NULL,
+    title            {text} NOT NULL,
+    payload          {text} NOT NULL,
+    created_at       {instant} NOT NULL,
     CONSTRAINT pciv_artifacts_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_artifacts_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT pciv_artifacts_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
         REFERENCES pciv_runs (tenant_id, project_id, id),
     CONSTRAINT pciv_artifacts_are_named CHECK (
-        length(type) BETWEEN 1 AND 255 AND length(CAST(title AS BLOB)) BETWEEN 1 AND 1024
+        length(type) BETWEEN 1 AND 255 AND {bytes(title)} BETWEEN 1 AND 1024
     ),
     CONSTRAINT pciv_artifacts_payload_is_an_object CHECK (
-        json_type(payload) = 'object' AND length(CAST(payload AS BLOB)) <= 65536
+        {json_type(payload)} = 'object' AND {bytes(payload)} <= 65536
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE INDEX pciv_artifacts_by_type ON pciv_artifacts (tenant_id, run_id, type, created_at, id);
 
 -- A value that was written onto one of higher provenance stays beside it until a person decides. It is of an input or
 -- of a constraint, and a writer has one open on each: who thinks again replaces what they said before.
 CREATE TABLE pciv_suggestions (
-    tenant_id        TEXT    NOT NULL,
-    project_id       TEXT    NOT NULL,
-    run_id           TEXT    NOT NULL,
-    id               TEXT    NOT NULL,
-    input_id         TEXT,
-    constraint_id    TEXT,
-    value_kind       TEXT    NOT NULL,
-    value_string     TEXT,
-    value_number     REAL,
-    value_boolean    INTEGER,
-    value_enum       TEXT,
-    value_json       TEXT,
-    provenance       TEXT    NOT NULL,
-    source_ids       TEXT    NOT NULL,
-    snippet          TEXT,
-    rationale        TEXT,
-    created_at       TEXT    NOT NULL,
-    created_by       TEXT    NOT NULL,
-    author_kind      TEXT    NOT NULL,
-    status           TEXT    NOT NULL,
-    decided_at       TEXT,
-    decided_by       TEXT,
+    tenant_id        {text} NOT NULL,
+    project_id       {text} NOT NULL,
+    run_id           {text} NOT NULL,
+    id               {text} NOT NULL,
+    input_id         {text},
+    constraint_id    {text},
+    value_kind       {text} NOT NULL,
+    value_string     {text},
+    value_number     {double},
+    value_boolean    {boolean},
+    value_enum       {text},
+    value_json       {text},
+    provenance       {text} NOT NULL,
+    source_ids       {text} NOT NULL,
+    snippet          {text},
+    rationale        {text},
+    created_at       {instant} NOT NULL,
+    created_by       {text} NOT NULL,
+    author_kind      {text} NOT NULL,
+    status           {text} NOT NULL,
+    decided_at       {instant},
+    decided_by       {text},
     CONSTRAINT pciv_suggestions_pkey PRIMARY KEY (tenant_id, run_id, id),
     CONSTRAINT pciv_suggestions_id_is_unique UNIQUE (tenant_id, id),
     CONSTRAINT pciv_suggestions_are_of_a_run FOREIGN KEY (tenant_id, project_id, run_id)
@@ -285,15 +277,13 @@ CREATE TABLE pciv_suggestions (
     CONSTRAINT pciv_suggestions_share_the_run_of_their_constraint FOREIGN KEY (tenant_id, run_id, constraint_id)
         REFERENCES pciv_constraints (tenant_id, run_id, id),
     CONSTRAINT pciv_suggestions_are_about_one_thing CHECK ((input_id IS NULL) <> (constraint_id IS NULL)),
-    CONSTRAINT pciv_suggestions_sources_are_a_list CHECK (json_type(source_ids) = 'array'),
+    CONSTRAINT pciv_suggestions_sources_are_a_list CHECK ({json_type(source_ids)} = 'array'),
     CONSTRAINT pciv_suggestions_author_is_known CHECK (author_kind IN ('user', 'model', 'system')),
     CONSTRAINT pciv_suggestions_status_is_known CHECK (status IN ('pending', 'accepted', 'rejected')),
     CONSTRAINT pciv_suggestions_are_decided_at_a_moment CHECK (
         (status = 'pending') = (decided_at IS NULL) AND (decided_at IS NULL) = (decided_by IS NULL)
     ),
-    CONSTRAINT pciv_suggestions_words_fit CHECK (
-        length(CAST(snippet AS BLOB)) <= 8192 AND length(CAST(rationale AS BLOB)) <= 4096
-    ),
+    CONSTRAINT pciv_suggestions_words_fit CHECK ({bytes(snippet)} <= 8192 AND {bytes(rationale)} <= 4096),
     CONSTRAINT pciv_suggestions_value_matches_kind CHECK (
         (value_string IS NULL OR value_kind = 'string')
         AND (value_number IS NULL OR value_kind = 'number')
@@ -315,13 +305,11 @@ CREATE TABLE pciv_suggestions (
         value_number BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
     ),
     -- JSON's null would be a second way to say that there is no value.
-    CONSTRAINT pciv_suggestions_json_is_a_value CHECK (json_type(value_json) <> 'null'),
+    CONSTRAINT pciv_suggestions_json_is_a_value CHECK ({json_type(value_json)} <> 'null'),
     CONSTRAINT pciv_suggestions_value_fits CHECK (
-        length(CAST(value_string AS BLOB)) <= 32768
-        AND length(CAST(value_enum AS BLOB)) <= 1024
-        AND length(CAST(value_json AS BLOB)) <= 32768
+        {bytes(value_string)} <= 32768 AND {bytes(value_enum)} <= 1024 AND {bytes(value_json)} <= 32768
     )
-) STRICT, WITHOUT ROWID;
+){strict_without_rowid};
 
 CREATE UNIQUE INDEX pciv_suggestions_of_input_are_one_a_writer
     ON pciv_suggestions (tenant_id, run_id, input_id, created_by)
@@ -331,20 +319,58 @@ CREATE UNIQUE INDEX pciv_suggestions_of_constraint_are_one_a_writer
  WHERE status = 'pending' AND constraint_id IS NOT NULL;
 
 CREATE TRIGGER pciv_runs_rev_moves_by_one
-BEFORE UPDATE ON pciv_runs
-WHEN NEW.rev <> OLD.rev + 1
-BEGIN
-    SELECT RAISE(ABORT, 'rev_step: pciv_runs');
-END;
+    BEFORE UPDATE ON pciv_runs
+    FOR EACH ROW WHEN (NEW.rev <> OLD.rev + 1) {refuse(rev_step, pciv_runs)};
 
 -- A run that is born committed would never have been asked whether it may be.
-CREATE TRIGGER pciv_runs_begin_as_drafts
-BEFORE INSERT ON pciv_runs
-WHEN NEW.status <> 'draft'
+-- only: postgres
+CREATE FUNCTION gp_refuse_unborn_commit() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
 BEGIN
-    SELECT RAISE(ABORT, 'not_a_draft: pciv_runs');
-END;
+    RAISE EXCEPTION 'not_a_draft: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    RETURN NEW;
+END
+$$;
+-- end
 
+CREATE TRIGGER pciv_runs_begin_as_drafts
+    BEFORE INSERT ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status <> 'draft')
+    -- only: postgres
+    EXECUTE FUNCTION gp_refuse_unborn_commit();
+    -- end
+    -- only: sqlite
+    BEGIN SELECT RAISE(ABORT, 'not_a_draft: pciv_runs'); END;
+    -- end
+
+-- only: postgres
+CREATE FUNCTION gp_commit_is_whole() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1
+                FROM pciv_inputs
+               WHERE tenant_id = NEW.tenant_id
+                 AND run_id = NEW.id
+                 AND required
+                 AND value_string IS NULL
+                 AND value_number IS NULL
+                 AND value_boolean IS NULL
+                 AND value_enum IS NULL
+                 AND value_json IS NULL)
+    THEN
+        RAISE EXCEPTION 'required_unset: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_commit_is_whole
+    BEFORE UPDATE OF status ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status = 'committed') EXECUTE FUNCTION gp_commit_is_whole();
+-- end
+-- only: sqlite
 CREATE TRIGGER pciv_runs_commit_is_whole
 BEFORE UPDATE OF status ON pciv_runs
 WHEN NEW.status = 'committed'
@@ -361,8 +387,46 @@ BEGIN
                     AND value_enum IS NULL
                     AND value_json IS NULL);
 END;
+-- end
 
 -- What is said to have a source has one at the latest now. Without a value there is nothing to be backed.
+-- only: postgres
+CREATE FUNCTION gp_commit_is_backed() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF EXISTS (SELECT 1
+                FROM pciv_inputs AS i
+               WHERE i.tenant_id = NEW.tenant_id
+                 AND i.run_id = NEW.id
+                 AND i.provenance = 'source-backed'
+                 AND (coalesce(i.value_string, i.value_enum, i.value_json) IS NOT NULL
+                      OR i.value_number IS NOT NULL OR i.value_boolean IS NOT NULL)
+                 AND NOT EXISTS (SELECT 1
+                                   FROM pciv_input_sources AS s
+                                  WHERE s.tenant_id = i.tenant_id
+                                    AND s.run_id = i.run_id
+                                    AND s.input_id = i.id))
+       OR EXISTS (SELECT 1
+                FROM pciv_constraints
+               WHERE tenant_id = NEW.tenant_id
+                 AND run_id = NEW.id
+                 AND provenance = 'source-backed'
+                 AND source_id IS NULL
+                 AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
+                      OR value_number IS NOT NULL OR value_boolean IS NOT NULL))
+    THEN
+        RAISE EXCEPTION 'source_missing: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_runs_commit_is_backed
+    BEFORE UPDATE OF status ON pciv_runs
+    FOR EACH ROW WHEN (NEW.status <> 'draft') EXECUTE FUNCTION gp_commit_is_backed();
+-- end
+-- only: sqlite
 CREATE TRIGGER pciv_runs_commit_is_backed
 BEFORE UPDATE OF status ON pciv_runs
 WHEN NEW.status <> 'draft'
@@ -389,27 +453,64 @@ BEGIN
                     AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
                          OR value_number IS NOT NULL OR value_boolean IS NOT NULL));
 END;
+-- end
+
+-- only: postgres
+CREATE FUNCTION gp_refuse_lower_provenance() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    RAISE EXCEPTION 'lower_provenance: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    RETURN NEW;
+END
+$$;
+-- end
 
 CREATE TRIGGER pciv_inputs_provenance_never_lowers
-BEFORE UPDATE ON pciv_inputs
-WHEN (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
+    BEFORE UPDATE ON pciv_inputs
+    FOR EACH ROW WHEN (
+        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
         OR OLD.value_boolean IS NOT NULL)
- AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END
-   < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END
-BEGIN
-    SELECT RAISE(ABORT, 'lower_provenance: pciv_inputs');
-END;
+        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                                WHEN 'source-backed' THEN 2 ELSE 3 END
+          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                                WHEN 'source-backed' THEN 2 ELSE 3 END
+    ) {refuse(lower_provenance, pciv_inputs)};
 
 CREATE TRIGGER pciv_constraints_provenance_never_lowers
-BEFORE UPDATE ON pciv_constraints
-WHEN (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
+    BEFORE UPDATE ON pciv_constraints
+    FOR EACH ROW WHEN (
+        (coalesce(OLD.value_string, OLD.value_enum, OLD.value_json) IS NOT NULL OR OLD.value_number IS NOT NULL
         OR OLD.value_boolean IS NOT NULL)
- AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END
-   < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1 WHEN 'source-backed' THEN 2 ELSE 3 END
-BEGIN
-    SELECT RAISE(ABORT, 'lower_provenance: pciv_constraints');
-END;
+        AND CASE NEW.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                                WHEN 'source-backed' THEN 2 ELSE 3 END
+          < CASE OLD.provenance WHEN 'unknown' THEN 0 WHEN 'model-inferred' THEN 1
+                                WHEN 'source-backed' THEN 2 ELSE 3 END
+    ) {refuse(lower_provenance, pciv_constraints)};
 
+-- only: postgres
+CREATE FUNCTION gp_value_is_an_option() RETURNS trigger
+    LANGUAGE plpgsql SET search_path = groundplan, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM json_array_elements_text(NEW.options::json) AS o WHERE o = NEW.value_enum) THEN
+        RAISE EXCEPTION 'not_an_option: %', TG_TABLE_NAME USING ERRCODE = 'GP001';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER pciv_inputs_value_is_an_option_at_insert
+    BEFORE INSERT ON pciv_inputs
+    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
+    EXECUTE FUNCTION gp_value_is_an_option();
+
+CREATE TRIGGER pciv_inputs_value_is_an_option_at_update
+    BEFORE UPDATE ON pciv_inputs
+    FOR EACH ROW WHEN (NEW.value_enum IS NOT NULL AND NEW.options IS NOT NULL)
+    EXECUTE FUNCTION gp_value_is_an_option();
+-- end
+-- only: sqlite
 CREATE TRIGGER pciv_inputs_value_is_an_option_at_insert
 BEFORE INSERT ON pciv_inputs
 WHEN NEW.value_enum IS NOT NULL
@@ -427,8 +528,14 @@ BEGIN
     SELECT RAISE(ABORT, 'not_an_option: pciv_inputs')
      WHERE NOT EXISTS (SELECT 1 FROM json_each(NEW.options) WHERE value = NEW.value_enum);
 END;
+-- end
 
 -- The members of a scope under the name that the contract gives them.
+-- only: postgres
+CREATE VIEW pciv_scope_members WITH (security_invoker = true) AS
+-- end
+-- only: sqlite
 CREATE VIEW pciv_scope_members AS
+-- end
 SELECT tenant_id, project_id, user_id, role, created_at, created_by
   FROM project_members;

@@ -1,0 +1,115 @@
+"""One migration file for both engines, and how it is expanded for one of them.
+
+A table is written once. Where only the spelling differs there is a placeholder, one of `SPELLINGS`:
+
+    CREATE TABLE projects (
+        id    {text} NOT NULL,
+        goal  {text},
+        CONSTRAINT projects_goal_fits CHECK ({bytes(goal)} <= 4096)
+    ){strict_without_rowid};
+
+What only one engine has, or has to say in its own way, stands in a block. Blocks do not nest.
+
+    -- only: postgres
+    CREATE DOMAIN instant AS text …;
+    -- end
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from groundplan.kernel.store.migrations import Dialect
+
+
+class Spelling(NamedTuple):
+    """What a placeholder stands for on each engine; {0} and {1} are its arguments."""
+
+    sqlite: str
+    postgres: str
+    arguments: int = 0
+
+
+# Once released a spelling is as final as the files that use it: another one would change their checksums.
+SPELLINGS = {
+    # Types of columns.
+    "text": Spelling("TEXT", 'text COLLATE "C"'),
+    "integer": Spelling("INTEGER", "bigint"),
+    "boolean": Spelling("INTEGER", "boolean"),
+    "double": Spelling("REAL", "double precision"),
+    "instant": Spelling("TEXT", "instant"),
+    # SQLite's options of a table, behind its last bracket.
+    "strict": Spelling(" STRICT", ""),
+    "strict_without_rowid": Spelling(" STRICT, WITHOUT ROWID", ""),
+    # How a generated column is kept: SQLite cannot add a stored one later, PostgreSQL 15 has no other.
+    "stored_or_virtual": Spelling("VIRTUAL", "STORED"),
+    # Expressions over a column.
+    "bytes": Spelling("length(CAST({0} AS BLOB))", "octet_length({0})", 1),
+    "json": Spelling("{0}", "{0}::json", 1),
+    "json_type": Spelling("json_type({0})", "json_typeof({0}::json)", 1),
+    "is_date": Spelling(
+        "{0} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'", "{0} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$'", 1
+    ),
+    # {is_key(key, AS)}: the prefix, and a number from 1.
+    "is_key": Spelling(
+        "rtrim({0}, '0123456789') = '{1}' AND ltrim({0}, '{1}') GLOB '[1-9]*'", "{0} ~ '^{1}[1-9][0-9]*$'", 2
+    ),
+    # {refuse(rev_step, projects)}: all that a trigger does, once its condition holds.
+    "refuse": Spelling("BEGIN SELECT RAISE(ABORT, '{0}: {1}'); END", "EXECUTE FUNCTION gp_refuse_{0}()", 2),
+}
+
+_ONLY = re.compile(r"\s*--\s*only:\s*(.*?)\s*", re.IGNORECASE)
+_END = re.compile(r"\s*--\s*end\s*", re.IGNORECASE)
+_BRACE = re.compile(r"\{[A-Za-z_][^{}]*\}?")  # not '{}', '{"a": 1}' or [0-9]{4}, which are SQL
+_PLACEHOLDER = re.compile(r"\{(\w+)(?:\((\w+(?:, \w+)*)\))?\}")
+
+
+@cache  # setting a database up asks for every step again and again, for its checksum
+def expand(path: Path, dialect: Dialect) -> str:
+    """The SQL of a migration file for one engine.
+
+    Raises:
+        ValueError: a placeholder is unknown or a block is not closed, also where it is for the other engine.
+    """
+    expanded = []
+    for number, only, line in parse_lines(path):
+        try:
+            spelled = _BRACE.sub(lambda found: _spell(found[0], dialect), line)
+        except ValueError as error:
+            raise ValueError(f"{path.name}:{number}: {error}") from None
+        if only in (None, dialect):
+            expanded.append(spelled)
+    return "".join(expanded)
+
+
+def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
+    """Every line but the marks of blocks: its number, the engine that it is only for (None: both), and the line."""
+    only, begin = None, 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
+        if begun := _ONLY.fullmatch(line):
+            if only is not None:
+                break
+            if begun[1] not in set(Dialect):
+                raise ValueError(f"{path.name}:{number}: {begun[1]!r} is not one of {', '.join(Dialect)}")
+            only, begin = Dialect(begun[1]), number
+        elif _END.fullmatch(line):
+            if only is None:
+                raise ValueError(f"{path.name}:{number}: there is no block to end")
+            only = None
+        else:
+            yield number, only, line
+    if only is not None:
+        raise ValueError(f"{path.name}:{begin}: the block for {only} is not closed; write `-- end` behind it")
+
+
+def _spell(written: str, dialect: Dialect) -> str:
+    parsed = _PLACEHOLDER.fullmatch(written)
+    spelling = SPELLINGS.get(parsed[1]) if parsed else None
+    arguments = parsed[2].split(", ") if parsed and parsed[2] else []
+    if spelling is None or len(arguments) != spelling.arguments:
+        raise ValueError(f"there is no placeholder {written.strip()}; SPELLINGS in {__name__} has them all")
+    return (spelling.sqlite if dialect is Dialect.SQLITE else spelling.postgres).format(*arguments)
