@@ -63,7 +63,7 @@ check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	$(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-contracts: $(READY) ## Write the contract snapshots and the reference pages anew
+contracts: $(READY) ## Write the contract snapshots, the types of the verbs and the reference pages anew
 	@$(BIN)/python tests/contracts/write.py $(ARGS)
 
 pictures: $(READY) ## Draw the pictures of the documentation anew

@@ -1,14 +1,13 @@
 """Groundplan from Python: a store and somebody who uses it.
 
 with groundplan.open("plan.db", actor="ada") as plan:
-    plan.call("project.create", name="atlas")
+    plan.project.create(name="atlas")
 """
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -23,13 +22,11 @@ from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
 from groundplan.kernel.store.store import Store
-
-if TYPE_CHECKING:
-    from groundplan.context.adapter import ContextAdapter
+from groundplan.verbs import Verbs
 
 
-class Session:
-    """One actor at one store. Everything is done by calling operations of the registry."""
+class Session(Verbs):
+    """One actor at one store. Everything is done by calling operations of the registry, by name or as verbs."""
 
     def __init__(
         self,
@@ -58,13 +55,6 @@ class Session:
     def execute(self, operation: Operation[Any, Any], arguments: Any) -> Answered:
         """Run an operation for a surface, which sends the answer as JSON."""
         return execute(self.store, self.actor, operation, arguments, self.preferences)
-
-    @cached_property
-    def context(self) -> ContextAdapter:
-        """The facts of a plan by the names of their contract, which are operations as well."""
-        from groundplan.context.adapter import ContextAdapter  # not everybody at a store works on facts
-
-        return ContextAdapter(self.call)
 
     def close(self) -> None:
         """Let go of the store."""

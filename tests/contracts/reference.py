@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import keyword
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +30,7 @@ from groundplan.purpose.comparing.compare import Changed
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.open import AssumptionShown
 from groundplan.purpose.version import Version
+from groundplan.verbs import python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template
@@ -337,10 +337,9 @@ def _call(operation: AnyOperation, example: Mapping[str, Any], also: str = "") -
         yield also
     if operation.tool is not None:
         yield f"MCP, group `{operation.tool.group}`:\n\n" + _fenced("json", json.dumps(tool_call(operation, values)))
-    named = "".join(f", {name}={value!r}" for name, value in values.items())
-    if any(map(keyword.iskeyword, values)):
-        named = f", **{values!r}"
-    yield _fenced("python", f'plan.call("{operation.name}"{named})'.replace("'", '"'))
+    named = ", ".join(f"{python_name(name)}={value!r}" for name, value in values.items())
+    group, _, verb = operation.name.partition(".")
+    yield _fenced("python", f"plan.{group}.{python_name(verb)}({named})".replace("'", '"'))
 
 
 def tool_call(operation: AnyOperation, values: Mapping[str, Any]) -> dict[str, Any]:

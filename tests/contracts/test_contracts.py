@@ -19,6 +19,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group, Operation
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.verbs import python_name
 from tests.contracts.placeholders import filled
 from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
@@ -157,7 +158,9 @@ def test_the_commands_on_a_page_run(page: str, here: Path, capsys: pytest.Captur
 def test_the_calls_from_python_on_a_page_run(page: str, plan: Session) -> None:
     learned = Learned()
     for name, values in (*FIRST.get(page, ()), *examples(page)):
-        learned.learn(plan.call(name, **filled(values, learned)))
+        group, _, verb = name.partition(".")
+        run = getattr(getattr(plan, group), python_name(verb))
+        learned.learn(run(**{python_name(one): value for one, value in filled(values, learned).items()}))
 
 
 @pytest.mark.parametrize("page", by_page())

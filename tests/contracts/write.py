@@ -1,4 +1,4 @@
-"""Write the contract snapshots and the reference pages anew, or with --check say how they differ from the code."""
+"""Write anew what follows from the code: snapshots, types of the verbs, reference pages. --check says what differs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CONTRACTS = ROOT / "tests" / "contracts"
 REFERENCE = ROOT / "docs" / "reference"
+VERBS = ROOT / "src" / "groundplan" / "verbs.pyi"
 SCHEMA = CONTRACTS / "schema.json"
 
 
@@ -20,11 +21,13 @@ def contents() -> dict[Path, str]:
     """Every file that is derived from the code, as it should read."""
     from tests.contracts.pages import reference_pages
     from tests.contracts.snapshots import database, operations, rendered, tools
+    from tests.contracts.stub import Stub
 
     return {
         CONTRACTS / "tools.json": rendered(tools()),
         CONTRACTS / "operations.json": rendered(operations()),
         SCHEMA: rendered(database()),
+        VERBS: Stub().text(),
         **{REFERENCE / name: text for name, text in reference_pages().items()},
     }
 

@@ -1,0 +1,112 @@
+"""The operations as methods of a session: `plan.work.next(project="atlas")` runs `work.next`.
+
+All of it is read from the registry. `make contracts` writes `verbs.pyi`, the types for mypy and for editors, from the
+same registry. A Python name is the name on the wire in snake case: `scopeId` is `scope_id`. Keywords of Python get an
+underscore: `import_`, `from_`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, Signature
+from keyword import iskeyword
+from typing import Any
+
+from msgspec import NODEFAULT
+
+from groundplan.kernel.operations.registry import Operation, Registry
+from groundplan.kernel.wording import nearest
+
+_CAPITAL = re.compile("[A-Z]")
+
+
+class Verbs:
+    """The base of a session: one attribute for each group of operations, made when it is first used."""
+
+    operations: Registry
+    call: Callable[..., Any]
+
+    def __getattr__(self, name: str) -> VerbGroup:
+        if name.startswith("_"):  # copy and pickle look for such names before there is a registry
+            raise AttributeError(f"a session has no {name!r}", name=name)
+        verbs = {}
+        for operation in self.operations:
+            group, _, verb = operation.name.partition(".")
+            if group == name:
+                verbs[python_name(verb)] = operation
+        if not verbs:
+            raise _no_attribute("a session", self, name)
+        made = _group_type(name)(name, self.call, verbs)
+        setattr(self, name, made)
+        return made
+
+    def __dir__(self) -> Iterable[str]:
+        return {*super().__dir__(), *(operation.name.partition(".")[0] for operation in self.operations)}
+
+
+class VerbGroup:
+    """The operations of one group as methods."""
+
+    def __init__(self, name: str, call: Callable[..., Any], operations: Mapping[str, Operation[Any, Any]]) -> None:
+        self._name = name
+        self._call = call
+        for verb, operation in operations.items():
+            setattr(self, verb, _method(verb, call, operation))
+
+    def __getattr__(self, name: str) -> Any:
+        raise _no_attribute(f"the group {vars(self).get('_name')!r}", self, name)
+
+
+def python_name(wire_name: str) -> str:
+    """The name of a verb or a parameter in Python."""
+    snake = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", wire_name)
+    return f"{snake}_" if iskeyword(snake) else snake
+
+
+def _group_type(name: str) -> type[VerbGroup]:
+    if name != "context":
+        return VerbGroup
+    from groundplan.context.adapter import ContextAdapter  # not everybody at a store works on facts
+
+    class ContextVerbs(VerbGroup, ContextAdapter):
+        """The verbs of context, and the names of its contract beside them."""
+
+    return ContextVerbs
+
+
+def _method(verb: str, call: Callable[..., Any], operation: Operation[Any, Any]) -> Callable[..., Any]:
+    wire_names = {python_name(wire): wire for wire in operation.input.__struct_encode_fields__}
+
+    def method(**arguments: Any) -> Any:
+        # The gate refuses what it does not know, and takes the names of the wire as well.
+        on_the_wire = {wire_names.get(name, name): value for name, value in arguments.items()}
+        if len(on_the_wire) < len(arguments):
+            raise TypeError(f"{operation.name} got an argument twice: under its Python name and under its wire name")
+        return call(operation.name, **on_the_wire)
+
+    method.__name__ = verb
+    method.__qualname__ = operation.name
+    method.__doc__ = operation.summary
+    vars(method)["__signature__"] = _signature(wire_names, operation)
+    return method
+
+
+def _signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signature:
+    """What `help` and shells show."""
+    defaults = operation.input.__struct_defaults__
+    required = len(operation.input.__struct_fields__) - len(defaults)
+    shown = [*(NODEFAULT,) * required, *defaults]
+    return Signature(
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=Parameter.empty if default is NODEFAULT else default)
+            for name, default in zip(names, shown, strict=True)
+        ]
+    )
+
+
+def _no_attribute(owner: str, of: object, name: str) -> AttributeError:
+    near = nearest(name, [one for one in dir(of) if not one.startswith("_")])
+    hint = f"; did you mean {near!r}?" if near else ""
+    # With the name set and no object, a traceback does not add a guess of its own.
+    return AttributeError(f"{owner} has no {name!r}{hint}", name=name)

@@ -1,0 +1,1578 @@
+"""What the verbs of a session take and answer. Written by `make contracts` from the registry; edit that instead.
+
+Objects inside a request are written as dicts in the names of the wire, and have a TypedDict here. Only type checkers
+see them: import them under `if TYPE_CHECKING`.
+"""
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, Literal, NotRequired, TypedDict
+
+import groundplan.context.adapter
+import groundplan.context.document
+import groundplan.context.editing.edit
+import groundplan.context.runs.commit
+import groundplan.context.runs.create_draft
+import groundplan.context.runs.delete
+import groundplan.context.runs.diff
+import groundplan.context.runs.list
+import groundplan.context.schemas
+import groundplan.context.take_in
+import groundplan.kernel.access
+import groundplan.kernel.actors
+import groundplan.kernel.members.add
+import groundplan.kernel.members.bootstrap
+import groundplan.kernel.members.list
+import groundplan.kernel.members.remove
+import groundplan.kernel.projects.archive
+import groundplan.kernel.projects.list
+import groundplan.kernel.projects.view
+import groundplan.knowledge.append_changelog
+import groundplan.knowledge.delete
+import groundplan.knowledge.entity
+import groundplan.knowledge.freshness
+import groundplan.knowledge.reading.context
+import groundplan.knowledge.reading.get
+import groundplan.knowledge.reading.list
+import groundplan.knowledge.reading.search
+import groundplan.knowledge.reading.search_changelog
+import groundplan.knowledge.record_check
+import groundplan.knowledge.requests
+import groundplan.knowledge.update
+import groundplan.purpose.analysing
+import groundplan.purpose.compliance.proposal
+import groundplan.purpose.compliance.section
+import groundplan.purpose.editing.edit
+import groundplan.purpose.export
+import groundplan.purpose.gates.result
+import groundplan.purpose.health_metrics
+import groundplan.purpose.model
+import groundplan.purpose.observations
+import groundplan.purpose.open
+import groundplan.purpose.record
+import groundplan.purpose.render
+import groundplan.purpose.take_in
+import groundplan.purpose.versions.diff
+import groundplan.purpose.versions.discard
+import groundplan.purpose.versions.draft
+import groundplan.purpose.versions.list
+import groundplan.purpose.versions.publish
+import groundplan.work.connect
+import groundplan.work.containers.advance
+import groundplan.work.containers.block
+import groundplan.work.containers.blocked
+import groundplan.work.containers.container
+import groundplan.work.containers.create
+import groundplan.work.containers.delete
+import groundplan.work.containers.dependencies
+import groundplan.work.containers.dependency
+import groundplan.work.containers.get
+import groundplan.work.containers.moving
+import groundplan.work.containers.overview
+import groundplan.work.containers.requests
+import groundplan.work.containers.search
+import groundplan.work.containers.sections.answers
+import groundplan.work.containers.sections.delete
+import groundplan.work.containers.sections.requests
+import groundplan.work.containers.sections.section
+import groundplan.work.containers.tags.list
+import groundplan.work.containers.tags.rename
+import groundplan.work.containers.tags.tagged
+import groundplan.work.containers.tags.usage
+import groundplan.work.containers.templates.add_section
+import groundplan.work.containers.templates.apply
+import groundplan.work.containers.templates.delete
+import groundplan.work.containers.templates.list
+import groundplan.work.containers.templates.template
+import groundplan.work.containers.terminate
+import groundplan.work.containers.unblock
+import groundplan.work.containers.update
+import groundplan.work.containers.workflow_state
+import groundplan.work.next
+import groundplan.work.open
+import groundplan.work.plan
+import groundplan.work.reading.context
+import groundplan.work.reading.history
+import groundplan.work.reading.orientation
+import groundplan.work.restructure
+import groundplan.work.search.orders
+import groundplan.work.search.query
+import groundplan.work.update
+
+def python_name(wire_name: str) -> str: ...
+
+class Verbs:
+    project: ProjectVerbs
+    member: MemberVerbs
+    work: WorkVerbs
+    knowledge: KnowledgeVerbs
+    purpose: PurposeVerbs
+    context: ContextVerbs
+    container: ContainerVerbs
+    dependency: DependencyVerbs
+    section: SectionVerbs
+    template: TemplateVerbs
+    tag: TagVerbs
+
+class ProjectVerbs:
+    def list(
+        self,
+        *,
+        archived: bool = False,
+    ) -> groundplan.kernel.projects.list.Projects:
+        """List your projects; archived ones too when asked."""
+
+    def create(
+        self,
+        *,
+        name: str,
+        goal: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.projects.view.OneProject:
+        """Make a project; whoever makes it becomes its owner."""
+
+    def archive(
+        self,
+        *,
+        project: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+        """Put a project away: it can still be read, but no longer changed."""
+
+    def restore(
+        self,
+        *,
+        project: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.projects.archive.ArchivedProject:
+        """Bring an archived project back."""
+
+class MemberVerbs:
+    def bootstrap(
+        self,
+        *,
+        scope_id: str,
+        name: str | None = None,
+        create_draft_run: bool = False,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.members.bootstrap.Begun:
+        """Begin a new scope with yourself as its owner."""
+
+    def list(
+        self,
+        *,
+        scope_id: str,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> groundplan.kernel.members.list.Members:
+        """List who is in a project."""
+
+    def add(
+        self,
+        *,
+        scope_id: str,
+        user_id: str,
+        role: groundplan.kernel.access.Role | Literal["viewer", "editor", "owner"],
+        kind: groundplan.kernel.actors.Kind | Literal["person", "agent", "service"] = "person",
+        op_id: str | None = None,
+    ) -> groundplan.kernel.members.add.OneMember:
+        """Bring somebody into a project, or give a member another role."""
+
+    def remove(
+        self,
+        *,
+        scope_id: str,
+        user_id: str,
+        op_id: str | None = None,
+    ) -> groundplan.kernel.members.remove.Removed:
+        """Take somebody out of a project."""
+
+class WorkVerbs:
+    def open(
+        self,
+        *,
+        project: str | None = None,
+        goal: str | None = None,
+        policies: PolicyChanges | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.open.Opened | groundplan.work.open.ProjectLines:
+        """Open or create a project; without project: list all."""
+
+    def plan(
+        self,
+        *,
+        nodes: Sequence[PlanNode],
+        project: str | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.plan.Planned:
+        """Create nodes; refs name each other, in any order, or existing nodes."""
+
+    def next(
+        self,
+        *,
+        project: str,
+        scope: str | None = None,
+        filter: dict[str, Any] = ...,
+        count: int = 1,
+        claim: bool = False,
+        lean: bool | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.next.Offers:
+        """Best actionable nodes with context; claim: true takes them."""
+
+    def claim(
+        self,
+        *,
+        project: str,
+        scope: str | None = None,
+        filter: dict[str, Any] = ...,
+        count: int = 1,
+        claim: bool = False,
+        lean: bool | None = None,
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.next.Offers:
+        """Take the best actionable nodes, so that nobody else is offered them."""
+
+    def context(
+        self,
+        *,
+        node_id: str,
+        depth: int = 2,
+        lean: bool | None = None,
+    ) -> groundplan.work.reading.context.Context:
+        """A node with its ancestors, tree and dependencies."""
+
+    def update(
+        self,
+        *,
+        updates: Sequence[Update],
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.update.Updated:
+        """Change, resolve or reopen nodes; says what became actionable."""
+
+    def connect(
+        self,
+        *,
+        edges: Sequence[Edge],
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.connect.Connected:
+        """Add or remove edges; depends_on edges never form a cycle."""
+
+    def query(
+        self,
+        *,
+        project: str,
+        filter: Filter | None = None,
+        sort: groundplan.work.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
+        limit: int = 20,
+        cursor: str | None = None,
+        lean: bool | None = None,
+    ) -> groundplan.work.search.query.Found:
+        """Search and filter nodes."""
+
+    def restructure(
+        self,
+        *,
+        operations: Sequence[Move | Merge | Drop],
+        decision: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.restructure.Restructured:
+        """Move, merge or drop nodes with all below them."""
+
+    def history(
+        self,
+        *,
+        node_id: str,
+        limit: int = 20,
+        cursor: str | None = None,
+        lean: bool | None = None,
+    ) -> groundplan.work.reading.history.History:
+        """What happened to a node, newest first."""
+
+    def onboard(
+        self,
+        *,
+        project: str | None = None,
+        lean: bool | None = None,
+    ) -> groundplan.work.reading.orientation.Orientation:
+        """Start here: goal, state, recent work, next steps."""
+
+class KnowledgeVerbs:
+    def create(
+        self,
+        *,
+        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        project_id: str,
+        name: str,
+        created_by_task_id: str,
+        paths: builtins.list[str] = ...,
+        knowledge: str = "",
+        molecule_id: str | None = None,
+        related_atoms: Sequence[RelatedAtom] = ...,
+        related_molecules: Sequence[RelatedMolecule] = ...,
+        op_id: str | None = None,
+    ) -> groundplan.knowledge.entity.OneEntity:
+        """Make an atom (an area by its paths) or a molecule (a group of atoms)."""
+
+    def update(
+        self,
+        *,
+        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        id: str,
+        version: int,
+        project_id: str | None = None,
+        name: str = ...,
+        paths: builtins.list[str] = ...,
+        knowledge: str = ...,
+        knowledge_mode: groundplan.knowledge.update.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
+        molecule_id: str | None = ...,
+        related_atoms: Sequence[RelatedAtom] = ...,
+        related_molecules: Sequence[RelatedMolecule] = ...,
+        last_task_id: str | None = None,
+        confirm: str = ...,
+        op_id: str | None = None,
+    ) -> groundplan.knowledge.entity.OneEntity:
+        """Change one at the version you read; append adds below; confirm: a commit at which it is right."""
+
+    def append_changelog(
+        self,
+        *,
+        parent_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        parent_id: str,
+        task_id: str,
+        summary: str,
+        op_id: str | None = None,
+    ) -> groundplan.knowledge.append_changelog.OneEntry:
+        """Add what a task changed and why; entries are never edited."""
+
+    def context(
+        self,
+        *,
+        project_id: str,
+        paths: str | builtins.list[Any],
+        include_changelog: bool = True,
+        changelog_limit: int = 5,
+    ) -> groundplan.knowledge.reading.context.Known:
+        """What to know about some files (paths: comma separated)."""
+
+    def get(
+        self,
+        *,
+        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        id: str,
+        project_id: str | None = None,
+        include_changelog: bool = True,
+        changelog_limit: int = 5,
+    ) -> groundplan.knowledge.reading.get.Found:
+        """One atom, or a molecule with its atoms."""
+
+    def search(
+        self,
+        *,
+        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        project_id: str,
+        query: str | None = None,
+        molecule_id: str | None = None,
+        orphans_only: bool = False,
+        include_changelog: bool = True,
+        changelog_limit: int = 5,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> groundplan.knowledge.reading.search.Page:
+        """Atoms or molecules by words, by molecule, or orphans."""
+
+    def search_changelog(
+        self,
+        *,
+        parent_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        parent_id: str,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> groundplan.knowledge.reading.search_changelog.Entries:
+        """The entries, newest first."""
+
+    def list(
+        self,
+        *,
+        project_id: str,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> groundplan.knowledge.reading.list.Atoms:
+        """Every atom in short: its patterns, and how fresh it is."""
+
+    def record_check(
+        self,
+        *,
+        project_id: str,
+        commit: str,
+        atoms: Sequence[SeenAtom],
+        op_id: str | None = None,
+    ) -> groundplan.knowledge.record_check.Recorded:
+        """Keep what a look at the files found; groundplan knowledge check does it."""
+
+    def delete(
+        self,
+        *,
+        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        id: str,
+        version: int,
+        project_id: str | None = None,
+        cascade: bool = False,
+        last_task_id: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.knowledge.delete.Deleted:
+        """Delete one; a molecule's atoms become orphans, or go with it (cascade)."""
+
+class PurposeVerbs:
+    def open(
+        self,
+        *,
+        project: str,
+        version: int | Literal["draft", "published"] | None = None,
+        detail: Literal["summary", "full", "observations"] | None = None,
+        as_of: str | None = None,
+        cursor: str | None = None,
+    ) -> groundplan.purpose.open.Opened | groundplan.purpose.observations.Observed:
+        """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
+
+    def observations(
+        self,
+        *,
+        project: str,
+        version: int | Literal["draft", "published"] | None = None,
+        detail: Literal["summary", "full", "observations"] | None = None,
+        as_of: str | None = None,
+        cursor: str | None = None,
+    ) -> groundplan.purpose.observations.Observed:
+        """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
+
+    def edit(
+        self,
+        *,
+        project: str,
+        operations: Sequence[AddNode | UpdateNode | RemoveNode | AddEdge | UpdateEdge | RemoveEdge | AddAssumption | UpdateAssumption | RemoveAssumption | AddIndicator | UpdateIndicator | RemoveIndicator],
+        expected_rev: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.editing.edit.Edited:
+        """Change the draft in one batch: add, update, remove nodes, edges, assumptions, indicators."""
+
+    def draft(
+        self,
+        *,
+        project: str,
+        from_: int | Literal["draft", "published"] | None = None,
+        profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.versions.draft.OneVersion:
+        """Begin a draft, as the version published last is, or as `from` is."""
+
+    def publish(
+        self,
+        *,
+        project: str,
+        label: str | None = None,
+        expected_rev: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.versions.publish.Published:
+        """Make the draft final, if its gates let it pass."""
+
+    def discard(
+        self,
+        *,
+        project: str,
+        expected_rev: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.versions.discard.Discarded:
+        """Remove the draft."""
+
+    def versions(
+        self,
+        *,
+        project: str,
+    ) -> groundplan.purpose.versions.list.Versions:
+        """List the versions."""
+
+    def diff(
+        self,
+        *,
+        project: str,
+        from_: int | Literal["draft", "published"],
+        to: int | Literal["draft", "published"],
+        cursor: str | None = None,
+    ) -> groundplan.purpose.versions.diff.Compared:
+        """Compare two versions by stable key."""
+
+    def check(
+        self,
+        *,
+        project: str,
+        gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None,
+        version: int | Literal["draft", "published"] | None = None,
+        profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        operation: ProposedOperation | None = None,
+        node: str | None = None,
+        assumption: str | None = None,
+        limit: int | None = None,
+        as_of: str | None = None,
+    ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.health_metrics.Health | groundplan.purpose.analysing.Analysis | groundplan.purpose.compliance.section.Compliance:
+        """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
+
+    def health(
+        self,
+        *,
+        project: str,
+        gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None,
+        version: int | Literal["draft", "published"] | None = None,
+        profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        operation: ProposedOperation | None = None,
+        node: str | None = None,
+        assumption: str | None = None,
+        limit: int | None = None,
+        as_of: str | None = None,
+    ) -> groundplan.purpose.health_metrics.Health:
+        """How healthy a version is: metrics, bands, and how each goal is reached."""
+
+    def analysis(
+        self,
+        *,
+        project: str,
+        gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None,
+        version: int | Literal["draft", "published"] | None = None,
+        profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        operation: ProposedOperation | None = None,
+        node: str | None = None,
+        assumption: str | None = None,
+        limit: int | None = None,
+        as_of: str | None = None,
+    ) -> groundplan.purpose.analysing.Analysis:
+        """How a version hangs together: pathways to goals, orphans, weak links, what assumptions touch."""
+
+    def compliance(
+        self,
+        *,
+        project: str,
+        gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None,
+        version: int | Literal["draft", "published"] | None = None,
+        profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
+        operation: ProposedOperation | None = None,
+        node: str | None = None,
+        assumption: str | None = None,
+        limit: int | None = None,
+        as_of: str | None = None,
+    ) -> groundplan.purpose.compliance.section.Compliance:
+        """The compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
+
+    def record(
+        self,
+        *,
+        project: str,
+        measurements: Sequence[MeasurementWrite] | None = None,
+        reviews: Sequence[ReviewWrite] | None = None,
+        waivers: Sequence[WaiverWrite] | None = None,
+        decisions: Sequence[DecisionWrite] | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.record.Recorded:
+        """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
+
+    def export(
+        self,
+        *,
+        project: str,
+        format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
+        version: int | Literal["draft", "published"] | None = None,
+    ) -> groundplan.purpose.export.Exported:
+        """Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
+
+    def render(
+        self,
+        *,
+        project: str,
+        version: int | Literal["draft", "published"] | None = None,
+        pathway: str | None = None,
+        compare: int | Literal["draft", "published"] | None = None,
+        theme: Literal["light", "dark", "auto"] = "light",
+    ) -> groundplan.purpose.render.Rendered:
+        """Draw a version as SVG: all of it, the ways through one node, or what changed since a version."""
+
+    def import_(
+        self,
+        *,
+        project: str,
+        document: TheoryDocument,
+        keys: Literal["same", "new"] | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.purpose.take_in.TakenIn:
+        """Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role."""
+
+class ContextVerbs(groundplan.context.adapter.ContextAdapter):
+    def view(
+        self,
+        *,
+        scope_id: str,
+        prefer: groundplan.context.schemas.ResolvePrefer | Literal["latest_commit", "runId"] | None = None,
+        run_id: str | None = None,
+        pointers: builtins.list[str] | None = None,
+        cursor: str | None = None,
+        user_id: str | None = None,
+        debug: bool = False,
+    ) -> groundplan.context.schemas.ContextView:
+        """Read the facts in force, or of a run: inputs by pointer, constraints, sources, what is missing."""
+
+    def create_draft(
+        self,
+        *,
+        scope_id: str,
+        ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
+        copy_from: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.context.runs.create_draft.OneRun:
+        """Begin a draft, empty or as copyFrom (latest, or a run) is; begins the scope too if it is new."""
+
+    def commit(
+        self,
+        *,
+        run_id: str,
+        allow_partial: bool = False,
+        expected_rev: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.context.runs.commit.Committed:
+        """Make a draft final; allowPartial lets required inputs stay unset."""
+
+    def discard(
+        self,
+        *,
+        run_id: str,
+        op_id: str | None = None,
+    ) -> groundplan.context.runs.delete.Discarded:
+        """Remove a draft."""
+
+    def delete(
+        self,
+        *,
+        run_id: str,
+        op_id: str | None = None,
+    ) -> groundplan.context.runs.delete.Deleted:
+        """Take any run out of view."""
+
+    def list(
+        self,
+        *,
+        scope_id: str,
+        user_id: str | None = None,
+        status: groundplan.context.schemas.RunStatus | Literal["draft", "committed", "partial_committed"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> groundplan.context.runs.list.Runs:
+        """List the runs of a scope."""
+
+    def diff(
+        self,
+        *,
+        from_: str,
+        to: str,
+        pointers: builtins.list[str] | None = None,
+        cursor: str | None = None,
+    ) -> groundplan.context.runs.diff.RunsCompared:
+        """Compare two runs."""
+
+    def edit(
+        self,
+        *,
+        run_id: str,
+        sources: Sequence[SourceWrite] | None = None,
+        inputs: Sequence[InputWrite] | None = None,
+        constraints: Sequence[ConstraintWrite] | None = None,
+        artifacts: Sequence[ArtifactWrite] | None = None,
+        links: Sequence[LinkWrite] | None = None,
+        unlinks: Sequence[LinkWrite] | None = None,
+        accept: builtins.list[str] | None = None,
+        reject: builtins.list[str] | None = None,
+        remove: Removals | None = None,
+        expected_rev: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.context.editing.edit.Edited:
+        """Write facts into a draft; a value of lower provenance than the one there becomes a suggestion."""
+
+    def fetch_run(
+        self,
+        *,
+        run_id: str,
+    ) -> groundplan.context.runs.create_draft.OneRun:
+        """Show a run by its id, without what is in it."""
+
+    def update_draft(
+        self,
+        *,
+        run_id: str,
+        ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.context.runs.create_draft.OneRun:
+        """Make a draft your own or shared, or only say that you are at it."""
+
+    def export(
+        self,
+        *,
+        scope_id: str,
+        run_id: str | None = None,
+    ) -> groundplan.context.document.ContextExport:
+        """Give the facts of a run as a document."""
+
+    def import_(
+        self,
+        *,
+        scope_id: str,
+        document: ContextDocument,
+        ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
+        op_id: str | None = None,
+    ) -> groundplan.context.take_in.TakenIn:
+        """Take a document of facts in, as a new draft."""
+
+class ContainerVerbs:
+    def get(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        id: str,
+        include_sections: bool = False,
+        include_graph_context: bool = False,
+    ) -> groundplan.work.containers.get.Got:
+        """One project, feature or task; includeGraphContext: with what to know of its Context Files."""
+
+    def search(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        query: str | None = None,
+        status: str | None = None,
+        priority: str | None = None,
+        tags: str | builtins.list[str] | None = None,
+        project_id: str | None = None,
+        feature_id: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> groundplan.work.containers.search.Page:
+        """By words, status, priority, tags; in a project, a feature or everywhere."""
+
+    def overview(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        id: str | None = None,
+        status: str | None = None,
+        priority: str | None = None,
+        tags: str | builtins.list[str] | None = None,
+        project_id: str | None = None,
+        feature_id: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> groundplan.work.containers.search.Page | groundplan.work.containers.overview.Overviewed:
+        """With id: what is in it, and how much is done; else a list."""
+
+    def create(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        name: str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        description: str | None = None,
+        priority: str | None = None,
+        project_id: str | None = None,
+        feature_id: str | None = None,
+        complexity: int | None = None,
+        tags: str | builtins.list[str] | None = None,
+        related_to: str | builtins.list[str] | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.create.CreatedContainer:
+        """Make one: a task has a title, the others a name."""
+
+    def update(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        id: str,
+        version: int,
+        name: str | None = None,
+        title: str | None = None,
+        summary: str | None = ...,
+        description: str | None = ...,
+        priority: str | None = ...,
+        project_id: str | None = None,
+        feature_id: str | None = ...,
+        complexity: int | None = ...,
+        tags: str | builtins.list[str] | None = ...,
+        related_to: str | builtins.list[str] | None = ...,
+        pipeline: Any = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.update.UpdatedContainer:
+        """Change what one says at the version you read; never its status."""
+
+    def delete(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.ContainerType | Literal["project", "feature", "task"],
+        id: str,
+        version: int,
+        cascade: bool | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.delete.Deleted:
+        """Delete one; cascade: with all below it; a project is archived."""
+
+    def next_task(
+        self,
+        *,
+        project_id: str | None = None,
+        feature_id: str | None = None,
+        priority: str | None = None,
+    ) -> groundplan.work.containers.container.Task | None:
+        """Best free NEW task: priority, complexity, age."""
+
+    def next_feature(
+        self,
+        *,
+        project_id: str | None = None,
+        priority: str | None = None,
+    ) -> groundplan.work.containers.container.Feature | None:
+        """Feature to go on with: ACTIVE, then NEW."""
+
+    def blocked_tasks(
+        self,
+        *,
+        project_id: str | None = None,
+        feature_id: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> groundplan.work.containers.blocked.BlockedTasks:
+        """Tasks that wait, and for what."""
+
+    def blocked_features(
+        self,
+        *,
+        project_id: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> groundplan.work.containers.blocked.BlockedFeatures:
+        """Features that wait, and for what."""
+
+    def workflow_state(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+    ) -> groundplan.work.containers.workflow_state.WorkflowState:
+        """Status, next and previous step, blockers."""
+
+    def dependencies(
+        self,
+        *,
+        id: str,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        direction: groundplan.work.containers.dependencies.Direction | Literal["dependencies", "dependents", "both"] = "both",
+    ) -> groundplan.work.containers.dependencies.Dependencies:
+        """What it waits for, what waits for it."""
+
+    def advance(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+        version: int,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.advance.Advanced:
+        """Next step of its pipeline; ACTIVE claims, CLOSED resolves."""
+
+    def revert(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+        version: int,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.moving.Moved:
+        """One step back; reopens what was closed."""
+
+    def terminate(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+        version: int,
+        reason: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.terminate.Terminated:
+        """Exit as WILL_NOT_IMPLEMENT, with all open below it."""
+
+    def block(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+        version: int,
+        blocked_by: str | builtins.list[str],
+        blocked_reason: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.block.BlockAnswer:
+        """Let it wait for ids, or NO_OP: a hold with a reason."""
+
+    def unblock(
+        self,
+        *,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
+        id: str,
+        version: int,
+        blocked_by: str | builtins.list[str],
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.unblock.UnblockAnswer:
+        """Let it wait for ids no more; NO_OP ends its hold."""
+
+class DependencyVerbs:
+    def create(
+        self,
+        *,
+        id: str | None = None,
+        from_id: str | None = None,
+        to_id: str | None = None,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
+        type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.dependency.DependencyAnswer:
+        """Let fromId block toId (BLOCKS) or be related to it (RELATES_TO)."""
+
+    def delete(
+        self,
+        *,
+        id: str | None = None,
+        from_id: str | None = None,
+        to_id: str | None = None,
+        container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"] | None = None,
+        type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.dependency.DependencyAnswer:
+        """Take a dependency away."""
+
+class SectionVerbs:
+    def list(
+        self,
+        *,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_id: str,
+        include_content: bool = True,
+        tags: str | builtins.list[str] = "",
+        section_ids: str | builtins.list[str] = "",
+    ) -> groundplan.work.containers.sections.answers.Sections:
+        """Sections of a container in order; with any of some tags, or by ids."""
+
+    def add(
+        self,
+        *,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_id: str,
+        title: str,
+        usage_description: str = "",
+        content: str = "",
+        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
+        tags: str | builtins.list[str] = "",
+        ordinal: int | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.section.Section:
+        """Add a section, behind the last or at a free ordinal."""
+
+    def update(
+        self,
+        *,
+        section_id: str,
+        version: int,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_id: str | None = None,
+        title: str = ...,
+        usage_description: str = ...,
+        content: str = ...,
+        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = ...,
+        tags: str | builtins.list[str] = ...,
+        ordinal: int = ...,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.section.Section:
+        """Change a section at the version you read."""
+
+    def update_text(
+        self,
+        *,
+        section_id: str,
+        version: int,
+        content: str,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_id: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.section.Section:
+        """Replace the content of a section."""
+
+    def reorder(
+        self,
+        *,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_id: str,
+        ordered_ids: str | builtins.list[str],
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.answers.Sections:
+        """Put all sections of a container into an order (orderedIds)."""
+
+    def bulk_create(
+        self,
+        *,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_id: str,
+        sections: Sequence[NewSection],
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.answers.Sections:
+        """Add several (sections: [{title, content, …}]), all or none."""
+
+    def delete(
+        self,
+        *,
+        section_id: str,
+        version: int,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_id: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.delete.DeletedSection:
+        """Delete a section at the version you read."""
+
+    def bulk_delete(
+        self,
+        *,
+        section_ids: str | builtins.list[str],
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        entity_id: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.sections.delete.DeletedSections:
+        """Delete several sections, all or none."""
+
+class TemplateVerbs:
+    def get(
+        self,
+        *,
+        id: str,
+        include_sections: bool = False,
+    ) -> groundplan.work.containers.templates.template.OneTemplate:
+        """One template, with its sections on request."""
+
+    def list(
+        self,
+        *,
+        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] | None = None,
+        is_built_in: bool | None = None,
+        is_enabled: bool | None = None,
+        tags: str | builtins.list[str] | None = None,
+    ) -> groundplan.work.containers.templates.list.Templates:
+        """Templates by target, tags and state."""
+
+    def create(
+        self,
+        *,
+        name: str,
+        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        description: str = "",
+        tags: str | builtins.list[str] = "",
+        is_built_in: bool = False,
+        is_protected: bool = False,
+        created_by: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.template.OneTemplate:
+        """Make a template for PROJECT, FEATURE or TASK."""
+
+    def update(
+        self,
+        *,
+        id: str,
+        name: str = ...,
+        description: str = ...,
+        target_entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"] = ...,
+        tags: str | builtins.list[str] = ...,
+        is_protected: bool = ...,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.template.OneTemplate:
+        """Change what a template says of itself."""
+
+    def enable(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.template.OneTemplate:
+        """Let a template be applied."""
+
+    def disable(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.template.OneTemplate:
+        """Take a template out of use."""
+
+    def add_section(
+        self,
+        *,
+        id: str,
+        title: str,
+        usage_description: str = "",
+        content_sample: str = "",
+        content_format: groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"] = "MARKDOWN",
+        is_required: bool = False,
+        ordinal: int | None = None,
+        tags: str | builtins.list[str] = "",
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.add_section.AddedSection:
+        """Add a section to a template, behind the last or at ordinal."""
+
+    def delete(
+        self,
+        *,
+        id: str,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.delete.DeletedTemplate:
+        """Delete a template and its sections."""
+
+    def apply(
+        self,
+        *,
+        template_id: str,
+        entity_type: groundplan.work.containers.requests.EntityType | Literal["PROJECT", "FEATURE", "TASK"],
+        entity_id: str,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.templates.apply.AppliedTemplate:
+        """Give a container a template's sections, behind those it has."""
+
+class TagVerbs:
+    def list(
+        self,
+        *,
+        entity_type: groundplan.work.containers.tags.tagged.TaggedType | Literal["PROJECT", "FEATURE", "TASK", "SECTION"] | None = None,
+        project_id: str | None = None,
+    ) -> groundplan.work.containers.tags.list.Tags:
+        """Tags and how often each is used."""
+
+    def usage(
+        self,
+        *,
+        tag: str,
+        project_id: str | None = None,
+    ) -> groundplan.work.containers.tags.usage.TagUsage:
+        """See what has a tag."""
+
+    def rename(
+        self,
+        *,
+        old_tag: str,
+        new_tag: str,
+        dry_run: bool = False,
+        project_id: str | None = None,
+        op_id: str | None = None,
+    ) -> groundplan.work.containers.tags.rename.Renamed:
+        """Rename a tag in one project; dryRun shows what changes."""
+
+class AddAssumption(TypedDict):
+    op: Literal["add_assumption"]
+    assumption_text: str
+    node: NotRequired[str | None]
+    source: NotRequired[str | None]
+    target: NotRequired[str | None]
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    ref: NotRequired[str | None]
+    risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
+    owner: NotRequired[str | None]
+    review_by: NotRequired[str | None]
+
+class AddEdge(TypedDict):
+    op: Literal["add_edge"]
+    source: str
+    target: str
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    ref: NotRequired[str | None]
+    mechanism: NotRequired[str | None]
+    confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+
+class AddEvidence(TypedDict):
+    type: str
+    ref: str
+
+class AddIndicator(TypedDict):
+    op: Literal["add_indicator"]
+    node: str
+    name: str
+    ref: NotRequired[str | None]
+    unit: NotRequired[str | None]
+    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    baseline: NotRequired[float | None]
+    baseline_verified: NotRequired[bool | None]
+    target: NotRequired[float | None]
+    method: NotRequired[str | None]
+    frequency: NotRequired[str | None]
+    owner: NotRequired[str | None]
+
+class AddNode(TypedDict):
+    op: Literal["add_node"]
+    node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
+    title: str
+    ref: NotRequired[str | None]
+    description: NotRequired[str | None]
+    narrative: NotRequired[str | None]
+    owner: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+
+class ArtifactWrite(TypedDict):
+    id: NotRequired[str | None]
+    type: NotRequired[str]
+    title: NotRequired[str]
+    payload: NotRequired[dict[str, Any]]
+    runId: NotRequired[str | None]
+    createdAt: NotRequired[str | None]
+
+class AssumptionWritten(TypedDict):
+    key: str
+    assumption_text: str
+    node: NotRequired[str | None]
+    source: NotRequired[str | None]
+    target: NotRequired[str | None]
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
+    owner: NotRequired[str | None]
+    review_by: NotRequired[str | None]
+
+class ConstraintWrite(TypedDict):
+    id: NotRequired[str | None]
+    key: NotRequired[str]
+    domain: NotRequired[str]
+    label: NotRequired[str]
+    valueKind: NotRequired[groundplan.context.schemas.ValueKind | Literal["string", "number", "boolean", "enum", "json"]]
+    value: NotRequired[Any]
+    valueString: NotRequired[Any]
+    valueNumber: NotRequired[Any]
+    valueBoolean: NotRequired[Any]
+    valueEnum: NotRequired[Any]
+    valueJson: NotRequired[Any]
+    provenance: NotRequired[groundplan.context.schemas.Provenance | Literal["unknown", "model-inferred", "source-backed", "user-entered"]]
+    sourceId: NotRequired[str | None]
+    snippet: NotRequired[str | None]
+    rationale: NotRequired[str | None]
+    runId: NotRequired[str | None]
+    createdAt: NotRequired[str | None]
+
+class ContextDocument(TypedDict):
+    sourcesById: dict[str, SourceWrite]
+    inputsByPointer: dict[str, InputWrite]
+    constraints: Sequence[ConstraintWrite]
+    artifactsByType: dict[str, Sequence[ArtifactWrite]]
+    format: NotRequired[Literal[1]]
+    scopeId: NotRequired[Any]
+    contextVersionId: NotRequired[Any]
+    run: NotRequired[Any]
+    missing: NotRequired[Any]
+    warnings: NotRequired[Any]
+    rev: NotRequired[Any]
+    suggestions: NotRequired[builtins.list[Any] | None]
+    left_out: NotRequired[Any]
+    next_cursor: NotRequired[Any]
+
+class DecisionWrite(TypedDict):
+    text: str
+    rationale: str
+    about: NotRequired[builtins.list[str] | None]
+    outcome: NotRequired[str | None]
+
+class Drop(TypedDict):
+    op: Literal["drop"]
+    node_id: str
+    reason: str
+
+Edge = TypedDict(
+    "Edge",
+    {
+        "from": str,
+        "to": str,
+        "type": str,
+        "remove": NotRequired[bool],
+    },
+)
+
+class EdgeWritten(TypedDict):
+    source: str
+    target: str
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"]]
+    mechanism: NotRequired[str | None]
+    confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+
+class Filter(TypedDict):
+    resolved: NotRequired[bool | None]
+    properties: NotRequired[dict[str, Any] | None]
+    text: NotRequired[str | None]
+    ancestor: NotRequired[str | None]
+    parent: NotRequired[str | None]
+    depends_on: NotRequired[str | None]
+    depended_by: NotRequired[str | None]
+    has_evidence_type: NotRequired[str | None]
+    is_leaf: NotRequired[bool | None]
+    is_actionable: NotRequired[bool | None]
+    is_blocked: NotRequired[bool | None]
+    claimed_by: NotRequired[str | None]
+
+class IndicatorWritten(TypedDict):
+    key: str
+    node: str
+    name: str
+    unit: NotRequired[str | None]
+    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    baseline: NotRequired[float | None]
+    baseline_verified: NotRequired[bool | None]
+    target: NotRequired[float | None]
+    method: NotRequired[str | None]
+    frequency: NotRequired[str | None]
+    owner: NotRequired[str | None]
+
+class InputWrite(TypedDict):
+    pointer: str
+    label: NotRequired[str]
+    domain: NotRequired[str]
+    required: NotRequired[bool]
+    fieldType: NotRequired[str]
+    options: NotRequired[builtins.list[str] | None]
+    valueKind: NotRequired[groundplan.context.schemas.ValueKind | Literal["string", "number", "boolean", "enum", "json"]]
+    value: NotRequired[Any]
+    valueString: NotRequired[Any]
+    valueNumber: NotRequired[Any]
+    valueBoolean: NotRequired[Any]
+    valueEnum: NotRequired[Any]
+    valueJson: NotRequired[Any]
+    provenance: NotRequired[groundplan.context.schemas.Provenance | Literal["unknown", "model-inferred", "source-backed", "user-entered"]]
+    sourceIds: NotRequired[builtins.list[str]]
+    evidenceSnippet: NotRequired[str | None]
+    rationale: NotRequired[str | None]
+    id: NotRequired[str | None]
+    runId: NotRequired[str | None]
+    updatedBy: NotRequired[groundplan.context.schemas.UpdatedBy | Literal["user", "model", "system"] | None]
+    updatedAt: NotRequired[str | None]
+
+class LinkWrite(TypedDict):
+    pointer: str
+    sourceId: str
+
+class MeasurementWrite(TypedDict):
+    indicator: str
+    value: float
+    as_of: str
+    source: NotRequired[str | None]
+    note: NotRequired[str | None]
+
+class Merge(TypedDict):
+    op: Literal["merge"]
+    source: str
+    target: str
+
+class Move(TypedDict):
+    op: Literal["move"]
+    node_id: str
+    new_parent: str
+
+class NewSection(TypedDict):
+    title: str
+    usageDescription: NotRequired[str]
+    content: NotRequired[str]
+    contentFormat: NotRequired[groundplan.work.containers.sections.requests.ContentFormat | Literal["PLAIN_TEXT", "MARKDOWN", "JSON", "CODE"]]
+    tags: NotRequired[str | builtins.list[str]]
+    ordinal: NotRequired[int | None]
+
+class NodeWritten(TypedDict):
+    key: str
+    node_type: groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]
+    title: str
+    description: NotRequired[str | None]
+    narrative: NotRequired[str | None]
+    owner: NotRequired[str | None]
+    metadata: NotRequired[dict[str, Any] | None]
+
+class PlanNode(TypedDict):
+    ref: str
+    summary: str
+    parent_ref: NotRequired[str | None]
+    depends_on: NotRequired[builtins.list[str]]
+    context_links: NotRequired[builtins.list[str]]
+    properties: NotRequired[dict[str, Any]]
+
+class PolicyChanges(TypedDict):
+    evidence: NotRequired[Literal["off", "warn", "require"]]
+    claims: NotRequired[Literal["soft", "enforced"]]
+    inherit_dependencies: NotRequired[bool]
+    auto_resolve_parents: NotRequired[bool]
+    claim_ttl_minutes: NotRequired[float | None]
+    publish_role: NotRequired[Literal["owner", "editor"]]
+    publish_gates: NotRequired[Literal["A", "AB"]]
+
+ProposedOperation = TypedDict(
+    "ProposedOperation",
+    {
+        "kind": groundplan.purpose.compliance.proposal.Kind | Literal["create_node", "update_node", "delete_node", "create_edge", "update_edge", "delete_edge", "add_assumption", "update_assumption", "delete_assumption", "create_draft", "publish", "read"],
+        "version": NotRequired[int | Literal["draft", "published"] | None],
+        "node": NotRequired[str | None],
+        "node_type": NotRequired[str | None],
+        "title": NotRequired[str | None],
+        "metadata": NotRequired[Any],
+        "source": NotRequired[str | None],
+        "target": NotRequired[str | None],
+        "edge_type": NotRequired[str | None],
+        "new_edge_type": NotRequired[str | None],
+        "assumption": NotRequired[str | None],
+        "assumption_text": NotRequired[str | None],
+        "risk_level": NotRequired[str | None],
+        "description": NotRequired[str | None],
+        "narrative": NotRequired[str | None],
+        "owner": NotRequired[str | None],
+        "mechanism": NotRequired[str | None],
+        "confidence": NotRequired[str | None],
+        "review_by": NotRequired[str | None],
+        "profile": NotRequired[str | None],
+        "label": NotRequired[str | None],
+        "from": NotRequired[int | Literal["draft", "published"] | None],
+    },
+)
+
+class RelatedAtom(TypedDict):
+    atomId: str
+    reason: str
+
+class RelatedMolecule(TypedDict):
+    moleculeId: str
+    reason: str
+
+class Removals(TypedDict):
+    inputs: NotRequired[builtins.list[str] | None]
+    constraints: NotRequired[builtins.list[str] | None]
+    sources: NotRequired[builtins.list[str] | None]
+    artifacts: NotRequired[builtins.list[str] | None]
+
+class RemoveAssumption(TypedDict):
+    op: Literal["remove_assumption"]
+    assumption: str
+
+class RemoveEdge(TypedDict):
+    op: Literal["remove_edge"]
+    source: str
+    target: str
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+
+class RemoveIndicator(TypedDict):
+    op: Literal["remove_indicator"]
+    indicator: str
+
+class RemoveNode(TypedDict):
+    op: Literal["remove_node"]
+    node: str
+
+class ReviewWrite(TypedDict):
+    assumption: str
+    status: groundplan.purpose.model.AssumptionStatus | Literal["untested", "holding", "at_risk", "refuted"]
+    reason: str
+    evidence: NotRequired[str | None]
+
+class SeenAtom(TypedDict):
+    id: str
+    version: int
+    freshness: groundplan.knowledge.freshness.State | Literal["fresh", "changed", "orphaned", "unanchored"]
+    commit: NotRequired[str | None]
+    files: NotRequired[builtins.list[str]]
+
+class SourceWrite(TypedDict):
+    id: NotRequired[str | None]
+    kind: NotRequired[groundplan.context.schemas.SourceKind | Literal["file", "url", "gis", "api", "manual"]]
+    title: NotRequired[str]
+    uri: NotRequired[str]
+    fileId: NotRequired[str | None]
+    mimeType: NotRequired[str | None]
+    sizeBytes: NotRequired[int | None]
+    parseStatus: NotRequired[groundplan.context.schemas.SourceParseStatus | Literal["pending", "parsed", "failed", "unsupported"]]
+    excerpt: NotRequired[str | None]
+    rawMeta: NotRequired[dict[str, Any]]
+    runId: NotRequired[str | None]
+    createdAt: NotRequired[str | None]
+
+class TheoryDocument(TypedDict):
+    nodes: Sequence[NodeWritten]
+    edges: NotRequired[Sequence[EdgeWritten]]
+    assumptions: NotRequired[Sequence[AssumptionWritten]]
+    indicators: NotRequired[Sequence[IndicatorWritten]]
+    waivers: NotRequired[Sequence[WaiverWritten]]
+    profile: NotRequired[groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None]
+    format: NotRequired[Literal[1]]
+
+class Update(TypedDict):
+    node_id: str
+    resolved: NotRequired[bool]
+    state: NotRequired[Any]
+    summary: NotRequired[str]
+    properties: NotRequired[dict[str, Any]]
+    add_context_links: NotRequired[builtins.list[str]]
+    remove_context_links: NotRequired[builtins.list[str]]
+    add_evidence: NotRequired[Sequence[AddEvidence]]
+    expected_rev: NotRequired[int]
+    claim: NotRequired[int]
+    renew: NotRequired[bool]
+    release: NotRequired[bool]
+    hold: NotRequired[bool]
+
+class UpdateAssumption(TypedDict):
+    op: Literal["update_assumption"]
+    assumption: str
+    assumption_text: NotRequired[str]
+    risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
+    owner: NotRequired[str | None]
+    review_by: NotRequired[str | None]
+
+class UpdateEdge(TypedDict):
+    op: Literal["update_edge"]
+    source: str
+    target: str
+    edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    new_edge_type: NotRequired[groundplan.purpose.model.EdgeType | Literal["CONTRIBUTES_TO", "CAUSES", "DEPENDS_ON", "FEEDBACK"] | None]
+    mechanism: NotRequired[str | None]
+    confidence: NotRequired[groundplan.purpose.model.Confidence | Literal["low", "medium", "high"] | None]
+
+class UpdateIndicator(TypedDict):
+    op: Literal["update_indicator"]
+    indicator: str
+    name: NotRequired[str]
+    unit: NotRequired[str | None]
+    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    baseline: NotRequired[float | None]
+    baseline_verified: NotRequired[bool | None]
+    target: NotRequired[float | None]
+    method: NotRequired[str | None]
+    frequency: NotRequired[str | None]
+    owner: NotRequired[str | None]
+
+class UpdateNode(TypedDict):
+    op: Literal["update_node"]
+    node: str
+    title: NotRequired[str]
+    description: NotRequired[str | None]
+    narrative: NotRequired[str | None]
+    owner: NotRequired[str | None]
+    node_type: NotRequired[groundplan.purpose.model.NodeType | Literal["GOAL", "OUTCOME", "OUTPUT", "ACTIVITY"]]
+    metadata: NotRequired[dict[str, Any]]
+
+class WaiverWrite(TypedDict):
+    code: str
+    refs: builtins.list[str]
+    reason: str
+    owner: str
+    due: str
+
+class WaiverWritten(TypedDict):
+    code: str
+    refs: builtins.list[str]
+    reason: str
+    owner: str
+    due: str
