@@ -27,6 +27,7 @@ from groundplan.configuration import (
 from groundplan.kernel import policies
 from groundplan.kernel.actors import Access, Actor, Kind, local_actor
 from groundplan.kernel.errors import Invalid
+from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
@@ -302,15 +303,17 @@ def test_lean_is_said_in_any_of_the_usual_ways(said: str, lean: bool) -> None:
 
 
 def test_what_operations_are_to_prefer_comes_from_the_settings() -> None:
-    assert Settings(claim_ttl_minutes=5, lean=True).preferences(answer_tokens_max=9) == Preferences(True, 5, 9)
-    assert Settings().preferences() == Preferences()
+    assert Settings(claim_ttl_minutes=5, lean=True).preferences(OPERATION_NAMES, answer_tokens_max=9) == Preferences(
+        True, 5, 9
+    )
+    assert Settings().preferences(OPERATION_NAMES) == Preferences()
 
 
 def test_pipelines_of_the_file_are_kept_with_the_projects_that_are_made(tmp_path: Path) -> None:
     written("pipelines:\n  task: [NEW, ACTIVE, CLOSED]\n")
     found = settings()
     db = str(tmp_path / "plan.db")
-    with Session(open_store(db, schema), local_actor("ada"), preferences=found.preferences()) as plan:
+    with Session(open_store(db, schema), local_actor("ada"), preferences=found.preferences(OPERATION_NAMES)) as plan:
         plan.call("project.create", name="atlas")
 
     with groundplan.open(db, actor="ben") as plan:

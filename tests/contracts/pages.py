@@ -17,10 +17,10 @@ from groundplan.kernel.store import tables
 from groundplan.kernel.wording import alternatives
 from groundplan.purpose.formats.document import native_json
 from groundplan.purpose.formats.table import FORMATS
-from groundplan.surfaces.cli.failures import LOG_VARIABLE
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
 from groundplan.surfaces.cli.program import WRITTEN, application
+from groundplan.surfaces.unexpected import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS
@@ -44,7 +44,7 @@ def reference_pages() -> dict[str, str]:
 
 def _index() -> str:
     rows = [
-        (f"[`{operation.name}`]({_place(name, operation.name)})", operation.summary, who_may(operation))
+        (f"[`{operation.name}`]({_place(name, operation.name)})", operation.summary, who_may(operation.permission))
         for name, operations in by_page().items()
         for operation in operations
     ]
@@ -99,7 +99,7 @@ def _needed_by(permission: Permission) -> str:
     return ", ".join(
         f"`{one.name}`"
         for one in OPERATIONS
-        if permission in (one.permission, *(other.permission for other in one.variants))
+        if permission in (one.permission, one.without_project, *(other.permission for other in one.variants))
     )
 
 

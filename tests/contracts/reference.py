@@ -21,7 +21,7 @@ from groundplan.context.schemas import (
     PcivSourceV1,
     Suggestion,
 )
-from groundplan.kernel.access import GRANTS, Role
+from groundplan.kernel.access import GRANTS, Permission, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
@@ -172,7 +172,9 @@ def _operation(operation: AnyOperation) -> str:
 
 
 def _facts(operation: AnyOperation) -> str:
-    facts = [f"- Needs `{operation.permission}`: {who_may(operation)}."]
+    facts = [f"- Needs `{operation.permission}`: {who_may(operation.permission)}."]
+    if alone := operation.without_project:
+        facts.append(f"- Without a project: needs `{alone}`: {who_may(alone)}.")
     effect = EFFECTS[operation.effect]
     if operation.idempotent:
         effect += "; the same call again changes nothing more"
@@ -180,9 +182,8 @@ def _facts(operation: AnyOperation) -> str:
     if operation.effect is not Effect.READ and operation.project is not None:
         facts.append(f"- Archived projects: {'allowed' if operation.on_archived else 'refused'}.")
     for other in operation.variants:
-        facts.append(
-            f"- May become {_named(other)}, {EFFECTS[other.effect]}; needs `{other.permission}`: {who_may(other)}."
-        )
+        needed = f"needs `{other.permission}`: {who_may(other.permission)}"
+        facts.append(f"- May become {_named(other)}, {EFFECTS[other.effect]}; {needed}.")
     return "\n".join(facts)
 
 
@@ -191,11 +192,11 @@ def _named(operation: AnyOperation) -> str:
     return f"[{called}](#{operation.name.replace('.', '')})" if operation.name in OPERATIONS else called
 
 
-def who_may(operation: AnyOperation) -> str:
-    """Whose role carries the permission, in words."""
-    if operation.permission not in GRANTS:
+def who_may(permission: Permission) -> str:
+    """Say whose role carries a permission."""
+    if permission not in GRANTS:
         return "every member of the organization"
-    return ", ".join(role.value for role in Role if role in GRANTS[operation.permission])
+    return ", ".join(role.value for role in Role if role in GRANTS[permission])
 
 
 # --- What goes in, what comes out -----------------------------------------------------------------------------------
@@ -239,6 +240,7 @@ def type_in_words(schema: Mapping[str, Any]) -> str:
 
 def _outputs(operation: AnyOperation) -> str:
     tables = [_answer("Answer", operation.output)]
+    tables += [_answer("Answer without a project", other) for other in operation.other_outputs]
     for other in operation.variants:
         if other.output != operation.output:
             tables.append(_answer(f"Answer of `{other.name}`", other.output))
@@ -276,7 +278,8 @@ def _slice(shape: Any) -> str:
 
 def _shapes(operations: Iterable[AnyOperation]) -> Iterator[str]:
     """The shapes that the answers of a page refer to, and those that these refer to."""
-    answers = [one.output for operation in operations for one in (operation, *operation.variants)]
+    every = [one for operation in operations for one in (operation, *operation.variants)]
+    answers = [output for one in every for output in (one.output, *one.other_outputs)]
     text = json.dumps([_told(shape) for shape in answers])
     for name, shape in SHAPES.items():
         if f'"title": "{name}"' in text:

@@ -79,6 +79,7 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         "on_archived": operation.on_archived,
         "input": json_schema(operation.input),
         "output": output_schema(operation.output),
+        **({"other_outputs": list(map(output_schema, operation.other_outputs))} if operation.other_outputs else {}),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
         "commands": [_command(command) for command in operation.commands],
     }

@@ -67,7 +67,9 @@ class Stub:
         hints = get_type_hints(operation.input)
         parameters = [self._parameter(one, hints[one.name]) for one in fields(operation.input)]
         taken = "".join(f"        {one},\n" for one in parameters)
-        answer = reduce(or_, (one.output for one in (operation, *operation.becomes)))
+        answer = reduce(
+            or_, (kind for one in (operation, *operation.variants) for kind in (one.output, *one.other_outputs))
+        )
         verb = python_name(operation.name.partition(".")[2])
         taken = f"\n        self,\n        *,\n{taken}    " if taken else "self"
         return f'    def {verb}({taken}) -> {self._answer(answer)}:\n        """{operation.summary}"""\n'

@@ -15,8 +15,9 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.postgres import PostgresTransaction
 from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.sqlite import SqliteTransaction
-from groundplan.kernel.store.transaction import Row, Transaction
+from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge import patterns, revision
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.pattern import parse

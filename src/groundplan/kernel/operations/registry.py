@@ -78,6 +78,7 @@ class Operation(Generic[In, Out]):
     project: Callable[[Transaction, In], str | None] | None = None
     # The permission that a request without a project needs in the organization; None where it must name one.
     without_project: Permission | None = None
+    other_outputs: tuple[type, ...] = ()  # what some requests are answered with instead of `output`
     on_archived: bool = False  # whether it may change a project that is archived
     idempotent: bool = False  # the same call again changes nothing more
     # Operations with the same input that need another permission or have another effect, and the function that picks
