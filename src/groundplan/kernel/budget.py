@@ -201,18 +201,17 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
 
 
 def _cut(answer: Any, paths: Iterable[str], budget: Budget) -> None:
-    lists = [place for path in paths for place in _places(answer, answer, path, "") if place.value]
-    rows = {place: place.value for place in lists}
-    for place in lists:
+    lists = [(place, place.value) for path in paths for place in _places(answer, answer, path, "") if place.value]
+    for place, _ in lists:
         setattr(place.holder, place.field, [])
-    notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place in lists)
+    notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
     room = Budget(budget.free_chars - size(answer) - notes_chars)
-    shortest_first = sorted(lists, key=lambda place: size(rows[place]))
-    for index, place in enumerate(shortest_first):
-        kept = room.share(1, of=len(lists) - index).take_rows(rows[place])
+    shortest_first = sorted(lists, key=lambda one: size(one[1]))
+    for index, (place, rows) in enumerate(shortest_first):
+        kept = room.share(1, of=len(lists) - index).take_rows(rows)
         setattr(place.holder, place.field, kept)
-        if len(kept) < len(rows[place]):
-            place.note(len(rows[place]) - len(kept))
+        if len(kept) < len(rows):
+            place.note(len(rows) - len(kept))
 
 
 def _places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:

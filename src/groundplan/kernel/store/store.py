@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.attempts import TryAgain, repeated
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
 from groundplan.kernel.store.once import Once, earlier_answer, keep_answer
@@ -38,7 +39,8 @@ class ProjectArchived(Conflict):
 
     def __init__(self, project: Project) -> None:
         super().__init__(
-            f"project {project.name!r} is archived; restore it first (groundplan project restore)",
+            f"project {project.name!r} is archived",
+            next_steps=NextStep("project.restore", "brings it back", {"project": project.name}),
             project=project.id,
         )
 
