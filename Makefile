@@ -24,6 +24,10 @@ endif
 ifeq ($(UV_CACHE_DIR)$(shell test -w "$$HOME" && echo writable),)
 export UV_CACHE_DIR := $(CURDIR)/build/uv-cache
 endif
+# Compiled modules are kept in one place, also where the machine is told to keep none: most tests that start the program
+# would else spend most of their time on compiling it.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX ?= $(CURDIR)/build/pycache
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command 'make lock'
 

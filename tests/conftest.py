@@ -13,6 +13,9 @@ from groundplan.kernel.store.store import Store
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, start_server
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own inside
+MEMORY_BYTES_MIN = 1 << 30
+ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp goes before it
 ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # what asks for one of them has nothing to do without a server
 
 _SERVER = pytest.StashKey[Server]()
@@ -23,10 +26,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if has_room(MEMORY):
+        os.environ.setdefault(ROOT_OF_FILES, str(MEMORY))
     # One server for all workers: the controller starts it, and the workers are told where it is.
     if config.getoption("--store") != "sqlite":
         given = getattr(config, "workerinput", {}).get("postgres")
         config.stash[_SERVER] = attach(given) if given else start_server()
+
+
+def has_room(folder: Path) -> bool:
+    """Whether tests can have their files there. On a disk SQLite waits for it at each commit, as it should."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    found = os.statvfs(folder)
+    runs_programs = not found.f_flag & os.ST_NOEXEC  # some tests make one
+    return runs_programs and found.f_bavail * found.f_frsize >= MEMORY_BYTES_MIN
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,7 +9,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import cast
 
 import psycopg
 import pytest
@@ -42,12 +41,16 @@ UNFENCED = {
 CATALOG = re.compile(r"sqlite_schema|pg_[a-z]+")
 
 
-def query_id(value: object) -> str:
-    return value.name if isinstance(value, Query) else "/".join(cast(Path, value).relative_to(PACKAGE).parts)
+def folder_id(folder: Path) -> str:
+    return "/".join(folder.relative_to(PACKAGE).parts)
 
 
-QUERIES = [(folder, query) for folder in FOLDERS for query in load_queries(str(folder / "any.py"))]
-every_query = pytest.mark.parametrize(("folder", "query"), QUERIES, ids=query_id)
+# Looked at in loops: to collect a test for each of them takes longer than to run it.
+QUERIES = [
+    (f"{folder_id(folder)}: {query.name}", folder, query)
+    for folder in FOLDERS
+    for query in load_queries(str(folder / "any.py"))
+]
 
 
 def spellings(query: Query) -> set[str]:
@@ -71,18 +74,20 @@ def unfenced(text: str) -> list[str]:
     return asked[fences:]
 
 
-@every_query
-def test_a_query_asks_only_tables_of_its_own_slice(folder: Path, query: Query) -> None:
-    owner = folder.relative_to(PACKAGE).parts[0]
-    tables = importlib.import_module(f"groundplan.{owner}.tables")
-    own = {table.name for table in tables.TABLES} | set(getattr(tables, "INDEXES", ()))
-    asked = {table for text in spellings(query) for table in tables_in(text)}
-    assert {table for table in asked - own if owner != "kernel" or not CATALOG.fullmatch(table)} == set()
+def test_a_query_asks_only_tables_of_its_own_slice(subtests: pytest.Subtests) -> None:
+    for name, folder, query in QUERIES:
+        with subtests.test(name):
+            owner = folder.relative_to(PACKAGE).parts[0]
+            tables = importlib.import_module(f"groundplan.{owner}.tables")
+            own = {table.name for table in tables.TABLES} | set(getattr(tables, "INDEXES", ()))
+            asked = {table for text in spellings(query) for table in tables_in(text)}
+            assert {table for table in asked - own if owner != "kernel" or not CATALOG.fullmatch(table)} == set()
 
 
-@every_query
-def test_a_query_names_its_tenant_for_every_table_it_touches(folder: Path, query: Query) -> None:
-    assert {text: missing for text in spellings(query) if (missing := unfenced(text))} == {}
+def test_a_query_names_its_tenant_for_every_table_it_touches(subtests: pytest.Subtests) -> None:
+    for name, _, query in QUERIES:
+        with subtests.test(name):
+            assert {text: missing for text in spellings(query) if (missing := unfenced(text))} == {}
 
 
 def test_a_forgotten_tenant_is_noticed() -> None:
@@ -95,11 +100,12 @@ def test_a_forgotten_tenant_is_noticed() -> None:
     assert unfenced("INSERT INTO events (tenant_id) SELECT :tenant_id FROM projects") == ["projects"]
 
 
-@every_query
-def test_a_query_says_in_a_sentence_what_it_is_for(folder: Path, query: Query) -> None:
-    text = (folder / "queries.sql").read_text(encoding="utf-8")
-    about = text.partition(f"-- name: {query.name}\n")[2].partition("\n")[0]
-    assert re.fullmatch(r"-- [A-Z].+", about), f"the line below the name of {query.name} says what it is for"
+def test_a_query_says_in_a_sentence_what_it_is_for(subtests: pytest.Subtests) -> None:
+    for name, folder, query in QUERIES:
+        with subtests.test(name):
+            text = (folder / "queries.sql").read_text(encoding="utf-8")
+            about = text.partition(f"-- name: {query.name}\n")[2].partition("\n")[0]
+            assert re.fullmatch(r"-- [A-Z].+", about), "the line below the name says what it is for"
 
 
 def test_an_override_for_postgres_says_why_it_differs() -> None:
@@ -108,7 +114,7 @@ def test_an_override_for_postgres_says_why_it_differs() -> None:
             assert "\n-- Differs from SQLite" in text, f"{path.parent.name}: {text.partition(chr(10))[0]}"
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=query_id)
+@pytest.mark.parametrize("folder", FOLDERS, ids=folder_id)
 def test_every_query_is_used_and_every_query_used_is_there(folder: Path) -> None:
     used = set()
     for path in folder.glob("*.py"):
@@ -125,11 +131,11 @@ def test_every_query_is_used_and_every_query_used_is_there(folder: Path) -> None
 def test_every_query_can_be_prepared(engine: Engine) -> None:
     refused = {}
     with preparing(engine) as prepare:
-        for folder, query in QUERIES:
+        for name, _, query in QUERIES:
             try:
                 prepare(query)
             except engine.refusals as error:
-                refused[f"{query_id(folder)}: {query.name}"] = str(error)
+                refused[name] = str(error)
     assert not refused
 
 
@@ -195,10 +201,7 @@ def read_in_full(connection: sqlite3.Connection, text: str, parameters: frozense
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_a_query_seeks_and_never_reads_what_it_does_not_need(engine: SqliteEngine) -> None:
     with contextlib.closing(sqlite3.connect(engine.path)) as connection:
-        found = {
-            f"{query_id(folder)}: {query.name}": read_in_full(connection, query.sqlite, query.parameters)
-            for folder, query in QUERIES
-        }
+        found = {name: read_in_full(connection, query.sqlite, query.parameters) for name, _, query in QUERIES}
         slow = {name: steps for name, steps in found.items() if steps}
         assert slow.keys() == READ_ALL.keys(), {name: slow.get(name) for name in slow.keys() ^ READ_ALL.keys()}
         either = "SELECT 1 FROM projects WHERE tenant_id = 'local' AND (id = 'x' OR name = 'x')"

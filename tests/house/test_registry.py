@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import Effect
 from groundplan.surfaces.cli.program import WRITTEN
 from tests.contracts.arguments import arguments
 from tests.contracts.reference import argument_in_words, named_refusals
@@ -19,62 +18,67 @@ from tests.contracts.write import REFERENCE
 
 SUMMARY_CHARS_MAX = 100
 
-AnyOperation = Operation[Any, Any]
-every_operation = pytest.mark.parametrize("operation", list(OPERATIONS), ids=lambda operation: operation.name)
+
+def test_an_operation_has_a_name_and_one_short_sentence(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            assert re.fullmatch(r"[a-z]+(\.[a-z_]+)+", operation.name)
+            assert re.fullmatch(r"[A-Z][^\n]*\.", operation.summary)
+            assert len(operation.summary) <= SUMMARY_CHARS_MAX
 
 
-@every_operation
-def test_an_operation_has_a_name_and_one_short_sentence(operation: AnyOperation) -> None:
-    assert re.fullmatch(r"[a-z]+(\.[a-z_]+)+", operation.name)
-    assert re.fullmatch(r"[A-Z][^\n]*\.", operation.summary)
-    assert len(operation.summary) <= SUMMARY_CHARS_MAX
+def test_an_operation_needs_a_permission_of_the_place_it_works_on(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            expected = ORGANIZATION_GRANTS if operation.project is None else GRANTS.keys()
+            assert operation.permission in expected
 
 
-@every_operation
-def test_an_operation_needs_a_permission_of_the_place_it_works_on(operation: AnyOperation) -> None:
-    expected = ORGANIZATION_GRANTS if operation.project is None else GRANTS.keys()
-    assert operation.permission in expected
-
-
-@every_operation
-def test_an_operation_stands_in_the_reference_with_an_example(operation: AnyOperation) -> None:
+def test_an_operation_stands_in_the_reference_with_an_example(subtests: pytest.Subtests) -> None:
     pages = [path.read_text(encoding="utf-8") for path in REFERENCE.glob("*.md")]
-    assert sum(f"\n## {operation.name}\n" in page for page in pages) == 1, "run `make contracts`"
-    assert operation.name in EXAMPLES, "add one to tests/contracts/words.py"
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            assert sum(f"\n## {operation.name}\n" in page for page in pages) == 1, "run `make contracts`"
+            assert operation.name in EXAMPLES, "add one to tests/contracts/words.py"
 
 
-@every_operation
-def test_every_argument_is_explained(operation: AnyOperation) -> None:
-    for one in arguments(operation.input):
-        assert argument_in_words(operation, one.path).endswith(".")
+def test_every_argument_is_explained(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            for one in arguments(operation.input):
+                assert argument_in_words(operation, one.path).endswith(".")
 
 
-@every_operation
-def test_an_argument_that_nobody_knows_is_refused(operation: AnyOperation) -> None:
-    assert operation.input.__struct_config__.forbid_unknown_fields
+def test_an_argument_that_nobody_knows_is_refused(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            assert operation.input.__struct_config__.forbid_unknown_fields
 
 
-@every_operation
-def test_every_change_can_be_sent_twice_without_a_second_effect(operation: AnyOperation) -> None:
-    takes_op_id = "op_id" in operation.input.__struct_fields__
-    assert takes_op_id == any(one.effect is not Effect.READ for one in (operation, *operation.variants))
+def test_every_change_can_be_sent_twice_without_a_second_effect(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            takes_op_id = "op_id" in operation.input.__struct_fields__
+            assert takes_op_id == any(one.effect is not Effect.READ for one in (operation, *operation.variants))
 
 
-@every_operation
-def test_what_an_operation_may_become_takes_the_same_request(operation: AnyOperation) -> None:
-    assert all(other.input is operation.input for other in operation.variants)
-    assert bool(operation.variants) == (
-        operation.choose_variant is not None or operation.when_project_missing is not None
-    )
-    for one in (operation, *operation.variants):
-        assert one.when_project_missing is None or (
-            one.project is not None and one.when_project_missing in operation.variants
-        )
+def test_what_an_operation_may_become_takes_the_same_request(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            assert all(other.input is operation.input for other in operation.variants)
+            assert bool(operation.variants) == (
+                operation.choose_variant is not None or operation.when_project_missing is not None
+            )
+            for one in (operation, *operation.variants):
+                assert one.when_project_missing is None or (
+                    one.project is not None and one.when_project_missing in operation.variants
+                )
 
 
-@every_operation
-def test_the_refusals_an_operation_names_exist(operation: AnyOperation) -> None:
-    assert {name for name, _ in named_refusals(operation)} <= error_classes().keys()
+def test_the_refusals_an_operation_names_exist(subtests: pytest.Subtests) -> None:
+    for operation in OPERATIONS:
+        with subtests.test(operation.name):
+            assert {name for name, _ in named_refusals(operation)} <= error_classes().keys()
 
 
 def test_no_two_operations_are_reached_the_same_way() -> None:
