@@ -9,7 +9,8 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
+from datetime import datetime
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, LiteralString, Self
 
@@ -19,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from groundplan.catalog import schema
 from groundplan.kernel.actors import Access, Actor, Kind, local_actor
-from groundplan.kernel.clock import Clock
+from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres import PostgresStore
 from groundplan.kernel.store.postgres_setup import set_up
@@ -65,12 +66,20 @@ class Engine(ABC):
     """What the tests need of an engine; they say the same thing to both."""
 
     dialect: Dialect
-    store: Store
+
+    @property
+    @abstractmethod
+    def store(self) -> Store:
+        """The store as the product opens it."""
 
     @property
     @abstractmethod
     def db(self) -> str:
         """What a user gives to `--db`."""
+
+    @abstractmethod
+    def store_with_clock(self, clock: Clock) -> Store:
+        """The product's store by a clock of the test's own."""
 
     @abstractmethod
     def another_store(self, *, clock: Clock | None = None) -> Store:
@@ -140,11 +149,17 @@ class SqliteEngine(Engine):
         self.path = path
         shutil.copy(_migrated_file(), path)
         self._stores: list[Store] = []
-        self.store = self.another_store()
 
     @property
     def db(self) -> str:
         return str(self.path)
+
+    @cached_property
+    def store(self) -> Store:  # not at once: many tests use only one with a clock of their own
+        return self.another_store()
+
+    def store_with_clock(self, clock: Clock) -> Store:
+        return self.another_store(clock=clock)
 
     def another_store(self, *, clock: Clock | None = None) -> SqliteStore:
         store = SqliteStore(self.path, schema, clock=clock) if clock else SqliteStore(self.path, schema)
@@ -152,6 +167,8 @@ class SqliteEngine(Engine):
         return store
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
+        if all(statement.startswith("SELECT ") for statement in statements):
+            return [self._reader.execute(statement).fetchall() for statement in statements][-1]
         with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = OFF")  # the file need not outlive the machine
@@ -191,9 +208,16 @@ class SqliteEngine(Engine):
 
         self.as_owner(*statements(tables), *sqlite_guards(declared))
 
+    @cached_property
+    def _reader(self) -> sqlite3.Connection:
+        """A connection that stays: to make one, SQLite reads the whole schema, which takes 3 ms."""
+        return sqlite3.connect(self.path, isolation_level=None)
+
     def close(self) -> None:
         for store in self._stores:
             store.close()
+        if "_reader" in self.__dict__:
+            self._reader.close()
 
 
 @cache
@@ -221,7 +245,7 @@ class PostgresEngine(Engine):
         self._stores: list[Store] = []
         self._altered = False
         self._kept: psycopg.Connection | None = None  # for what is done around every test
-        self.store = PostgresStore(self.app_url)
+        self._clock = _SettableClock()
 
     @classmethod
     @contextlib.contextmanager
@@ -249,6 +273,20 @@ class PostgresEngine(Engine):
     @property
     def db(self) -> str:
         return self.app_url
+
+    # The stores of all tests: to connect, to check itself and to have a pool takes longer than most tests.
+
+    @cached_property
+    def store(self) -> Store:
+        return PostgresStore(self.app_url)
+
+    @cached_property
+    def _clocked_store(self) -> Store:
+        return PostgresStore(self.app_url, clock=self._clock)
+
+    def store_with_clock(self, clock: Clock) -> Store:
+        self._clock.shown = clock
+        return self._clocked_store
 
     def another_store(self, *, clock: Clock | None = None) -> PostgresStore:
         store = PostgresStore(self.app_url, clock=clock)
@@ -320,13 +358,21 @@ class PostgresEngine(Engine):
             self._leave()
             self._drop(self._name)
             self._copy(self._image, self._name)
-            self.store = PostgresStore(self.app_url)
         else:
             self._empty()
+        for store in self._shared():
+            store.memory.clear()
+
+    def _shared(self) -> list[Store]:
+        """The stores of all tests, as far as some test has used them."""
+        return [self.__dict__[name] for name in ("store", "_clocked_store") if name in self.__dict__]
 
     def _leave(self) -> None:
         """Close what was connected to the database."""
-        self.store.close()
+        for store in self._shared():
+            store.close()
+        self.__dict__.pop("store", None)
+        self.__dict__.pop("_clocked_store", None)
         if self._kept is not None:
             self._kept.close()
 
@@ -365,6 +411,16 @@ class PostgresEngine(Engine):
 
     def _drop(self, name: str) -> None:
         self._maintenance.execute(psql.SQL("DROP DATABASE {} WITH (FORCE)").format(psql.Identifier(name)))
+
+
+class _SettableClock:
+    """A clock that shows what another one does, so that a store can stay while each test has a clock of its own."""
+
+    def __init__(self) -> None:
+        self.shown: Clock = system_clock
+
+    def __call__(self) -> datetime:
+        return self.shown()
 
 
 def _is_ddl(statement: str) -> bool:

@@ -20,6 +20,6 @@ def clock() -> Hands:
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Facts:
     """Ada, a person, with an empty draft of her scope atlas; the clock stands until the test moves it."""
-    facts = Facts(Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON)))
+    facts = Facts(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
     facts.draft()
     return facts

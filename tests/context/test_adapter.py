@@ -62,7 +62,7 @@ def clock() -> Hands:
 @pytest.fixture
 def ada(engine: Engine, clock: Hands) -> Session:
     """Ada, a person, at a store whose clock the test moves."""
-    return Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))
+    return Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
 
 
 def test_every_name_of_the_contract_is_there_and_explained() -> None:

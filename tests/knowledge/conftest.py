@@ -23,7 +23,7 @@ def clock() -> Hands:
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    session = Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))
+    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
     yield Knowledge(session).open()
     compare_with_the_facts(engine)
 

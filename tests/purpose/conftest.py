@@ -20,7 +20,7 @@ def clock() -> Hands:
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Purpose:
     """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
-    purpose = Purpose(Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON)))
+    purpose = Purpose(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
     purpose.session.call("project.create", name="atlas")
     purpose.draft()
     return purpose

@@ -22,7 +22,7 @@ def clock() -> Hands:
 @pytest.fixture
 def work(engine: Engine, clock: Hands) -> Iterator[Work]:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    session = Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))
+    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
     desk = Work(session)
     desk.open(goal="a map of everything")
     yield desk

@@ -85,8 +85,9 @@ def recomputed(engine: Engine) -> Kept:
     children = Counter((row.project, row.parent_n) for row in rows.values() if not row.resolved and row.parent_n)
     waiting = {key for key, row in rows.items() if open_deps[key] or row.held_reason is not None}
     kept: Kept = {}
+    all_above: dict[Key, list[Key]] = {}
     for key, row in rows.items():
-        above = _above(rows, key)
+        above = _above(rows, key, all_above)
         held = sum(one in waiting and (row.project in inheriting or rows[one].kind == "feature") for one in above)
         is_blocked = not row.resolved and (key in waiting or held > 0)
         begun_or_new = row.status in (None, "ACTIVE")
@@ -127,10 +128,15 @@ def _tasks(rows: list[Row]) -> dict[str, int]:
     }
 
 
-def _above(rows: dict[Key, Row], key: Key) -> list[Key]:
-    above: list[Key] = []
-    while (parent_n := rows[key].parent_n) is not None:
+def _above(rows: dict[Key, Row], key: Key, known: dict[Key, list[Key]]) -> list[Key]:
+    """The nodes above one, the nearest first; those of its parent are looked up where they are known already."""
+    below: list[Key] = []
+    while key not in known and (parent_n := rows[key].parent_n) is not None:
+        below.append(key)
         key = (key[0], parent_n)
-        assert key not in above, "a node lies below itself"
-        above.append(key)
+        assert len(below) < len(rows), "a node lies below itself"
+    above = known.setdefault(key, [])
+    for lower in reversed(below):
+        above = known[lower] = [key, *above]
+        key = lower
     return above

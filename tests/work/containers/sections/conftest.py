@@ -14,7 +14,7 @@ from tests.work.desk import Hands
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Sections:
     """Ada, a person, at her project atlas with the tasks walk and draw and the feature coast; the clock stands."""
-    session = Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))
+    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
     return Sections(engine, session).open()
 
 

@@ -14,7 +14,7 @@ from tests.work.desk import Hands
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Tags:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    return Tags(engine, Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON))).open()
+    return Tags(engine, Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))).open()
 
 
 @pytest.fixture

@@ -14,4 +14,4 @@ from tests.work.desk import Hands
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Templates:
     """Ada, a person, in an organization without any template of its own; the clock stands until the test moves it."""
-    return Templates(Session(engine.another_store(clock=clock), local_actor("ada", kind=Kind.PERSON)))
+    return Templates(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
