@@ -9,6 +9,7 @@
 PYTHON ?= python3
 TEST_PROCESSES ?= 2
 ARGS ?=
+TEETH ?= today
 STEPS ?= 100000
 
 BIN := .venv/bin
@@ -45,20 +46,20 @@ run: $(READY) ## Show a filled project: groundplan demo
 	@$(BIN)/groundplan demo $(ARGS)
 
 test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --teeth $(TEETH) $(ARGS)
 
 test-fast: $(READY) ## Run the tests on SQLite only
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --store sqlite $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --teeth $(TEETH) --store sqlite $(ARGS)
 
 # A proof takes longer than the time after which a test is taken to hang.
-proof: $(READY) ## Let the state machines run for long, with new seeds (STEPS=... of each)
+proof: $(READY) ## Run all sabotage tests, and the state machines for long, with new seeds (STEPS=... of each)
 	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) -o faulthandler_timeout=0 $(ARGS) \
 		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
 		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
 		tests/machines/test_context_machine.py tests/context/test_round_trip.py tests/races/test_context_races.py \
 		tests/machines/test_purpose_machine.py tests/machines/test_purpose_files_machine.py \
 		tests/purpose/test_cloning.py tests/races/test_purpose_races.py \
-		tests/knowledge/paths/test_against_reference.py
+		tests/knowledge/paths/test_against_reference.py tests/machines/test_*_teeth.py
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	$(BIN)/ruff check

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.store.store import Store
+from tests import teeth
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, start_server
 
@@ -23,9 +24,11 @@ _SERVER = pytest.StashKey[Server]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--store", choices=["sqlite", "postgres", "both"], default="both", help="which engines to test on")
+    parser.addoption("--teeth", default=teeth.ALL, help="which sabotage tests to run: all, today's part, or 1/5 to 5/5")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.option.teeth = teeth.part(config.option.teeth)  # before the workers are told: the day may end meanwhile
     if has_room(MEMORY):
         os.environ.setdefault(ROOT_OF_FILES, str(MEMORY))
     # One server for all workers: the controller starts it, and the workers are told where it is.
@@ -56,17 +59,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     only = config.getoption("--store")
-    if only == "both":
-        return
-    other = "postgres" if only == "sqlite" else "sqlite"
+    other = {"sqlite": "postgres", "postgres": "sqlite"}.get(only)
 
     def is_of_other(item: pytest.Item) -> bool:
         callspec = getattr(item, "callspec", None)
         asks_for_server = other == "postgres" and not ON_POSTGRES.isdisjoint(getattr(item, "fixturenames", ()))
         return asks_for_server or (callspec is not None and callspec.params.get("engine") == other)
 
-    config.hook.pytest_deselected(items=[item for item in items if is_of_other(item)])
-    items[:] = [item for item in items if not is_of_other(item)]
+    left_out = teeth.not_in(config.option.teeth, items) | {item for item in items if other and is_of_other(item)}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.option.teeth != teeth.ALL:
+        terminalreporter.line(f"sabotage tests: part {config.option.teeth}; all of them run in `make proof`")
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,7 @@ SABOTAGE: dict[str, Sabotage] = {
 }
 
 
+@pytest.mark.teeth
 @pytest.mark.parametrize("sabotage", SABOTAGE)
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")

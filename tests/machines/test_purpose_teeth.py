@@ -155,6 +155,7 @@ MACHINES = {PurposeMachine: SABOTAGE, PurposeFilesMachine: OF_FILES}
 GUARDS = [pytest.param(machine, sabotage, id=sabotage) for machine, every in MACHINES.items() for sabotage in every]
 
 
+@pytest.mark.teeth
 @pytest.mark.parametrize(("machine", "sabotage"), GUARDS)
 def test_a_guard_that_is_switched_off_is_missed(
     machine: type[PurposeMachine], sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -49,6 +49,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.teeth
 @pytest.mark.parametrize("sabotage", SABOTAGE)
 def test_a_guard_that_is_switched_off_is_missed(sabotage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*SABOTAGE[sabotage])
