@@ -55,3 +55,15 @@ def test_the_modules_of_a_folder_share_its_statements(tmp_path: Path) -> None:
     written(tmp_path, "-- name: one\nSELECT 1;")
 
     assert load_queries(str(tmp_path / "a.py")).one is load_queries(str(tmp_path / "b.py")).one
+
+
+def test_a_list_of_columns_serves_every_form_in_its_folder_and_below(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    written(tmp_path, "-- columns: node\nname, rev\n\n-- name: add\nINSERT INTO t ({node}) VALUES ({node:values});")
+    below = written(tmp_path / "below", "-- name: change\nUPDATE t SET {node:set};\n\n-- name: all\nSELECT {n.node};")
+
+    above = load_queries(str(tmp_path / "module.py"))
+    assert above.columns == {"node": ("name", "rev")}
+    assert above.add.sqlite == "INSERT INTO t (name, rev) VALUES (:name, :rev)"
+    assert load_queries(below).change.sqlite == "UPDATE t SET name = :name, rev = :rev"
+    assert load_queries(below).all.sqlite == "SELECT n.name, n.rev"

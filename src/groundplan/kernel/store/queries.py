@@ -10,7 +10,7 @@ A parameter is written `:name` for both engines; here it becomes what each drive
     -- part: filters
     AND …
 
-Columns that several statements read or write are listed once:
+Columns that several statements read or write are listed once, for this folder and those below it:
 
     -- columns: node
     summary, resolved
@@ -65,10 +65,11 @@ class Query:
 
 
 class Queries:
-    """The statements of one slice, as attributes."""
+    """The statements of one slice, as attributes, and its lists of columns by name."""
 
-    def __init__(self, queries: dict[str, Query]) -> None:
+    def __init__(self, queries: dict[str, Query], columns: dict[str, tuple[str, ...]]) -> None:
         self._queries = queries
+        self.columns = columns
 
     def __getattr__(self, name: str) -> Query:
         try:
@@ -92,7 +93,10 @@ def load_queries(module_file: str) -> Queries:
 
 @cache  # by folder: the modules of one share its statements
 def _of_folder(folder: Path) -> Queries:
+    above = folder.parent
+    inherited = _of_folder(above).columns if (above / "queries.sql").exists() else {}
     shared = _parse(folder / "queries.sql")
+    shared = shared._replace(columns=inherited | shared.columns)
     special = folder / "queries.postgres.sql"
     overrides = _parse(special) if special.exists() else _File({}, {}, {})
     strangers = overrides.statements.keys() - shared.statements.keys()
@@ -101,7 +105,8 @@ def _of_folder(folder: Path) -> Queries:
     for_postgres = _File(
         shared.statements | overrides.statements, shared.parts | overrides.parts, shared.columns | overrides.columns
     )
-    return Queries({name: Query(name, shared.expand(name), for_postgres.expand(name)) for name in shared.statements})
+    statements = {name: Query(name, shared.expand(name), for_postgres.expand(name)) for name in shared.statements}
+    return Queries(statements, shared.columns)
 
 
 class _File(NamedTuple):
@@ -109,7 +114,7 @@ class _File(NamedTuple):
 
     statements: dict[str, str]
     parts: dict[str, str]
-    columns: dict[str, str]
+    columns: dict[str, tuple[str, ...]]
 
     def expand(self, name: str) -> str:
         """A statement with its parts and columns filled in."""
@@ -122,7 +127,7 @@ class _File(NamedTuple):
         alias, name, form = match.groups()
         if name in self.parts and alias is None and form is None:
             return self.parts[name]
-        columns = [column.strip() for column in self.columns[name].split(",")]
+        columns = self.columns[name]
         if form == "values":
             return ", ".join(f":{column}" for column in columns)
         if form == "set":
@@ -137,7 +142,8 @@ def _parse(path: Path) -> _File:
         if name in found[kind]:
             raise ValueError(f"{path} has two of the {kind} {name}")
         found[kind][name] = _statement(text)
-    return _File(found["name"], found["part"], found["columns"])
+    columns = {name: tuple(map(str.strip, text.split(","))) for name, text in found["columns"].items()}
+    return _File(found["name"], found["part"], columns)
 
 
 def _statement(text: str) -> str:
