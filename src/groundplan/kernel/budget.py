@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
 ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and the fields that tell what was left out
-LEFT_OUT_CHARS = 12  # `"":1234567,` beside the name of what is missing
+LEFT_OUT_CHARS = 14  # `"":1234567,` beside the name of what is missing, or `"left_out":{},` around them all
 
 _UNLIMITED = float("inf")
 
@@ -155,10 +155,10 @@ class Trimming(tuple[Drop | Cut, ...]):
         return super().__new__(cls, steps)
 
 
-def trim(answer: Any, budget: Budget) -> None:
-    """Leave parts of an answer out until it fits, as its class declares, and note them in `left_out`."""
-    steps: Trimming = getattr(type(answer), "trimming", Trimming())
-    for step in steps:
+def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
+    """Leave parts of an answer out until it fits, as its class or `steps` declare, and note them in `left_out`."""
+    declared: Trimming = getattr(type(answer), "trimming", Trimming())
+    for step in declared if steps is None else steps:
         excess = size(answer) - budget.free_chars
         if excess <= 0:
             return
@@ -180,6 +180,10 @@ class _Place(NamedTuple):
     def value(self) -> Any:
         return getattr(self.holder, self.field)
 
+    @property
+    def is_noted(self) -> bool:
+        return self.name in (cast(Any, self.notes).left_out or ())
+
     def note(self, count: int) -> None:
         noted = cast(Any, self.notes)
         before = noted.left_out or {}
@@ -191,9 +195,11 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
         value = place.value
         if value is UNSET or value is None or value in ("", [], {}):
             continue
-        setattr(place.holder, place.field, [] if _is_required(place) else UNSET)
+        is_required = _is_required(place)
+        setattr(place.holder, place.field, [] if is_required else UNSET)
+        excess -= size(value) + (0 if is_required else len(place.field) + 4)  # `"":,`
+        excess += 0 if place.is_noted else LEFT_OUT_CHARS + len(place.name)
         place.note(len(value) if isinstance(value, list | dict) else 1)
-        excess -= size(value) - LEFT_OUT_CHARS - len(place.name)
         if excess <= 0:
             excess = size(answer) - budget.free_chars  # exactly: each left_out takes room, too
             if excess <= 0:
@@ -201,10 +207,12 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
 
 
 def _cut(answer: Any, paths: Iterable[str], budget: Budget) -> None:
-    lists = [(place, place.value) for path in paths for place in _places(answer, answer, path, "") if place.value]
+    found = [place for path in paths for place in _places(answer, answer, path, "")]
+    lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
+    notes_chars += LEFT_OUT_CHARS * len({id(place.notes) for place, _ in lists})  # each row may have its own
     room = Budget(budget.free_chars - size(answer) - notes_chars)
     shortest_first = sorted(lists, key=lambda one: size(one[1]))
     for index, (place, rows) in enumerate(shortest_first):

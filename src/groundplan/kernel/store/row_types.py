@@ -52,7 +52,8 @@ def _stored_values(shape: type, field: str) -> dict[Any, Any] | None:
     for declaring in shape.__mro__:
         annotation = vars(declaring).get("__annotations__", {}).get(field)
         if annotation is not None:
-            name = str(annotation).removesuffix(" | None")
+            # A NamedTuple keeps an annotation that is a text as a ForwardRef.
+            name = str(getattr(annotation, "__forward_arg__", annotation)).removesuffix(" | None")
             known = getattr(sys.modules[declaring.__module__], name, None)
             if isinstance(known, type) and issubclass(known, Enum):
                 return {None: None, **{member.value: member for member in known}}
