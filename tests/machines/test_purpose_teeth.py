@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import Phase, settings
+from msgspec.structs import replace
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query, listed
@@ -97,7 +98,7 @@ def passed(*given: Any, **named: Any) -> Any:
 
 def forgetful(tx: Any, content: Any, version_id: str) -> None:
     """A copy in which the texts of nodes are lost."""
-    nodes = {key: node._replace(narrative=None) for key, node in content.nodes.items()}
+    nodes = {key: replace(node, narrative=None) for key, node in content.nodes.items()}
     clone(tx, content._replace(nodes=nodes), version_id)
 
 

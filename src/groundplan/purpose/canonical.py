@@ -35,7 +35,7 @@ def _plain(content: Content) -> dict[str, Any]:
 
 
 def _named(row: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = row._asdict()
+    fields: dict[str, Any] = msgspec.structs.asdict(row)
     del fields["id"]
     return fields
 

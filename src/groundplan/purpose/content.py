@@ -10,32 +10,12 @@ from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import content_hash, plain_number
-from groundplan.purpose.model import (
-    Assumption,
-    Confidence,
-    Content,
-    Direction,
-    Edge,
-    EdgeName,
-    EdgeType,
-    Indicator,
-    Node,
-    NodeType,
-    RiskLevel,
-    content_of,
-)
+from groundplan.purpose.model import Assumption, Content, Edge, EdgeName, EdgeType, Indicator, Node, content_of
 from groundplan.purpose.version import VersionRow
 
 sql = load_queries(__file__)
 
-_NODE_TYPES = {one.value: one for one in NodeType}
-_EDGE_TYPES = {one.value: one for one in EdgeType}
-# None stands for what is not said.
-_CONFIDENCES: dict[str | None, Confidence | None] = {None: None, **{one.value: one for one in Confidence}}
-_RISKS: dict[str | None, RiskLevel | None] = {None: None, **{one.value: one for one in RiskLevel}}
-_DIRECTIONS: dict[str | None, Direction | None] = {None: None, **{one.value: one for one in Direction}}
-
-_decoded = msgspec.json.Decoder().decode
+_decode_json = msgspec.json.Decoder().decode
 
 
 class ContentAltered(Conflict):
@@ -59,16 +39,25 @@ def read_content(tx: Transaction, version_id: str) -> Content:
     The database lets nothing refer out of its version. Should somebody have got round that, what refers to nothing
     is called by the row id it has, so that the gate can name it.
     """
-    nodes = [_node(row) for row in tx.all(sql.nodes_of_version, version_id=version_id)]
+    nodes = tx.all(sql.nodes_of_version, Node, version_id=version_id)
+    for node in nodes:
+        node.metadata = _decoded(node.metadata)
     keys = {node.id: node.key for node in nodes}
-    edges = [_edge(row, keys) for row in tx.all(sql.edges_of_version, version_id=version_id)]
+    edges = tx.all(sql.edges_of_version, Edge, version_id=version_id)
+    for edge in edges:
+        edge.source, edge.target = keys.get(edge.source, edge.source), keys.get(edge.target, edge.target)
     names = {edge.id: edge.name for edge in edges}
-    assumptions = [
-        *(_on_node(row, keys) for row in tx.all(sql.assumptions_of_version, version_id=version_id)),
-        *(_on_edge(row, names) for row in tx.all(sql.edge_assumptions_of_version, version_id=version_id)),
-    ]
-    indicators = [_indicator(row, keys) for row in tx.all(sql.indicators_of_version, version_id=version_id)]
-    return content_of(nodes, edges, assumptions, indicators)
+    on_nodes = tx.all(sql.assumptions_of_version, Assumption, version_id=version_id)
+    for one in on_nodes:
+        one.node = keys.get(str(one.node), one.node)
+    on_edges = tx.all(sql.edge_assumptions_of_version, Assumption, version_id=version_id)
+    for one in on_edges:
+        one.edge = _edge_name(one.edge, names)
+    indicators = tx.all(sql.indicators_of_version, Indicator, version_id=version_id)
+    for indicator in indicators:
+        indicator.node = keys.get(indicator.node, indicator.node)
+        indicator.baseline, indicator.target = _plain(indicator.baseline), _plain(indicator.target)
+    return content_of(nodes, edges, on_nodes + on_edges, indicators)
 
 
 def checked_content(tx: Transaction, row: VersionRow) -> Content:
@@ -85,33 +74,14 @@ def checked_content(tx: Transaction, row: VersionRow) -> Content:
     return content
 
 
-def _node(row: tuple[Any, ...]) -> Node:
-    """A row of the queries about nodes."""
-    id_, key, node_type, title, description, narrative, owner, metadata = row
-    return Node(id_, key, _NODE_TYPES[node_type], title, description, narrative, owner, _decoded(metadata))
+def _decoded(stored: Any) -> Any:
+    """Return the metadata of a row, which is JSON there."""
+    return _decode_json(stored)
 
 
-def _edge(row: tuple[Any, ...], keys: dict[str, str]) -> Edge:
-    """A row of the queries about edges, of which the ends are known by key."""
-    id_, source_id, target_id, edge_type, mechanism, confidence = row
-    ends = keys.get(source_id, source_id), keys.get(target_id, target_id)
-    return Edge(id_, *ends, _EDGE_TYPES[edge_type], mechanism, _CONFIDENCES[confidence])
+def _edge_name(row_id: Any, names: dict[str, EdgeName]) -> EdgeName:
+    return names.get(row_id) or EdgeName(row_id, row_id, EdgeType.CONTRIBUTES_TO)
 
 
-def _on_node(row: tuple[Any, ...], keys: dict[str, str]) -> Assumption:
-    id_, key, node_id, text, risk, owner, review_by = row
-    return Assumption(id_, key, keys.get(node_id, node_id), None, text, _RISKS[risk], owner, review_by)
-
-
-def _on_edge(row: tuple[Any, ...], names: dict[str, EdgeName]) -> Assumption:
-    id_, key, edge_id, text, risk, owner, review_by = row
-    on = names.get(edge_id) or EdgeName(edge_id, edge_id, EdgeType.CONTRIBUTES_TO)
-    return Assumption(id_, key, None, on, text, _RISKS[risk], owner, review_by)
-
-
-def _indicator(row: tuple[Any, ...], keys: dict[str, str]) -> Indicator:
-    id_, key, node_id, name, unit, direction, baseline, verified, target, *others = row
-    numbers = [None if number is None else plain_number(number) for number in (baseline, target)]
-    is_verified = None if verified is None else bool(verified)
-    kind = keys.get(node_id, node_id), name, unit, _DIRECTIONS[direction]
-    return Indicator(id_, key, *kind, numbers[0], is_verified, numbers[1], *others)
+def _plain(number: float | None) -> float | None:
+    return None if number is None else plain_number(number)

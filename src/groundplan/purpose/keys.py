@@ -12,14 +12,13 @@ def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
     """The next keys of a sort."""
     if not count:
         return []
-    (last,) = tx.one(sql.take_keys, project_id=tx.project.id, prefix=prefix, count=count)
+    last = tx.scalar(sql.take_keys, project_id=tx.project.id, prefix=prefix, count=count)
     return [f"{prefix}{number}" for number in range(last - count + 1, last + 1)]
 
 
 def reach(tx: Transaction, prefix: str, number: int) -> None:
     """Count on at least from a number, which came from elsewhere, so that nobody is given its key."""
-    row = tx.one_or_none(sql.last_given, project_id=tx.project.id, prefix=prefix)
-    missing = number - (0 if row is None else int(row[0]))
+    missing = number - _last_given(tx, prefix)
     if missing > 0:
         tx.one(sql.take_keys, project_id=tx.project.id, prefix=prefix, count=missing)
 
@@ -29,10 +28,13 @@ _REVS = "REV"  # under which the highest revision of a draft that is gone is kep
 
 def last_discarded_rev(tx: Transaction) -> int:
     """The highest revision that a draft had which was discarded."""
-    row = tx.one_or_none(sql.last_given, project_id=tx.project.id, prefix=_REVS)
-    return 0 if row is None else int(row[0])
+    return _last_given(tx, _REVS)
 
 
 def remember_discarded_rev(tx: Transaction, rev: int) -> None:
     """A draft is gone, and its revision must not come again."""
     tx.one(sql.take_keys, project_id=tx.project.id, prefix=_REVS, count=rev - last_discarded_rev(tx))
+
+
+def _last_given(tx: Transaction, prefix: str) -> int:
+    return tx.scalar(sql.last_given, project_id=tx.project.id, prefix=prefix) or 0

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 
 class NodeType(StrEnum):
     """What a purpose node is."""
@@ -103,7 +105,7 @@ class EdgeName(NamedTuple):
         return f"{self.source}->{self.target}{suffix}"
 
 
-class Node(NamedTuple):
+class Node(Struct):
     """Something that is done, made, changed or reached."""
 
     id: str
@@ -113,10 +115,10 @@ class Node(NamedTuple):
     description: str | None = None
     narrative: str | None = None
     owner: str | None = None
-    metadata: dict[str, Any] = {}  # noqa: RUF012 - a tuple's default, never written to
+    metadata: dict[str, Any] = {}
 
 
-class Edge(NamedTuple):
+class Edge(Struct):
     """One thing leads to another."""
 
     id: str
@@ -136,7 +138,7 @@ class Edge(NamedTuple):
         return self.edge_type is not EdgeType.FEEDBACK
 
 
-class Assumption(NamedTuple):
+class Assumption(Struct):
     """What must hold for a node or an edge to hold: it has one of the two."""
 
     id: str
@@ -149,7 +151,7 @@ class Assumption(NamedTuple):
     review_by: str | None = None
 
 
-class Indicator(NamedTuple):
+class Indicator(Struct):
     """How one sees that a node comes about."""
 
     id: str

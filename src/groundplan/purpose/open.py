@@ -332,7 +332,7 @@ def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int,
 
 def _shown(row: Any, dropped: tuple[str, ...], shape: type[Shown], **given: Any) -> Shown:
     """A row as callers see it: the fields that its shape has, but for those that are left out."""
-    fields = {name: value for name, value in row._asdict().items() if name in shape.__struct_fields__}
+    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
     fields = {name: value for name, value in fields.items() if name not in dropped}
     return shape(**fields, **given)
 

@@ -40,8 +40,7 @@ def gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: st
         # What others would have said on another day, nobody can tell.
         outside = outside_now(tx, content) if as_of is None else Outside(row_security=_row_security(tx))
         return GateInputs(observed, outside, day_of(as_of or tx.now))
-    (kept,) = tx.one(sql.outside_kept, version_id=row.id)
-    outside = msgspec.json.decode(kept, type=Outside)
+    outside = msgspec.json.decode(tx.scalar(sql.outside_kept, version_id=row.id), type=Outside)
     known = Known(before_rev=row.published_rev) if as_of is None else Known(as_of=as_of)
     return GateInputs(observations_of(tx, content, known), outside, day_of(as_of or row.published_at))
 

@@ -2,7 +2,7 @@
 
 -- name: latest_measurements
 -- Differs from SQLite, which has no LATERAL: two subselects would be asked for each measurement instead of each key.
-SELECT m.rev, m.n, m.indicator_key, m.value, m.as_of, m.source, m.note, m.recorded_at, m.recorded_by
+SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN LATERAL (SELECT *
                        FROM toc_measurements AS l
@@ -17,7 +17,7 @@ SELECT m.rev, m.n, m.indicator_key, m.value, m.as_of, m.source, m.note, m.record
 
 -- name: latest_reviews
 -- Differs from SQLite in the same way.
-SELECT m.rev, m.n, m.assumption_key, m.status, m.reason, m.evidence, m.recorded_at, m.recorded_by
+SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN LATERAL (SELECT *
                        FROM toc_assumption_reviews AS l

@@ -1,9 +1,33 @@
 -- Versions, their content, and what was observed beside them.
 
+-- columns: node
+node_type, title, description, narrative, owner, metadata
+
+-- columns: edge
+edge_type, mechanism, confidence
+
+-- columns: assumption
+assumption_text, risk_level, owner, review_by
+
+-- columns: indicator
+name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+
+-- columns: measurement
+value, as_of, source, note
+
+-- columns: review
+status, reason, evidence
+
+-- columns: waiver
+code, refs, reason, owner, due
+
+-- columns: decision
+text, rationale, about, outcome
+
 -- name: versions
 -- All versions of a project, by number.
-SELECT id, version_number, status, label, source_number, profile, rev, content_hash, published_at, published_by,
-       published_rev, context_run_id
+SELECT id, version_number AS number, status, label, source_number AS source, profile, rev, content_hash, published_at,
+       published_by, published_rev, context_run_id AS context_run
   FROM toc_versions
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -26,35 +50,35 @@ SELECT outside
 
 -- name: nodes_of_version
 -- The nodes of a version.
-SELECT id, key, node_type, title, description, narrative, owner, metadata
+SELECT id, key, {node}
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: edges_of_version
 -- The edges of a version.
-SELECT id, source_node_id, target_node_id, edge_type, mechanism, confidence
+SELECT id, source_node_id AS source, target_node_id AS target, {edge}
   FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: assumptions_of_version
 -- The assumptions on nodes of a version.
-SELECT id, key, node_id, assumption_text, risk_level, owner, review_by
+SELECT id, key, node_id AS node, NULL AS edge, {assumption}
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: edge_assumptions_of_version
 -- The assumptions on edges of a version.
-SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by
+SELECT id, key, NULL AS node, edge_id AS edge, {assumption}
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: indicators_of_version
 -- The indicators of a version.
-SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+SELECT id, key, node_id AS node, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
@@ -71,31 +95,31 @@ SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, tar
 
 -- name: measurements
 -- What indicators showed, in the order of recording, from some place on.
-SELECT rev, n, indicator_key, value, as_of, source, note, recorded_at, recorded_by
+SELECT rev, n, indicator_key AS indicator, {measurement}, recorded_at, recorded_by
   FROM toc_measurements
 {recorded};
 
 -- name: reviews
 -- What reviews found, in the order of recording, from some place on.
-SELECT rev, n, assumption_key, status, reason, evidence, recorded_at, recorded_by
+SELECT rev, n, assumption_key AS assumption, {review}, recorded_at, recorded_by
   FROM toc_assumption_reviews
 {recorded};
 
 -- name: waivers
 -- What was waived, in the order of recording, from some place on.
-SELECT rev, n, code, refs, reason, owner, due, recorded_at, recorded_by
+SELECT rev, n, {waiver}, recorded_at, recorded_by
   FROM toc_waivers
 {recorded};
 
 -- name: decisions
 -- What was decided, in the order of recording, from some place on.
-SELECT rev, n, text, rationale, about, outcome, recorded_at, recorded_by
+SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
 {recorded};
 
 -- name: latest_measurements
 -- The newest measurement of each of some indicators: one seek for each, however many there are.
-SELECT m.rev, m.n, m.indicator_key, m.value, m.as_of, m.source, m.note, m.recorded_at, m.recorded_by
+SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN toc_measurements AS m
  WHERE m.tenant_id = :tenant_id
@@ -122,7 +146,7 @@ SELECT m.rev, m.n, m.indicator_key, m.value, m.as_of, m.source, m.note, m.record
 
 -- name: latest_reviews
 -- The latest review of each of some assumptions, by one seek for each.
-SELECT m.rev, m.n, m.assumption_key, m.status, m.reason, m.evidence, m.recorded_at, m.recorded_by
+SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN toc_assumption_reviews AS m
  WHERE m.tenant_id = :tenant_id
@@ -240,24 +264,21 @@ SELECT DISTINCT s.key, t.key, e.edge_type
 
 -- name: add_measurement
 -- What an indicator showed.
-INSERT INTO toc_measurements (tenant_id, project_id, rev, n, indicator_key, value, as_of, as_of_until, source, note,
-                              recorded_at, recorded_by)
-VALUES (:tenant_id, :project_id, :rev, :n, :indicator_key, :value, :as_of, :as_of_until, :source, :note,
-        :now, :actor_id);
+INSERT INTO toc_measurements (tenant_id, project_id, rev, n, indicator_key, as_of_until, {measurement}, recorded_at,
+                              recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :indicator_key, :as_of_until, {measurement:values}, :now, :actor_id);
 
 -- name: add_review
 -- What a look at an assumption found.
-INSERT INTO toc_assumption_reviews (tenant_id, project_id, rev, n, assumption_key, status, reason, evidence,
-                                    recorded_at, recorded_by)
-VALUES (:tenant_id, :project_id, :rev, :n, :assumption_key, :status, :reason, :evidence,
-        :now, :actor_id);
+INSERT INTO toc_assumption_reviews (tenant_id, project_id, rev, n, assumption_key, {review}, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, :assumption_key, {review:values}, :now, :actor_id);
 
 -- name: add_waiver
 -- A check that somebody answers for.
-INSERT INTO toc_waivers (tenant_id, project_id, rev, n, code, refs, reason, owner, due, recorded_at, recorded_by)
-VALUES (:tenant_id, :project_id, :rev, :n, :code, :refs, :reason, :owner, :due, :now, :actor_id);
+INSERT INTO toc_waivers (tenant_id, project_id, rev, n, {waiver}, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, {waiver:values}, :now, :actor_id);
 
 -- name: add_decision
 -- What was decided.
-INSERT INTO toc_decisions (tenant_id, project_id, rev, n, text, rationale, about, outcome, recorded_at, recorded_by)
-VALUES (:tenant_id, :project_id, :rev, :n, :text, :rationale, :about, :outcome, :now, :actor_id);
+INSERT INTO toc_decisions (tenant_id, project_id, rev, n, {decision}, recorded_at, recorded_by)
+VALUES (:tenant_id, :project_id, :rev, :n, {decision:values}, :now, :actor_id);

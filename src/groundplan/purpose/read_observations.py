@@ -6,6 +6,7 @@ indicator and the latest review of each assumption are sought by key, however ma
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +15,7 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import plain_number
 from groundplan.purpose.dates import until
-from groundplan.purpose.model import AssumptionStatus, Content
+from groundplan.purpose.model import Content
 from groundplan.purpose.observed import Decision, Measurement, Observations, Review, Waiver
 
 sql = load_queries(__file__)
@@ -22,9 +23,8 @@ sql = load_queries(__file__)
 Place = tuple[int, int]  # rev and n of what was read last
 
 BEGINNING: Place = (0, -1)
-_STATUSES = {status.value: status for status in AssumptionStatus}
 _ALWAYS = 2**53  # no revision comes after it, and nobody has as many rows
-_refs = msgspec.json.Decoder(list[str]).decode
+_decode_refs = msgspec.json.Decoder(list[str]).decode
 
 
 class Known(NamedTuple):
@@ -47,12 +47,9 @@ NOW = Known()
 
 def observations_of(tx: Transaction, content: Content, known: Known = NOW) -> Observations:
     """What was observed of a version: of each indicator and each assumption the latest, and everything else."""
-    cut = known.cut(tx)
-    measured = tx.all(sql.latest_measurements, **cut, keys=listed(content.indicators)) if content.indicators else []
-    reviewed = tx.all(sql.latest_reviews, **cut, keys=listed(content.assumptions)) if content.assumptions else []
     return Observations(
-        [_measurement(row) for row in measured],
-        [_review(row) for row in reviewed],
+        _latest_measurements(tx, known, content.indicators),
+        _latest_reviews(tx, known, content.assumptions),
         waivers(tx, known),
         decisions(tx, known),
     )
@@ -60,36 +57,40 @@ def observations_of(tx: Transaction, content: Content, known: Known = NOW) -> Ob
 
 def keys_observed(tx: Transaction, keys: list[str]) -> set[str]:
     """Of some keys, those under which something was measured or reviewed."""
-    if not keys:
-        return set()
-    cut = NOW.cut(tx)
-    measured = tx.all(sql.latest_measurements, **cut, keys=listed(keys))
-    reviewed = tx.all(sql.latest_reviews, **cut, keys=listed(keys))
-    return {_measurement(row).indicator for row in measured} | {_review(row).assumption for row in reviewed}
+    measured = {one.indicator for one in _latest_measurements(tx, NOW, keys)}
+    return measured | {one.assumption for one in _latest_reviews(tx, NOW, keys)}
 
 
 def measurements(tx: Transaction, known: Known, after: Place = BEGINNING, at_most: int = _ALWAYS) -> list[Measurement]:
     """What was measured, from some place on."""
-    return [_measurement(row) for row in tx.all(sql.measurements, **known.cut(tx), **_behind(after, at_most))]
+    rows = tx.all(sql.measurements, Measurement, **known.cut(tx), **_behind(after, at_most))
+    return [_with_plain_number(row) for row in rows]
 
 
 def reviews(tx: Transaction, known: Known, after: Place = BEGINNING, at_most: int = _ALWAYS) -> list[Review]:
     """What reviews found, from some place on."""
-    return [_review(row) for row in tx.all(sql.reviews, **known.cut(tx), **_behind(after, at_most))]
+    return tx.all(sql.reviews, Review, **known.cut(tx), **_behind(after, at_most))
 
 
 def waivers(tx: Transaction, known: Known, after: Place = BEGINNING, at_most: int = _ALWAYS) -> list[Waiver]:
     """What was waived, from some place on."""
-    rows = tx.all(sql.waivers, **known.cut(tx), **_behind(after, at_most))
-    return [Waiver(rev, n, code, _refs(refs), *others) for rev, n, code, refs, *others in rows]
+    rows = tx.all(sql.waivers, Waiver, **known.cut(tx), **_behind(after, at_most))
+    return [row._replace(refs=_decoded(row.refs)) for row in rows]
 
 
 def decisions(tx: Transaction, known: Known, after: Place = BEGINNING, at_most: int = _ALWAYS) -> list[Decision]:
     """What was decided, from some place on."""
-    rows = tx.all(sql.decisions, **known.cut(tx), **_behind(after, at_most))
-    return [
-        Decision(rev, n, text, rationale, _refs(about), *others) for rev, n, text, rationale, about, *others in rows
-    ]
+    rows = tx.all(sql.decisions, Decision, **known.cut(tx), **_behind(after, at_most))
+    return [row._replace(about=_decoded(row.about)) for row in rows]
+
+
+def _latest_measurements(tx: Transaction, known: Known, keys: Collection[str]) -> list[Measurement]:
+    rows = tx.all(sql.latest_measurements, Measurement, **known.cut(tx), keys=listed(keys)) if keys else []
+    return [_with_plain_number(row) for row in rows]
+
+
+def _latest_reviews(tx: Transaction, known: Known, keys: Collection[str]) -> list[Review]:
+    return tx.all(sql.latest_reviews, Review, **known.cut(tx), keys=listed(keys)) if keys else []
 
 
 def _behind(after: Place, at_most: int) -> dict[str, int]:
@@ -97,11 +98,10 @@ def _behind(after: Place, at_most: int) -> dict[str, int]:
     return {"after_rev": rev, "after_n": n, "at_most": at_most}
 
 
-def _measurement(row: tuple[Any, ...]) -> Measurement:
-    rev, n, key, value, *others = row
-    return Measurement(rev, n, key, plain_number(value), *others)
+def _with_plain_number(row: Measurement) -> Measurement:
+    return row._replace(value=plain_number(row.value))
 
 
-def _review(row: tuple[Any, ...]) -> Review:
-    rev, n, key, status, *others = row
-    return Review(rev, n, key, _STATUSES[status], *others)
+def _decoded(stored: Any) -> list[str]:
+    """Return the refs of a row, which are JSON there."""
+    return _decode_refs(stored)

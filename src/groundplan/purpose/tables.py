@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.tables import FrozenWhen, Table, in_project
-from groundplan.purpose.model import Assumption, Edge, Indicator, Node
+
+_columns = load_queries(__file__).columns
 
 _READ = in_project(Permission.PURPOSE_READ)
 _WRITE = in_project(Permission.PURPOSE_WRITE)
@@ -23,7 +25,7 @@ _PUBLISHING = (
     "published_by",
     "published_rev",
 )
-_ASSUMPTION = Assumption._fields[4:]  # all but where it is
+_ASSUMPTION = _columns["assumption"]
 
 TABLES = (
     Table(
@@ -44,7 +46,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=Node._fields[2:],
+        update_columns=_columns["node"],
     ),
     Table(
         "toc_edges",
@@ -52,7 +54,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=Edge._fields[3:],
+        update_columns=_columns["edge"],
     ),
     Table("toc_assumptions", select=_READ, insert=_WRITE, update=_WRITE, delete=_WRITE, update_columns=_ASSUMPTION),
     Table(
@@ -64,7 +66,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=Indicator._fields[3:],
+        update_columns=_columns["indicator"],
     ),
     Table("toc_measurements", select=_READ, insert=_RECORD, append_only=True),
     Table("toc_assumption_reviews", select=_READ, insert=_RECORD, append_only=True),

@@ -16,8 +16,6 @@ sql = load_queries(__file__)
 VersionRef = int | Literal["draft", "published"]
 
 DRAFT_LABEL = "draft"
-_STATUSES = {status.value: status for status in Status}
-_PROFILES = {profile.value: profile for profile in Profile}
 
 
 class VersionRow(NamedTuple):
@@ -100,7 +98,7 @@ def _given(value: Any) -> Any:
 
 def versions_of(tx: Transaction) -> list[VersionRow]:
     """All versions of the project entered, in the order of their numbers."""
-    return [_from(row) for row in tx.all(sql.versions, project_id=tx.project.id)]
+    return tx.all(sql.versions, VersionRow, project_id=tx.project.id)
 
 
 def version_meant(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
@@ -170,9 +168,4 @@ def current_rev(tx: Transaction) -> int:
 
 def versions_on_run(tx: Transaction, run_id: str) -> list[int]:
     """The numbers of the versions that stand on a run of facts."""
-    return [number for (number,) in tx.all(sql.versions_on_run, run_id=run_id)]
-
-
-def _from(row: tuple[Any, ...]) -> VersionRow:
-    id_, number, status, label, source, profile, *others = row
-    return VersionRow(id_, number, _STATUSES[status], label, source, _PROFILES[profile], *others)
+    return tx.scalars(sql.versions_on_run, run_id=run_id)

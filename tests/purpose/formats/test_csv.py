@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
 from groundplan.purpose.formats.csv_sheets import COLUMNS, csv_sheets
@@ -34,7 +35,7 @@ def storable(one: Theory) -> Theory:
     for key, node in one.content.nodes.items():
         metadata = {name: kept(value) for name, value in node.metadata.items()}
         is_short = len(msgspec.json.encode(metadata)) <= TEXT_BYTES_MAX
-        nodes[key] = node._replace(metadata=metadata if is_short else {})
+        nodes[key] = replace(node, metadata=metadata if is_short else {})
     return one._replace(content=one.content._replace(nodes=nodes))
 
 

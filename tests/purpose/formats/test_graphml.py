@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from hypothesis import given
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from groundplan.purpose.formats.graphml import graphml
 from groundplan.purpose.model import AssumptionStatus
@@ -62,7 +64,7 @@ def read(text: str) -> Graph:
 
 def said(row: Any, *leaving: str, **more: Any) -> Data:
     """What a file must say of a row: all but its id, and nothing of what has no value."""
-    fields = {**row._asdict(), **more}
+    fields = {**(asdict(row) if isinstance(row, Struct) else row._asdict()), **more}
     return {name: value for name, value in fields.items() if value not in (None, [], {}) and name not in leaving}
 
 

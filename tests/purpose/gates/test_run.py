@@ -6,6 +6,7 @@ from random import Random
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.model import Content, Profile, content_of
@@ -22,7 +23,7 @@ def test_a_whole_theory_passes_both_gates_with_the_highest_score(profile: Profil
 
 def test_what_only_warns_lowers_the_score_and_does_not_block() -> None:
     whole = whole_theory()
-    bare = whole._replace(edges=[edge._replace(mechanism=None) for edge in whole.edges])
+    bare = whole._replace(edges=[replace(edge, mechanism=None) for edge in whole.edges])
     result = run("A", bare)
     applicable = [one for one in result.checks if one.result != "not_applicable"]
     assert (result.passed, result.score) == (True, round((len(applicable) - 1) / len(applicable), 3))
@@ -105,9 +106,9 @@ def test_a_theory_with_more_ways_than_can_be_counted_is_judged() -> None:
     layers = [[f"OC{layer * size + place}" for place in range(size)] for layer in range(10)]
     some = theory("OC0 -> G1")
     first = some.nodes["OC0"]
-    nodes = [some.nodes["G1"], *(first._replace(key=key, title=key) for layer in layers for key in layer)]
+    nodes = [some.nodes["G1"], *(replace(first, key=key, title=key) for layer in layers for key in layer)]
     drawn = [
-        some.edges[0]._replace(source=source, target=other[(place * 7 + step) % size])
+        replace(some.edges[0], source=source, target=other[(place * 7 + step) % size])
         for one, other in zip(layers, [*layers[1:], ["G1"] * size], strict=True)
         for place, source in enumerate(one)
         for step in range(10 if other[0] != "G1" else 1)

@@ -29,10 +29,10 @@ from groundplan.purpose.model import (
 T = TypeVar("T")
 
 # Everything but what a thing is known by.
-NODE_FIELDS = Node._fields[2:]
-EDGE_FIELDS = Edge._fields[3:]
-ASSUMPTION_FIELDS = Assumption._fields[4:]
-INDICATOR_FIELDS = Indicator._fields[2:]
+NODE_FIELDS = Node.__struct_fields__[2:]
+EDGE_FIELDS = Edge.__struct_fields__[3:]
+ASSUMPTION_FIELDS = Assumption.__struct_fields__[4:]
+INDICATOR_FIELDS = Indicator.__struct_fields__[2:]
 
 
 class FieldChange(Struct, frozen=True):

@@ -193,7 +193,8 @@ def assumption_operation(it: Seen) -> Part:
     elif is_of_edge:
         on = str(edges[0].name) if len(edges) == 1 and given.node is None else None
     else:
-        on = (node := it.node(given.node)) and node.key
+        node = it.node(given.node)
+        on = None if node is None else node.key
     writes = is_ours and it.kind is not Kind.DELETE_ASSUMPTION
     checks = [
         Checked(

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec.structs import replace
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import Path, refusal
 from groundplan.purpose.dates import checked_day
-from groundplan.purpose.editing.drafting import ASSUMPTION, Drafting, Row, changed_fields
+from groundplan.purpose.editing.drafting import Drafting
 from groundplan.purpose.editing.operations import AddAssumption, RemoveAssumption, UpdateAssumption
+from groundplan.purpose.editing.rows import AssumptionRow, additions, differences, given_fields, removals
 from groundplan.purpose.events import Op
 
 sql = load_queries(__file__)
-
-_CHANGING = ASSUMPTION[3:]
 
 
 def add_assumption(draft: Drafting, op: AddAssumption, key: str, place: int) -> None:
@@ -32,66 +31,56 @@ def add_assumption(draft: Drafting, op: AddAssumption, key: str, place: int) -> 
     if is_on_node and op.edge_type is not None:
         raise refusal((*path, "edge_type"), "is of an edge, and this is on a node; leave it out")
     if op.node is not None:
-        on = draft.node(op.node, (*path, "node"))
-        name = on["key"]
+        node = draft.node(op.node, (*path, "node"))
+        on_id, name = node.id, node.key
     else:
-        on = draft.edge(str(op.source), str(op.target), op.edge_type, path)
-        name = str(draft.edge_name(on))
-    row: Row = {
-        "id": new_uuid(),
-        "key": key,
-        "on_id": on["id"],
-        "assumption_text": op.assumption_text,
-        "risk_level": op.risk_level and op.risk_level.value,
-        "owner": op.owner,
-        "review_by": None if op.review_by is None else checked_day(op.review_by, (*path, "review_by")),
-    }
-    draft.tx.run(sql.add_assumption if is_on_node else sql.add_edge_assumption, **draft.place, **row)
-    fields = [changed(field, None, row[field]) for field in ASSUMPTION if row[field] is not None]
-    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *fields)
-    draft.made_assumption({**row, "is_on_node": is_on_node}, op.ref, place)
+        edge = draft.edge(str(op.source), str(op.target), op.edge_type, path)
+        on_id, name = edge.id, str(draft.edge_name(edge))
+    row = AssumptionRow(
+        new_uuid(),
+        key,
+        on_id,
+        op.assumption_text,
+        op.risk_level,
+        op.owner,
+        None if op.review_by is None else checked_day(op.review_by, (*path, "review_by")),
+        is_on_node,
+    )
+    draft.add(sql.add_assumption if is_on_node else sql.add_edge_assumption, row)
+    draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *additions(row))
+    draft.made_assumption(row, op.ref, place)
 
 
 def update_assumption(draft: Drafting, op: UpdateAssumption, path: Path) -> None:
     """Other values for some fields."""
     before = draft.assumption(op.assumption, (*path, "assumption"))
-    after = dict(before)
-    for name in ("assumption_text", "owner", "review_by"):
-        given = getattr(op, name)
-        if given is not UNSET:
-            after[name] = given
-    if op.risk_level is not UNSET:
-        after["risk_level"] = op.risk_level and op.risk_level.value
-    fields = changed_fields(before, after)
-    if "review_by" in fields and after["review_by"] is not None:
-        after["review_by"] = checked_day(after["review_by"], (*path, "review_by"))
-    if not fields:
+    given = given_fields(op, AssumptionRow)
+    review_by = given.get("review_by")
+    if review_by is not None and review_by != before.review_by:
+        given["review_by"] = checked_day(review_by, (*path, "review_by"))
+    after = replace(before, **given)
+    changes = differences(before, after)
+    if not changes:
         return
-    query = sql.change_assumption if before["is_on_node"] else sql.change_edge_assumption
-    draft.tx.run(query, version_id=draft.version.id, **{name: after[name] for name in ("id", *_CHANGING)})
-    draft.tx.record(Op.ASSUMPTION_CHANGED, before["key"], *(changed(n, before[n], after[n]) for n in fields))
-    draft.assumptions[before["id"]] = after
+    draft.change(sql.change_assumption if before.is_on_node else sql.change_edge_assumption, after)
+    draft.tx.record(Op.ASSUMPTION_CHANGED, before.key, *changes)
+    draft.assumptions[before.id] = after
 
 
 def remove_assumption(draft: Drafting, op: RemoveAssumption, path: Path) -> None:
     """An assumption goes."""
-    row = draft.assumption(op.assumption, (*path, "assumption"))
-    _remove(draft, row, is_on_node=bool(row["is_on_node"]))
+    _remove(draft, draft.assumption(op.assumption, (*path, "assumption")))
 
 
 def remove_assumptions(draft: Drafting, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Everything that is assumed about something that goes."""
-    if is_on_node:
-        rows = draft.tx.all(sql.assumptions_on_node, version_id=draft.version.id, node_id=on_id)
-    else:
-        rows = draft.tx.all(sql.assumptions_on_edge, version_id=draft.version.id, edge_id=on_id)
-    for row in rows:
-        _remove(draft, dict(zip(ASSUMPTION, row, strict=True)), is_on_node=is_on_node, on=on)
+    query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
+    for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
+        _remove(draft, row, on=on)
 
 
-def _remove(draft: Drafting, row: Row, *, is_on_node: bool, on: str | None = None) -> None:
-    query = sql.remove_assumption if is_on_node else sql.remove_edge_assumption
-    draft.tx.run(query, version_id=draft.version.id, id=row["id"])
-    gone = [changed(name, row[name], None) for name in ASSUMPTION if row[name] is not None]
-    draft.tx.record(Op.ASSUMPTION_REMOVED, row["key"], *([changed("on", on, None)] if on else []), *gone)
-    draft.assumptions.pop(row["id"], None)
+def _remove(draft: Drafting, row: AssumptionRow, *, on: str | None = None) -> None:
+    query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
+    draft.tx.run(query, version_id=draft.version.id, id=row.id)
+    draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))
+    draft.assumptions.pop(row.id, None)

@@ -6,28 +6,23 @@ known here in step with it. Only the walk for cycles looks at more than what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, TypeVar
 
 from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, refusal, rendered
-from groundplan.purpose.model import Assumption, Edge, EdgeName, EdgeType, Indicator, Node, NodeType, Profile
+from groundplan.purpose.editing.rows import AssumptionRow, EdgeRow, IndicatorRow, NodeRow, Row
+from groundplan.purpose.model import EdgeName, EdgeType, Profile
 from groundplan.purpose.version import VersionRow
 
 sql = load_queries(__file__)
 
-Row = dict[str, Any]
-
-# The columns of rows, in the order of the queries: the fields of the model, with ids for keys of what they belong to.
-NODE = Node._fields
-EDGE = ("id", "source_node_id", "target_node_id", *Edge._fields[3:])
-ASSUMPTION = ("id", "key", "on_id", *Assumption._fields[4:])
-INDICATOR = ("id", "key", "node_id", *Indicator._fields[3:])
+R = TypeVar("R", NodeRow, EdgeRow, AssumptionRow, IndicatorRow)
 
 
 class PublishedImmutable(Conflict):
@@ -75,32 +70,30 @@ class Drafting:
         self.created: list[tuple[int, Created]] = []  # with the place of its operation
         # Causal edges that were not there before, by the keys of their ends.
         self.new_causes: list[tuple[str, str]] = []
-        self.nodes = self._rows(NODE, sql.nodes_named, refs=_spellings(named.nodes))
-        ids = listed(self.nodes)
-        edges = self._rows(EDGE, sql.edges_among, node_ids=ids) if self.nodes else {}
-        self.edges: dict[tuple[str, str], dict[str, Row]] = {}  # by their ends, then by type
+        self.nodes = self._rows(NodeRow, sql.nodes_named, refs=_spellings(named.nodes))
+        edges = self._rows(EdgeRow, sql.edges_among, node_ids=listed(self.nodes)) if self.nodes else {}
+        self.edges: dict[tuple[str, str], dict[EdgeType, EdgeRow]] = {}  # by their ends, then by type
         for row in edges.values():
             self.keep_edge(row)
-        self.assumptions: dict[str, Row] = {}
+        self.assumptions: dict[str, AssumptionRow] = {}
         if named.assumptions:
-            self.assumptions = self._rows(
-                (*ASSUMPTION, "is_on_node"), sql.assumptions_named, refs=_spellings(named.assumptions)
-            )
-        self.indicators: dict[str, Row] = {}
+            self.assumptions = self._rows(AssumptionRow, sql.assumptions_named, refs=_spellings(named.assumptions))
+        self.indicators: dict[str, IndicatorRow] = {}
         if named.indicators:
-            self.indicators = self._rows(INDICATOR, sql.indicators_named, refs=_spellings(named.indicators))
-            for row in self.indicators.values():
-                row["baseline_verified"] = as_boolean(row["baseline_verified"])
+            self.indicators = self._rows(IndicatorRow, sql.indicators_named, refs=_spellings(named.indicators))
         self._by_key = {
-            row["key"]: id_ for rows in (self.nodes, self.assumptions, self.indicators) for id_, row in rows.items()
+            row.key: id_ for rows in (self.nodes, self.assumptions, self.indicators) for id_, row in rows.items()
         }
 
-    @property
-    def place(self) -> Row:
-        """Where rows of this draft lie."""
-        return {"project_id": self.tx.project.id, "version_id": self.version.id}
+    def add(self, query: Query, row: Row) -> None:
+        """Write a new row of this draft."""
+        self.tx.store(query, row, project_id=self.tx.project.id, version_id=self.version.id)
 
-    def node(self, ref: str, path: Path) -> Row:
+    def change(self, query: Query, row: Row) -> None:
+        """Write a row of this draft as it is now."""
+        self.tx.store(query, row, version_id=self.version.id)
+
+    def node(self, ref: str, path: Path) -> NodeRow:
         """A node by key, row id or ref.
 
         Raises:
@@ -109,71 +102,70 @@ class Drafting:
         """
         return self._found(self.nodes, "node", ref, path)
 
-    def assumption(self, ref: str, path: Path) -> Row:
+    def assumption(self, ref: str, path: Path) -> AssumptionRow:
         """An assumption by key, row id or ref."""
         return self._found(self.assumptions, "assumption", ref, path)
 
-    def indicator(self, ref: str, path: Path) -> Row:
+    def indicator(self, ref: str, path: Path) -> IndicatorRow:
         """An indicator by key, row id or ref."""
         return self._found(self.indicators, "indicator", ref, path)
 
-    def edge(self, source: str, target: str, edge_type: EdgeType | None, path: Path) -> Row:
+    def edge(self, source: str, target: str, edge_type: EdgeType | None, path: Path) -> EdgeRow:
         """The edge between two nodes; the type need not be said where there is only one.
 
         Raises:
             NotFound: there is none.
             Invalid: there are several, and none is said.
         """
-        ends = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
-        several = self.edges.get((ends[0]["id"], ends[1]["id"]), {})
+        cause, effect = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
+        several = self.edges.get((cause.id, effect.id), {})
         if edge_type is None and len(several) > 1:
             raise refusal(
                 (*path, "edge_type"),
-                f"must be said: from {ends[0]['key']} to {ends[1]['key']} there are {', '.join(sorted(several))}",
+                f"must be said: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
                 allowed=sorted(several),
             )
         found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
         if found is None:
-            name = EdgeName(ends[0]["key"], ends[1]["key"], edge_type or EdgeType.CONTRIBUTES_TO)
+            name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
             raise NotFound("edge", str(name), hint="toc_open shows the edges", field=rendered(path))
         return found
 
-    def edge_name(self, row: Row) -> EdgeName:
+    def edge_name(self, row: EdgeRow) -> EdgeName:
         """What an edge is called. Its ends are among the nodes that the batch names."""
-        ends = self.nodes[row["source_node_id"]]["key"], self.nodes[row["target_node_id"]]["key"]
-        return EdgeName(*ends, EdgeType(row["edge_type"]))
+        return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
 
-    def made_node(self, row: Row, ref: str | None, place: int) -> None:
+    def made_node(self, row: NodeRow, ref: str | None, place: int) -> None:
         """A node that was made."""
-        self.nodes[row["id"]] = row
-        self._made(row["key"], row["id"], "node", ref, place)
+        self.nodes[row.id] = row
+        self._made(row.key, row.id, "node", ref, place)
 
-    def keep_edge(self, row: Row) -> None:
+    def keep_edge(self, row: EdgeRow) -> None:
         """An edge that is there."""
-        self.edges.setdefault((row["source_node_id"], row["target_node_id"]), {})[row["edge_type"]] = row
+        self.edges.setdefault((row.source_node_id, row.target_node_id), {})[row.edge_type] = row
 
-    def drop_edge(self, row: Row) -> None:
+    def drop_edge(self, row: EdgeRow) -> None:
         """An edge that is there no more."""
-        self.edges.get((row["source_node_id"], row["target_node_id"]), {}).pop(row["edge_type"], None)
+        self.edges.get((row.source_node_id, row.target_node_id), {}).pop(row.edge_type, None)
 
-    def made_edge(self, row: Row, ref: str | None, place: int) -> None:
+    def made_edge(self, row: EdgeRow, ref: str | None, place: int) -> None:
         """An edge that was made."""
         self.keep_edge(row)
-        self._made(str(self.edge_name(row)), row["id"], "edge", ref, place)
+        self._made(str(self.edge_name(row)), row.id, "edge", ref, place)
 
-    def made_assumption(self, row: Row, ref: str | None, place: int) -> None:
+    def made_assumption(self, row: AssumptionRow, ref: str | None, place: int) -> None:
         """An assumption that was made."""
-        self.assumptions[row["id"]] = row
-        self._made(row["key"], row["id"], "assumption", ref, place)
+        self.assumptions[row.id] = row
+        self._made(row.key, row.id, "assumption", ref, place)
 
-    def made_indicator(self, row: Row, ref: str | None, place: int) -> None:
+    def made_indicator(self, row: IndicatorRow, ref: str | None, place: int) -> None:
         """An indicator that was made."""
-        self.indicators[row["id"]] = row
-        self._made(row["key"], row["id"], "indicator", ref, place)
+        self.indicators[row.id] = row
+        self._made(row.key, row.id, "indicator", ref, place)
 
     def still_there(self) -> list[Created]:
         """What the batch made and did not remove again, in the order of its operations."""
-        edges = {row["id"] for several in self.edges.values() for row in several.values()}
+        edges = {row.id for several in self.edges.values() for row in several.values()}
         there = {*self.nodes, *edges, *self.assumptions, *self.indicators}
         return [one for _, one in sorted(self.created, key=lambda made: made[0]) if one.id in there]
 
@@ -184,11 +176,10 @@ class Drafting:
             self.refs[ref] = id_
             self.later.discard(ref)
 
-    def _rows(self, columns: tuple[str, ...], query: Any, **parameters: Any) -> dict[str, Row]:
-        found = self.tx.all(query, version_id=self.version.id, **parameters)
-        return {row[0]: dict(zip(columns, row, strict=True)) for row in found}
+    def _rows(self, shape: type[R], query: Query, **parameters: Any) -> dict[str, R]:
+        return {row.id: row for row in self.tx.all(query, shape, version_id=self.version.id, **parameters)}
 
-    def _found(self, rows: dict[str, Row], thing: str, ref: str, path: Path) -> Row:
+    def _found(self, rows: Mapping[str, R], thing: str, ref: str, path: Path) -> R:
         if ref in self.later:
             raise NotFound(thing, ref, hint="the batch adds it only later; name it behind that", field=rendered(path))
         id_ = self.refs.get(ref) or self._by_key.get(ref) or parse_uuid(ref)
@@ -208,18 +199,3 @@ class Drafting:
 def _spellings(refs: Iterable[str]) -> str:
     """Everything that a row may be found by."""
     return listed({spelling for ref in refs for spelling in (ref, parse_uuid(ref)) if spelling})
-
-
-def as_boolean(kept: Any) -> bool | None:
-    """Yes or no, which SQLite keeps as a number."""
-    return None if kept is None else bool(kept)
-
-
-def changed_fields(before: Row, after: Row) -> list[str]:
-    """The fields in which two states of a row differ."""
-    return [field for field, value in after.items() if before.get(field) != value]
-
-
-def node_type_of(row: Row) -> NodeType:
-    """What a node is."""
-    return NodeType(row["node_type"])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from msgspec.structs import replace
 
-from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import Path, rendered
 from groundplan.purpose.editing.directions import refuse_downward
-from groundplan.purpose.editing.drafting import EDGE, Drafting, Row, changed_fields, node_type_of
+from groundplan.purpose.editing.drafting import Drafting
 from groundplan.purpose.editing.nodes import remove_edge_row
 from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
+from groundplan.purpose.editing.rows import EdgeRow, NodeRow, additions, differences, given_fields
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeName, EdgeType
 
@@ -78,46 +78,32 @@ def add_edge(draft: Drafting, op: AddEdge, place: int) -> None:
     """
     path: Path = ("operations", place)
     source, target = draft.node(op.source, (*path, "source")), draft.node(op.target, (*path, "target"))
-    edge_type = op.edge_type or EdgeType.CONTRIBUTES_TO
-    row: Row = {
-        "id": new_uuid(),
-        "source_node_id": source["id"],
-        "target_node_id": target["id"],
-        "edge_type": edge_type.value,
-        "mechanism": op.mechanism,
-        "confidence": op.confidence and op.confidence.value,
-    }
-    if source["id"] == target["id"]:
-        raise SelfEdge(source["key"], path)
-    _check(draft, EdgeName(source["key"], target["key"], edge_type), source, target, path)
-    draft.tx.run(sql.add_edge, **draft.place, **row)
+    name = EdgeName(source.key, target.key, op.edge_type or EdgeType.CONTRIBUTES_TO)
+    if source.id == target.id:
+        raise SelfEdge(source.key, path)
+    _check(draft, name, source, target, path)
+    row = EdgeRow(new_uuid(), source.id, target.id, name.edge_type, op.mechanism, op.confidence)
+    draft.add(sql.add_edge, row)
     draft.made_edge(row, op.ref, place)
-    name = str(draft.edge_name(row))
-    draft.tx.record(Op.EDGE_ADDED, name, *(changed(field, None, row[field]) for field in EDGE if row[field]))
+    draft.tx.record(Op.EDGE_ADDED, str(name), *additions(row))
 
 
 def update_edge(draft: Drafting, op: UpdateEdge, path: Path) -> None:
     """Another type, mechanism or confidence."""
     before = draft.edge(op.source, op.target, op.edge_type, path)
     name = draft.edge_name(before)
-    after = dict(before)
-    if op.mechanism is not UNSET:
-        after["mechanism"] = op.mechanism
-    if op.confidence is not UNSET:
-        after["confidence"] = op.confidence and op.confidence.value
-    if op.new_edge_type is not None:
-        after["edge_type"] = op.new_edge_type.value
-    fields = changed_fields(before, after)
-    if not fields:
+    given = given_fields(op, EdgeRow) | {"edge_type": op.new_edge_type or before.edge_type}
+    after = replace(before, **given)
+    changes = differences(before, after)
+    if not changes:
         return
-    if "edge_type" in fields:
-        source, target = draft.nodes[before["source_node_id"]], draft.nodes[before["target_node_id"]]
+    if after.edge_type is not before.edge_type:
+        source, target = draft.nodes[before.source_node_id], draft.nodes[before.target_node_id]
         is_new_cause = name.edge_type is EdgeType.FEEDBACK
-        renamed = EdgeName(name.source, name.target, EdgeType(after["edge_type"]))
+        renamed = name._replace(edge_type=after.edge_type)
         _check(draft, renamed, source, target, (*path, "new_edge_type"), is_new_cause=is_new_cause)
-    values = {field: after[field] for field in ("id", "edge_type", "mechanism", "confidence")}
-    draft.tx.run(sql.change_edge, version_id=draft.version.id, **values)
-    draft.tx.record(Op.EDGE_CHANGED, str(name), *(changed(field, before[field], after[field]) for field in fields))
+    draft.change(sql.change_edge, after)
+    draft.tx.record(Op.EDGE_CHANGED, str(name), *changes)
     draft.drop_edge(before)
     draft.keep_edge(after)
 
@@ -145,12 +131,14 @@ def refuse_cycles(draft: Drafting) -> None:
         raise DependencyCycle(cycle)
 
 
-def _check(draft: Drafting, name: EdgeName, source: Row, target: Row, path: Path, *, is_new_cause: bool = True) -> None:
+def _check(
+    draft: Drafting, name: EdgeName, source: NodeRow, target: NodeRow, path: Path, *, is_new_cause: bool = True
+) -> None:
     """Whether an edge of this name may be there."""
-    if name.edge_type in draft.edges.get((source["id"], target["id"]), {}):
+    if name.edge_type in draft.edges.get((source.id, target.id), {}):
         raise DuplicateEdge(name, path)
     if not is_new_cause or name.edge_type is EdgeType.FEEDBACK:
         return  # an import may have brought it, and the gate names what is wrong with it
     if draft.is_ordered:
-        refuse_downward(name, node_type_of(source), node_type_of(target), path=path)
+        refuse_downward(name, source.node_type, target.node_type, path=path)
     draft.new_causes.append((name.source, name.target))

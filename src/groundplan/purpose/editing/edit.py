@@ -84,7 +84,7 @@ def edit(tx: Transaction, request: EditPurpose) -> Edited:
     for place, op in enumerate(request.operations):
         _apply(draft, op, keys, place)
     edges.refuse_cycles(draft)
-    rev = tx.one(sql.touch_version, version_id=row.id)[0] if tx.has_recorded else row.rev
+    rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_recorded else row.rev
     edited = Edited(rev, row.number, draft.still_there(), len(request.operations))
     return _shortened(edited, tx.preferences.answer_tokens_max)
 

@@ -11,13 +11,13 @@ RETURNING rev;
 
 -- name: nodes_named
 -- The nodes of a version that are meant, by key or by row id.
-SELECT id, key, node_type, title, description, narrative, owner, metadata
+SELECT id, key, {node}
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND key IN (SELECT value FROM each(:refs))
  UNION
-SELECT id, key, node_type, title, description, narrative, owner, metadata
+SELECT id, key, {node}
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -25,7 +25,7 @@ SELECT id, key, node_type, title, description, narrative, owner, metadata
 
 -- name: edges_among
 -- The edges between some nodes.
-SELECT id, source_node_id, target_node_id, edge_type, mechanism, confidence
+SELECT id, source_node_id, target_node_id, {edge}
   FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -34,8 +34,8 @@ SELECT id, source_node_id, target_node_id, edge_type, mechanism, confidence
 
 -- name: edges_at_node
 -- The edges that begin or end at a node, with both their ends.
-SELECT e.id, e.source_node_id, e.target_node_id, e.edge_type, e.mechanism, e.confidence,
-       s.key, s.node_type, t.key, t.node_type
+SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.node_type AS source_type,
+       t.key AS target, t.node_type AS target_type
   FROM toc_edges AS e
   JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
   JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
@@ -43,8 +43,8 @@ SELECT e.id, e.source_node_id, e.target_node_id, e.edge_type, e.mechanism, e.con
    AND e.toc_version_id = :version_id
    AND e.source_node_id = :node_id
  UNION ALL
-SELECT e.id, e.source_node_id, e.target_node_id, e.edge_type, e.mechanism, e.confidence,
-       s.key, s.node_type, t.key, t.node_type
+SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.node_type AS source_type,
+       t.key AS target, t.node_type AS target_type
   FROM toc_edges AS e
   JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
   JOIN toc_nodes AS t ON t.tenant_id = e.tenant_id AND t.toc_version_id = e.toc_version_id AND t.id = e.target_node_id
@@ -83,20 +83,13 @@ SELECT v.version_number, r.key
 
 -- name: add_node
 -- A new node.
-INSERT INTO toc_nodes (tenant_id, project_id, toc_version_id, id, key, node_type, title, description, narrative, owner,
-                       metadata)
-VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_type, :title, :description, :narrative, :owner,
-        :metadata);
+INSERT INTO toc_nodes (tenant_id, project_id, toc_version_id, id, key, {node})
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, {node:values});
 
 -- name: change_node
 -- Everything of a node that can change.
 UPDATE toc_nodes
-   SET node_type = :node_type,
-       title = :title,
-       description = :description,
-       narrative = :narrative,
-       owner = :owner,
-       metadata = :metadata
+   SET {node:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
@@ -110,17 +103,13 @@ DELETE FROM toc_nodes
 
 -- name: add_edge
 -- A new edge.
-INSERT INTO toc_edges (tenant_id, project_id, toc_version_id, id, source_node_id, target_node_id, edge_type, mechanism,
-                       confidence)
-VALUES (:tenant_id, :project_id, :version_id, :id, :source_node_id, :target_node_id, :edge_type, :mechanism,
-        :confidence);
+INSERT INTO toc_edges (tenant_id, project_id, toc_version_id, id, source_node_id, target_node_id, {edge})
+VALUES (:tenant_id, :project_id, :version_id, :id, :source_node_id, :target_node_id, {edge:values});
 
 -- name: change_edge
 -- Everything of an edge that can change.
 UPDATE toc_edges
-   SET edge_type = :edge_type,
-       mechanism = :mechanism,
-       confidence = :confidence
+   SET {edge:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
@@ -134,29 +123,29 @@ DELETE FROM toc_edges
 
 -- name: assumptions_on_node
 -- The assumptions on a node.
-SELECT id, key, node_id, assumption_text, risk_level, owner, review_by
+SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND node_id = :node_id;
+   AND node_id = :on_id;
 
 -- name: assumptions_on_edge
 -- The assumptions on an edge.
-SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by
+SELECT id, key, edge_id AS on_id, {assumption}, 0 AS is_on_node
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
-   AND edge_id = :edge_id;
+   AND edge_id = :on_id;
 
 -- name: assumptions_named
 -- The assumptions that are meant, by key or by row id: what they are on, and whether that is a node.
-SELECT id, key, node_id, assumption_text, risk_level, owner, review_by, 1
+SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)))
  UNION ALL
-SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by, 0
+SELECT id, key, edge_id, {assumption}, 0
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -164,25 +153,18 @@ SELECT id, key, edge_id, assumption_text, risk_level, owner, review_by, 0
 
 -- name: add_assumption
 -- A new assumption on a node.
-INSERT INTO toc_assumptions (tenant_id, project_id, toc_version_id, id, key, node_id, assumption_text, risk_level,
-                             owner, review_by)
-VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, :assumption_text, :risk_level,
-        :owner, :review_by);
+INSERT INTO toc_assumptions (tenant_id, project_id, toc_version_id, id, key, node_id, {assumption})
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, {assumption:values});
 
 -- name: add_edge_assumption
 -- A new assumption on an edge.
-INSERT INTO toc_edge_assumptions (tenant_id, project_id, toc_version_id, id, key, edge_id, assumption_text, risk_level,
-                                  owner, review_by)
-VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, :assumption_text, :risk_level,
-        :owner, :review_by);
+INSERT INTO toc_edge_assumptions (tenant_id, project_id, toc_version_id, id, key, edge_id, {assumption})
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, {assumption:values});
 
 -- name: change_assumption
 -- Everything of an assumption on a node that can change.
 UPDATE toc_assumptions
-   SET assumption_text = :assumption_text,
-       risk_level = :risk_level,
-       owner = :owner,
-       review_by = :review_by
+   SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
@@ -190,10 +172,7 @@ UPDATE toc_assumptions
 -- name: change_edge_assumption
 -- Everything of an assumption on an edge that can change.
 UPDATE toc_edge_assumptions
-   SET assumption_text = :assumption_text,
-       risk_level = :risk_level,
-       owner = :owner,
-       review_by = :review_by
+   SET {assumption:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
@@ -214,7 +193,7 @@ DELETE FROM toc_edge_assumptions
 
 -- name: indicators_on_node
 -- The indicators of a node.
-SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+SELECT id, key, node_id, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -222,7 +201,7 @@ SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, tar
 
 -- name: indicators_named
 -- The indicators that are meant, by key or by row id.
-SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, target, method, frequency, owner
+SELECT id, key, node_id, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
@@ -230,23 +209,13 @@ SELECT id, key, node_id, name, unit, direction, baseline, baseline_verified, tar
 
 -- name: add_indicator
 -- A new indicator.
-INSERT INTO toc_indicators (tenant_id, project_id, toc_version_id, id, key, node_id, name, unit, direction, baseline,
-                            baseline_verified, target, method, frequency, owner)
-VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_id, :name, :unit, :direction, :baseline,
-        :baseline_verified, :target, :method, :frequency, :owner);
+INSERT INTO toc_indicators (tenant_id, project_id, toc_version_id, id, key, node_id, {indicator})
+VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_id, {indicator:values});
 
 -- name: change_indicator
 -- Everything of an indicator that can change.
 UPDATE toc_indicators
-   SET name = :name,
-       unit = :unit,
-       direction = :direction,
-       baseline = :baseline,
-       baseline_verified = :baseline_verified,
-       target = :target,
-       method = :method,
-       frequency = :frequency,
-       owner = :owner
+   SET {indicator:set}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;

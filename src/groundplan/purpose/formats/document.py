@@ -131,7 +131,7 @@ def native_json(theory: Theory) -> str:
 
 
 def _written(shape: type[Any], row: Any, **given: Any) -> Any:
-    fields = {name: value for name, value in row._asdict().items() if name in shape.__struct_fields__}
+    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
     return shape(**{**fields, **given})
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from groundplan.purpose.canonical import whole_numbers
 from groundplan.purpose.formats.document import FORMAT
@@ -47,8 +48,8 @@ KEYS = {
 }
 
 # What is said of a thing inside of JSON; where it is shows in where it stands.
-ASSUMPTION = ("key", *Assumption._fields[4:])
-INDICATOR = ("key", *Indicator._fields[3:])
+ASSUMPTION = ("key", *Assumption.__struct_fields__[4:])
+INDICATOR = ("key", *Indicator.__struct_fields__[3:])
 MEASUREMENT = ("value", "as_of", "source", "note")
 WAIVER = ("code", "refs", "reason", "owner", "due")
 
@@ -88,11 +89,11 @@ def _graph(theory: Theory) -> Iterator[str]:
     for node in theory.content.nodes.values():
         more = {"assumptions": assumptions(node.key), "indicators": indicators(node.key)}
         yield f'    <node id="{node.key}">'
-        yield from _data("node", {**node._asdict(), **more}, "      ")
+        yield from _data("node", {**asdict(node), **more}, "      ")
         yield "    </node>"
     for edge in theory.content.edges:
         yield f'    <edge id="{".".join(edge.name)}" source="{edge.source}" target="{edge.target}">'
-        yield from _data("edge", {**edge._asdict(), "assumptions": assumptions(edge.name)}, "      ")
+        yield from _data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
         yield "    </edge>"
 
 

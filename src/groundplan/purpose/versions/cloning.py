@@ -24,7 +24,7 @@ def clone(tx: Transaction, content: Content, version_id: str) -> None:
     place = {"project_id": tx.project.id, "version_id": version_id}
 
     def copied(row: Any) -> dict[str, Any]:
-        return {**row._asdict(), **place, "id": str(uuid5(namespace, row.id))}
+        return {**msgspec.structs.asdict(row), **place, "id": str(uuid5(namespace, row.id))}
 
     nodes = {key: copied(node) for key, node in content.nodes.items()}
     for row in nodes.values():

@@ -1,0 +1,115 @@
+"""Rows of a draft as the tables have them, and what the history tells of their changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.purpose.model import Confidence, Direction, EdgeName, EdgeType, NodeType, RiskLevel
+
+
+class NodeRow(Struct, frozen=True):
+    """A node; its metadata is JSON."""
+
+    id: str
+    key: str
+    node_type: NodeType
+    title: str
+    description: str | None
+    narrative: str | None
+    owner: str | None
+    metadata: str
+
+
+class EdgeRow(Struct, frozen=True):
+    """An edge between two rows."""
+
+    id: str
+    source_node_id: str
+    target_node_id: str
+    edge_type: EdgeType
+    mechanism: str | None
+    confidence: Confidence | None
+
+
+class NamedEdge(EdgeRow, frozen=True):
+    """An edge with the keys and types of its ends."""
+
+    source: str
+    source_type: NodeType
+    target: str
+    target_type: NodeType
+
+    @property
+    def name(self) -> EdgeName:
+        return EdgeName(self.source, self.target, self.edge_type)
+
+
+class AssumptionRow(Struct, frozen=True):
+    """An assumption on the row of a node or an edge."""
+
+    id: str
+    key: str
+    on_id: str
+    assumption_text: str
+    risk_level: RiskLevel | None
+    owner: str | None
+    review_by: str | None
+    is_on_node: bool
+
+
+class IndicatorRow(Struct, frozen=True):
+    """An indicator of a node."""
+
+    id: str
+    key: str
+    node_id: str
+    name: str
+    unit: str | None
+    direction: Direction | None
+    baseline: float | None
+    baseline_verified: bool | None
+    target: float | None
+    method: str | None
+    frequency: str | None
+    owner: str | None
+
+
+Row = NodeRow | EdgeRow | AssumptionRow | IndicatorRow
+
+# What the history tells of a row, where that is not every field.
+_TOLD: dict[type[Struct], tuple[str, ...]] = {
+    NamedEdge: EdgeRow.__struct_fields__,
+    AssumptionRow: AssumptionRow.__struct_fields__[:-1],  # the name of what it is on tells the rest
+}
+
+
+def given_fields(op: Struct, shape: type[Struct]) -> dict[str, Any]:
+    """The fields of a row that an operation names."""
+    return {name: value for name in shape.__struct_fields__ if (value := getattr(op, name, UNSET)) is not UNSET}
+
+
+def additions(row: Row) -> list[Change]:
+    """Everything that a new row has."""
+    return [changed(name, None, value) for name, value in _values(row)]
+
+
+def removals(row: Row) -> list[Change]:
+    """Everything that a removed row had."""
+    return [changed(name, value, None) for name, value in _values(row)]
+
+
+def differences(before: Row, after: Row) -> list[Change]:
+    """The fields in which two states of a row differ."""
+    pairs = ((name, getattr(before, name), getattr(after, name)) for name in before.__struct_fields__)
+    return [changed(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _values(row: Row) -> Iterator[tuple[str, Any]]:
+    for name in _TOLD.get(type(row), row.__struct_fields__):
+        value = getattr(row, name)
+        if value is not None:
+            yield name, value
