@@ -64,8 +64,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted: Counter[str] = Counter()
 
     def counting(read: Callable[..., list[Row]]) -> Callable[..., list[Row]]:
-        def all_rows(tx: Transaction, query: Query, /, **parameters: Any) -> list[Row]:
-            rows = read(tx, query, **parameters)
+        def all_rows(tx: Transaction, query: Query, /, *shape: type, **parameters: Any) -> list[Row]:
+            rows = read(tx, query, *shape, **parameters)
             counted[query.name] += len(rows)
             return rows
 

@@ -65,8 +65,8 @@ unchecked = all_of(instead(update, "refuse_stale"), instead(delete, "refuse_stal
 SABOTAGE: dict[str, Sabotage] = {
     "any version will do": all_of(
         unchecked,
-        asked(update.sql, "change_atom", r"\s+AND version = :version"),
-        asked(update.sql, "change_molecule", r"\s+AND version = :version"),
+        asked(update.sql, "change_atom", r"\s+AND version = :seen_version"),
+        asked(update.sql, "change_molecule", r"\s+AND version = :seen_version"),
     ),
     "a relation may lead anywhere": instead(relations, "refuse_strangers"),
     "a relation may lead into another project": asked(refs.sql, "atom_names", OF_THE_PROJECT),

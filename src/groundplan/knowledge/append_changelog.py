@@ -52,16 +52,7 @@ def append(tx: Transaction, request: Append) -> OneEntry:
         raise refusal(("summary",), "must not be empty; say what changed and why")
     task_id = checked_task(tx, request.task_id, "taskId")
     entry = WholeEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now, tx.actor.id)
-    tx.run(
-        sql.add_entry,
-        project_id=tx.project.id,
-        id=entry.id,
-        parent_type=request.parent_type.value,
-        parent_id=parent_id,
-        rev=move_on(tx).rev,
-        task_id=task_id,
-        summary=summary,
-    )
+    tx.store(sql.add_entry, entry, project_id=tx.project.id, rev=move_on(tx).rev)
     tx.record(
         Op.CHANGELOG_APPENDED,
         parent_id,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -11,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.entity_row import EntityRow
 from groundplan.knowledge.freshness import Freshness, freshness_of
 from groundplan.knowledge.refs import missing, names_of
 from groundplan.knowledge.requests import EntityType, RelatedAtom
@@ -50,26 +50,16 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
 
 
-class AtomRow(NamedTuple):
-    """An atom as it is kept."""
+class AtomRow(EntityRow):
+    """An atom as it is stored."""
 
-    id: str
     molecule_id: str | None
-    name: str
-    version: int
-    created_by_task_id: str
-    last_task_id: str
-    created_at: str
-    created_by: str
-    updated_at: str
-    updated_by: str
     patterns: int  # braces written out
     patterns_rev: int
-    confirmed_commit: str | None
-    confirmed_at: str | None
     paths: str
     related_atoms: str
-    knowledge: str
+    confirmed_commit: str | None = None
+    confirmed_at: str | None = None
 
     @property
     def path_list(self) -> list[str]:
@@ -96,8 +86,8 @@ def atom_rows(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
     """Atoms of the project entered, by name."""
     if not ids:
         return []
-    rows = tx.all(sql.atoms_by_id, project_id=tx.project.id, ids=listed(ids))
-    return sorted((AtomRow(*row) for row in rows), key=lambda row: (row.name, row.id))
+    rows = tx.all(sql.atoms_by_id, AtomRow, project_id=tx.project.id, ids=listed(ids))
+    return sorted(rows, key=lambda row: (row.name, row.id))
 
 
 def atoms_shown(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:

@@ -22,7 +22,7 @@ class Entry(Struct, rename="camel"):
 
 
 class WholeEntry(Struct, rename="camel"):
-    """An entry by itself."""
+    """An entry by itself, as it is stored."""
 
     id: str
     parent_type: EntityType
@@ -33,6 +33,15 @@ class WholeEntry(Struct, rename="camel"):
     created_by: str
 
 
+def entries_of(
+    tx: Transaction, parent_type: EntityType, parent_id: str, *, limit: int, offset: int
+) -> tuple[list[WholeEntry], int]:
+    """Return some entries of an atom or a molecule, newest first, and how many it has."""
+    parent = {"project_id": tx.project.id, "parent_type": parent_type, "parent_id": parent_id}
+    entries = tx.all(sql.entries, WholeEntry, **parent, limit=limit, offset=offset)
+    return entries, tx.scalar(sql.count_entries, **parent)
+
+
 def latest_entries(
     tx: Transaction, parent_type: EntityType, parent_ids: Collection[str], *, of_each: int
 ) -> dict[str, list[Entry]]:
@@ -41,11 +50,12 @@ def latest_entries(
     if of_each and found:
         rows = tx.all(
             sql.latest_entries,
+            WholeEntry,
             project_id=tx.project.id,
             parent_type=parent_type.value,
             parent_ids=listed(found),
             of_each=of_each,
         )
-        for parent_id, *entry in rows:
-            found[parent_id].append(Entry(*entry))
+        for row in rows:
+            found[row.parent_id].append(Entry(row.task_id, row.summary, row.created_at))
     return found

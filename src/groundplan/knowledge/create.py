@@ -13,12 +13,12 @@ from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.atom import Atom, atom_row, atoms_shown
+from groundplan.knowledge.atom import Atom, AtomRow, atoms_shown
 from groundplan.knowledge.entity import OneEntity, shown
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
+from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecules_shown
 from groundplan.knowledge.refs import checked_molecule, checked_task
 from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
 from groundplan.knowledge.requests import (
@@ -77,28 +77,27 @@ def _atom(tx: Transaction, request: Create) -> Atom:
     common = _common(tx, request, id_)
     molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
     revision = move_on(tx, numbers=1, patterns=patterns)
-    tx.run(
-        sql.add_atom,
+    row = AtomRow(
         **common,
-        n=revision.last_n,
         molecule_id=molecule_id,
-        patterns_rev=revision.rev,
         patterns=patterns,
+        patterns_rev=revision.rev,
         paths=listed(paths),
         related_atoms=kept(related),
     )
+    _store(tx, sql.add_atom, row, n=revision.last_n)
     tx.record(
         Op.CREATED,
         id_,
         changed("entity_type", None, EntityType.ATOM),
-        changed("name", None, request.name),
+        changed("name", None, row.name),
         changed("molecule_id", None, molecule_id),
         changed("paths", None, paths),
-        changed("knowledge", None, common["knowledge"]),
+        changed("knowledge", None, row.knowledge),
         changed("related_atoms", None, related),
-        changed("created_by_task_id", None, common["task_id"]),
+        changed("created_by_task_id", None, row.created_by_task_id),
     )
-    return atoms_shown(tx, [atom_row(tx, id_)])[0]
+    return atoms_shown(tx, [row])[0]
 
 
 def _molecule(tx: Transaction, request: Create) -> Molecule:
@@ -113,32 +112,40 @@ def _molecule(tx: Transaction, request: Create) -> Molecule:
     id_ = new_uuid()
     given = request.related_molecules
     related = [] if given is UNSET else checked_molecules(tx, given, own_id=id_)
-    common = _common(tx, request, id_)
-    revision = move_on(tx, numbers=1)
-    tx.run(sql.add_molecule, **common, n=revision.last_n, related_molecules=kept(related))
+    row = MoleculeRow(**_common(tx, request, id_), related_molecules=kept(related))
+    _store(tx, sql.add_molecule, row, n=move_on(tx, numbers=1).last_n)
     tx.record(
         Op.CREATED,
         id_,
         changed("entity_type", None, EntityType.MOLECULE),
-        changed("name", None, request.name),
-        changed("knowledge", None, common["knowledge"]),
+        changed("name", None, row.name),
+        changed("knowledge", None, row.knowledge),
         changed("related_molecules", None, related),
-        changed("created_by_task_id", None, common["task_id"]),
+        changed("created_by_task_id", None, row.created_by_task_id),
     )
-    return molecules_shown(tx, [molecule_row(tx, id_)])[0]
+    return molecules_shown(tx, [row])[0]
 
 
 def _common(tx: Transaction, request: Create, id_: str) -> dict[str, Any]:
-    """What atoms and molecules both have, as it is kept."""
+    """Return the columns that atoms and molecules both have."""
     knowledge = checked_knowledge(request.knowledge)
+    task_id = checked_task(tx, request.created_by_task_id, "createdByTaskId")
     return {
-        "project_id": tx.project.id,
         "id": id_,
+        "created_by_task_id": task_id,
+        "created_at": tx.now,
+        "created_by": tx.actor.id,
         "name": request.name,
+        "version": 1,
+        "last_task_id": task_id,
+        "updated_at": tx.now,
+        "updated_by": tx.actor.id,
         "knowledge": knowledge,
-        "words": stored_words(request.name, knowledge),
-        "task_id": checked_task(tx, request.created_by_task_id, "createdByTaskId"),
     }
+
+
+def _store(tx: Transaction, query: Query, row: AtomRow | MoleculeRow, *, n: int) -> None:
+    tx.store(query, row, project_id=tx.project.id, n=n, words=stored_words(row.name, row.knowledge))
 
 
 OPERATION = Operation(

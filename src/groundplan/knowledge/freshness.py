@@ -16,6 +16,8 @@ from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
+_decoded = msgspec.json.Decoder(list[str]).decode
+
 
 class State(StrEnum):
     """What a look at the files found."""
@@ -35,15 +37,21 @@ class Freshness(Struct, rename="camel"):
     files: list[str] | UnsetType = UNSET  # those that changed
 
 
+class FreshnessRow(Struct):
+    """What was seen of an atom, as it is stored."""
+
+    atom_id: str
+    state: State
+    commit_id: str | None
+    checked_at: str
+    files: str
+
+
 def freshness_of(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
     """What is known of some atoms; nothing of one that nobody has looked at."""
     if not atom_ids:
         return {}
-    rows = tx.all(sql.freshness_of_atoms, project_id=tx.project.id, ids=listed(atom_ids))
-    return {atom_id: shown(*seen) for atom_id, *seen in rows}
-
-
-def shown(state: str, commit: str | None, checked_at: str, files: str) -> Freshness:
-    """Freshness as it is shown."""
-    changed = msgspec.json.decode(files, type=list[str])
-    return Freshness(State(state), commit, checked_at, changed or UNSET)
+    rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=listed(atom_ids))
+    return {
+        row.atom_id: Freshness(row.state, row.commit_id, row.checked_at, _decoded(row.files) or UNSET) for row in rows
+    }

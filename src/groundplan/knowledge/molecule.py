@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -11,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.entity_row import EntityRow
 from groundplan.knowledge.refs import missing, names_of
 from groundplan.knowledge.requests import EntityType, RelatedMolecule
 
@@ -45,20 +45,10 @@ class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag
     left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
 
 
-class MoleculeRow(NamedTuple):
-    """A molecule as it is kept."""
+class MoleculeRow(EntityRow):
+    """A molecule as it is stored."""
 
-    id: str
-    name: str
-    version: int
-    created_by_task_id: str
-    last_task_id: str
-    created_at: str
-    created_by: str
-    updated_at: str
-    updated_by: str
     related_molecules: str
-    knowledge: str
 
     @property
     def relations(self) -> list[RelatedMolecule]:
@@ -81,8 +71,8 @@ def molecule_rows(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
     """Molecules of the project entered, by name."""
     if not ids:
         return []
-    rows = tx.all(sql.molecules_by_id, project_id=tx.project.id, ids=listed(ids))
-    return sorted((MoleculeRow(*row) for row in rows), key=lambda row: (row.name, row.id))
+    rows = tx.all(sql.molecules_by_id, MoleculeRow, project_id=tx.project.id, ids=listed(ids))
+    return sorted(rows, key=lambda row: (row.name, row.id))
 
 
 def molecules_shown(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecule]:

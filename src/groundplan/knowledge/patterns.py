@@ -80,20 +80,20 @@ def atoms_matching(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]
     Raises:
         TooCostly: it would take too long to find out.
     """
-    row = tx.one_or_none(sql.patterns_revision, project_id=tx.project.id)
-    if row is None:
+    patterns_rev = tx.scalar(sql.patterns_revision, project_id=tx.project.id)
+    if patterns_rev is None:
         return {path: [] for path in paths}
     kept: Kept = tx.memory.get(MEMORY) or tx.memory.setdefault(MEMORY, Kept())
     indexed = kept.of((tx.actor.organization, tx.project.id))
     with indexed.lock:
-        if indexed.patterns_rev <= row[0]:
-            has_grown = indexed.patterns_rev < row[0] and _catch_up(tx, indexed, row[0])
+        if indexed.patterns_rev <= patterns_rev:
+            has_grown = indexed.patterns_rev < patterns_rev and _catch_up(tx, indexed, patterns_rev)
             found = _matching(indexed.index, paths)
         else:
             # Somebody with a later snapshot was here meanwhile. Ours is served once, from what it can see.
             has_grown = False
             of_then = Indexed()
-            _catch_up(tx, of_then, row[0])
+            _catch_up(tx, of_then, patterns_rev)
             found = _matching(of_then.index, paths)
     if has_grown:
         kept.let_go()
@@ -116,10 +116,10 @@ def _catch_up(tx: Transaction, indexed: Indexed, patterns_rev: int) -> bool:
     """Bring an index up to a revision. Whether it did."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)
-    gone = tx.all(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []
+    gone = tx.scalars(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []
     for atom_id, paths in changed:
         indexed.index.put(atom_id, _patterns.decode(paths))
-    for (atom_id,) in gone:
+    for atom_id in gone:
         indexed.index.remove(atom_id)
     indexed.patterns_rev = patterns_rev
     return True

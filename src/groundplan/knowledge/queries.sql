@@ -1,5 +1,25 @@
 -- Atoms, molecules and their changelog, one at a time or by a list of ids, and every change to them.
 
+-- columns: identity
+-- What atoms and molecules have for good.
+id, created_by_task_id, created_at, created_by
+
+-- columns: revised
+-- What both have and what can change.
+name, version, last_task_id, updated_at, updated_by, knowledge
+
+-- columns: atom
+molecule_id, patterns, patterns_rev, confirmed_commit, confirmed_at, paths, related_atoms
+
+-- columns: molecule
+related_molecules
+
+-- columns: entry
+id, parent_type, parent_id, task_id, summary, created_at, created_by
+
+-- columns: freshness
+atom_id, state, commit_id, checked_at, files
+
 -- name: project_of_atom
 -- The project of an atom.
 SELECT a.project_id
@@ -44,8 +64,7 @@ SELECT wanted.value,
 
 -- name: atoms_by_id
 -- Atoms as they are kept.
-SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task_id, a.created_at, a.created_by,
-       a.updated_at, a.updated_by, a.patterns, a.patterns_rev, a.confirmed_commit, a.confirmed_at, a.paths, a.related_atoms, a.knowledge
+SELECT {a.identity}, {a.revised}, {a.atom}
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
@@ -53,8 +72,7 @@ SELECT a.id, a.molecule_id, a.name, a.version, a.created_by_task_id, a.last_task
 
 -- name: molecules_by_id
 -- Molecules as they are kept.
-SELECT m.id, m.name, m.version, m.created_by_task_id, m.last_task_id, m.created_at, m.created_by, m.updated_at,
-       m.updated_by, m.related_molecules, m.knowledge
+SELECT {m.identity}, {m.revised}, {m.molecule}
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
@@ -62,7 +80,7 @@ SELECT m.id, m.name, m.version, m.created_by_task_id, m.last_task_id, m.created_
 
 -- name: latest_entries
 -- The last entries of some atoms or molecules, so many of each, newest first.
-SELECT c.parent_id, c.task_id, c.summary, c.created_at
+SELECT {c.entry}
   FROM each(:parent_ids) AS wanted
   JOIN graph_changelog AS c
     ON c.tenant_id = :tenant_id
@@ -81,7 +99,7 @@ SELECT c.parent_id, c.task_id, c.summary, c.created_at
 
 -- name: freshness_of_atoms
 -- What was last seen of some atoms.
-SELECT f.atom_id, f.state, f.commit_id, f.checked_at, f.files
+SELECT {f.freshness}
   FROM graph_freshness AS f
  WHERE f.tenant_id = :tenant_id
    AND f.project_id = :project_id
@@ -115,56 +133,31 @@ RETURNING rev, last_n;
 
 -- name: add_molecule
 -- A new molecule.
-INSERT INTO graph_molecules (tenant_id, project_id, n, id, name, version, created_by_task_id, last_task_id, created_at,
-                             created_by, updated_at, updated_by, related_molecules, knowledge, words)
-VALUES (:tenant_id, :project_id, :n, :id, :name, 1, :task_id, :task_id, :now,
-        :actor_id, :now, :actor_id, :related_molecules, :knowledge, :words);
+INSERT INTO graph_molecules (tenant_id, project_id, n, words, {identity}, {revised}, {molecule})
+VALUES (:tenant_id, :project_id, :n, :words, {identity:values}, {revised:values}, {molecule:values});
 
 -- name: add_atom
 -- A new atom.
-INSERT INTO graph_atoms (tenant_id, project_id, n, id, molecule_id, name, version, created_by_task_id, last_task_id,
-                         created_at, created_by, updated_at, updated_by, patterns, patterns_rev, paths, related_atoms,
-                         knowledge, words)
-VALUES (:tenant_id, :project_id, :n, :id, :molecule_id, :name, 1, :task_id, :task_id,
-        :now, :actor_id, :now, :actor_id, :patterns, :patterns_rev, :paths, :related_atoms, :knowledge, :words);
+INSERT INTO graph_atoms (tenant_id, project_id, n, words, {identity}, {revised}, {atom})
+VALUES (:tenant_id, :project_id, :n, :words, {identity:values}, {revised:values}, {atom:values});
 
 -- name: change_molecule
 -- Change a molecule if the caller saw its latest version.
 UPDATE graph_molecules
-   SET name = :name,
-       version = version + 1,
-       last_task_id = :last_task_id,
-       updated_at = :now,
-       updated_by = :actor_id,
-       related_molecules = :related_molecules,
-       knowledge = :knowledge,
-       words = :words
+   SET {revised:set}, {molecule:set}, words = :words
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND id = :id
-   AND version = :version;
+   AND version = :seen_version;
 
 -- name: change_atom
 -- Change an atom if the caller saw its latest version.
 UPDATE graph_atoms
-   SET molecule_id = :molecule_id,
-       name = :name,
-       version = version + 1,
-       last_task_id = :last_task_id,
-       updated_at = :now,
-       updated_by = :actor_id,
-       patterns = :patterns,
-       patterns_rev = :patterns_rev,
-       confirmed_commit = :confirmed_commit,
-       confirmed_at = :confirmed_at,
-       paths = :paths,
-       related_atoms = :related_atoms,
-       knowledge = :knowledge,
-       words = :words
+   SET {revised:set}, {atom:set}, words = :words
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND id = :id
-   AND version = :version;
+   AND version = :seen_version;
 
 -- name: forget_freshness
 -- Nothing is known of some atoms any more.
@@ -216,9 +209,28 @@ SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
 
 -- name: add_entry
 -- A new entry of a changelog.
-INSERT INTO graph_changelog (tenant_id, project_id, id, parent_type, parent_id, rev, task_id, created_at, created_by,
-                             summary)
-VALUES (:tenant_id, :project_id, :id, :parent_type, :parent_id, :rev, :task_id, :now, :actor_id, :summary);
+INSERT INTO graph_changelog (tenant_id, project_id, rev, {entry})
+VALUES (:tenant_id, :project_id, :rev, {entry:values});
+
+-- name: entries
+-- The entries of a changelog, newest first.
+SELECT {c.entry}
+  FROM graph_changelog AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_type = :parent_type
+   AND c.parent_id = :parent_id
+ ORDER BY c.created_at DESC, c.rev DESC
+ LIMIT :limit OFFSET :offset;
+
+-- name: count_entries
+-- How many entries a changelog has.
+SELECT count(*)
+  FROM graph_changelog AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_type = :parent_type
+   AND c.parent_id = :parent_id;
 
 -- name: patterns_revision
 -- The revision at which the patterns of a project last changed.
@@ -254,10 +266,7 @@ SELECT a.id, a.version
 
 -- name: see
 -- What was seen of an atom.
-INSERT INTO graph_freshness (tenant_id, project_id, atom_id, state, commit_id, checked_at, files)
-VALUES (:tenant_id, :project_id, :atom_id, :state, :commit_id, :now, :files)
+INSERT INTO graph_freshness (tenant_id, project_id, {freshness})
+VALUES (:tenant_id, :project_id, {freshness:values})
 ON CONFLICT (tenant_id, project_id, atom_id) DO UPDATE
-   SET state = excluded.state,
-       commit_id = excluded.commit_id,
-       checked_at = excluded.checked_at,
-       files = excluded.files;
+   SET {freshness:set};

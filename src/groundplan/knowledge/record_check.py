@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated
 
-import msgspec
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, structs
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
@@ -16,7 +15,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.freshness import State
+from groundplan.knowledge.freshness import FreshnessRow, State
 from groundplan.knowledge.requests import Version, checked_commit, checked_id
 
 ATOMS_MAX = 1_000
@@ -60,19 +59,10 @@ def record_check(tx: Transaction, request: RecordCheck) -> Recorded:
         seen[checked_id(one.id, ("atoms", place, "id"))] = (one, anchor)
     versions: dict[str, int] = dict(tx.all(sql.versions_of, project_id=tx.project.id, ids=listed(seen)))
     kept = {id_: (one, anchor) for id_, (one, anchor) in seen.items() if versions.get(id_) == one.version}
-    rows = [
-        {
-            "project_id": tx.project.id,
-            "atom_id": id_,
-            "state": one.freshness.value,
-            "commit_id": anchor,
-            "files": msgspec.json.encode(one.files).decode(),
-        }
-        for id_, (one, anchor) in kept.items()
-    ]
     if not kept:
         return Recorded(0, list(seen))
-    tx.many(sql.see, rows)
+    rows = [FreshnessRow(id_, one.freshness, anchor, tx.now, listed(one.files)) for id_, (one, anchor) in kept.items()]
+    tx.many(sql.see, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
     counts = Counter(one.freshness.value for one, _ in kept.values())
     tx.record(
         Op.CHECKED,

@@ -45,12 +45,12 @@ def project_of(tx: Transaction, entity_type: EntityType, id_: str, field: str) -
         NotFound: there is and was none that the actor may see.
     """
     canonical = checked_id(id_, (field,))
-    row = tx.one_or_none(_PROJECT_OF[entity_type], id=canonical)
-    row = row or tx.one_or_none(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
+    project_id = tx.scalar(_PROJECT_OF[entity_type], id=canonical)
+    project_id = project_id or tx.scalar(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
     seen = projects_seen(tx)
-    if row is None or not (seen is None or row[0] in seen):
+    if project_id is None or not (seen is None or project_id in seen):
         raise missing(entity_type, id_, (field,))
-    return ProjectId(row[0])
+    return ProjectId(project_id)
 
 
 def refuse_strangers(tx: Transaction, entity_type: EntityType, ids: Mapping[str, Path]) -> None:
@@ -64,9 +64,9 @@ def refuse_strangers(tx: Transaction, entity_type: EntityType, ids: Mapping[str,
     for id_, path in ids.items():
         if id_ in here:
             continue
-        row = tx.one_or_none(_PROJECT_OF[entity_type], id=id_)
+        project_id = tx.scalar(_PROJECT_OF[entity_type], id=id_)
         seen = projects_seen(tx)
-        if row is not None and (seen is None or row[0] in seen):
+        if project_id is not None and (seen is None or project_id in seen):
             raise OtherProject(entity_type, id_, path)
         raise missing(entity_type, id_, path)
 

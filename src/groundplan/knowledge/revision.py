@@ -45,13 +45,14 @@ def move_on(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -
     Raises:
         TooManyPatterns: it would be more than a project may have.
     """
-    row = tx.one_or_none(
-        sql.move_on, project_id=tx.project.id, numbers=numbers, patterns=patterns, patterns_max=PATTERNS_MAX
+    moved = tx.one_or_none(
+        sql.move_on, Revision, project_id=tx.project.id, numbers=numbers, patterns=patterns, patterns_max=PATTERNS_MAX
     )
-    if row:
-        return Revision(*row)
-    if there := tx.one_or_none(sql.patterns_of_project, project_id=tx.project.id):
-        raise TooManyPatterns(there[0], patterns or 0)
+    if moved:
+        return moved
+    there = tx.scalar(sql.patterns_of_project, project_id=tx.project.id)
+    if there is not None:
+        raise TooManyPatterns(there, patterns or 0)
     return _begin(tx, numbers, patterns or 0)
 
 
@@ -60,6 +61,6 @@ def _begin(tx: Transaction, numbers: int, patterns: int) -> Revision:
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, NUMBERS)
         begun = {"number": number, "last_n": numbers, "patterns": patterns}
-        if row := tx.one_or_none(sql.begin_knowledge, project_id=tx.project.id, **begun):
-            return Revision(*row)
+        if first := tx.one_or_none(sql.begin_knowledge, Revision, project_id=tx.project.id, **begun):
+            return first
     raise Unavailable("no free number was found for this project; try again")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.tables import Table, in_project
 
 _READ = in_project(Permission.KNOWLEDGE_READ)
 _WRITE = in_project(Permission.KNOWLEDGE_WRITE)
 
-_CHANGING = ("name", "version", "last_task_id", "updated_at", "updated_by", "knowledge", "words")
+_COLUMNS = load_queries(__file__).columns
+_CHANGING = (*_COLUMNS["revised"], "words")
 
 TABLES = (
     Table(
@@ -24,7 +26,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(*_CHANGING, "related_molecules"),
+        update_columns=(*_CHANGING, *_COLUMNS["molecule"]),
     ),
     Table(
         "graph_atoms",
@@ -32,16 +34,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(
-            *_CHANGING,
-            "molecule_id",
-            "patterns",
-            "patterns_rev",
-            "confirmed_commit",
-            "confirmed_at",
-            "paths",
-            "related_atoms",
-        ),
+        update_columns=(*_CHANGING, *_COLUMNS["atom"]),
     ),
     Table("graph_changelog", select=_READ, insert=_WRITE, append_only=True),
     Table("graph_deleted", select=_READ, insert=_WRITE, append_only=True),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import TypeVar
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
@@ -14,7 +13,7 @@ from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
 from groundplan.kernel.wording import refusal
@@ -42,8 +41,12 @@ from groundplan.knowledge.requests import (
 from groundplan.knowledge.revision import move_on
 from groundplan.knowledge.words import stored_words
 
+R = TypeVar("R", AtomRow, MoleculeRow)
+
 sql = load_queries(__file__)
 
+# The attribute that has a column's list, where the column has its JSON.
+DECODED = {"paths": "path_list", "related_atoms": "relations", "related_molecules": "relations"}
 # What an update can change, with its name on the wire; a molecule of null is a change too.
 CHANGING = {
     "name": "name",
@@ -102,34 +105,32 @@ def update(tx: Transaction, request: Update) -> OneEntity:
 
 def _atom(tx: Transaction, request: Update, id_: str) -> Atom:
     refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
-    row = atom_row(tx, id_)
-    refuse_stale(EntityType.ATOM, row.id, current=row.version, given=request.version)
-    values = _common(tx, row, request)
-    changes = _changes(row, values)
+    before = atom_row(tx, id_)
+    refuse_stale(EntityType.ATOM, id_, current=before.version, given=request.version)
+    after = _revised(tx, before, request)
     if request.paths is not UNSET:
-        paths, values["patterns"] = checked_paths(request.paths)
-        values["paths"] = listed(paths)
-        changes += _moved("paths", row.path_list, paths)
+        paths, after.patterns = checked_paths(request.paths)
+        after.paths = listed(paths)
     if request.molecule_id is not UNSET:
         given = request.molecule_id
-        values["molecule_id"] = checked_molecule(tx, given) if given else None  # an empty text stands for null
-        changes += _moved("molecule_id", row.molecule_id, values["molecule_id"])
+        after.molecule_id = checked_molecule(tx, given) if given else None  # an empty text stands for null
     if request.related_atoms is not UNSET:
-        values["related_atoms"] = kept(related := checked_atoms(tx, request.related_atoms, own_id=id_))
-        changes += _moved("related_atoms", row.relations, related)
+        after.related_atoms = kept(checked_atoms(tx, request.related_atoms, own_id=id_))
     if request.confirm is not UNSET:
-        values |= {"confirmed_commit": checked_commit(request.confirm, ("confirm",)), "confirmed_at": tx.now}
-        changes.append(changed("confirmed_commit", row.confirmed_commit, values["confirmed_commit"]))
-    has_moved = values["paths"] != row.paths
-    revision = move_on(tx, patterns=values["patterns"] - row.patterns if has_moved else None)
+        after.confirmed_commit, after.confirmed_at = checked_commit(request.confirm, ("confirm",)), tx.now
+    changes = _changes(before, after, "paths", "molecule_id", "related_atoms")
+    if request.confirm is not UNSET:
+        changes.append(changed("confirmed_commit", before.confirmed_commit, after.confirmed_commit))
+    has_moved = after.paths != before.paths
+    revision = move_on(tx, patterns=after.patterns - before.patterns if has_moved else None)
     if has_moved:
-        values["patterns_rev"] = revision.rev
-    _write(tx, sql.change_atom, values, request)
+        after.patterns_rev = revision.rev
+    _write(tx, sql.change_atom, after, seen_version=request.version)
     if request.confirm is not UNSET or has_moved:
         # What was seen was compared with another commit, or seen of other files.
         tx.run(sql.forget_freshness, project_id=tx.project.id, ids=listed([id_]))
     tx.record(Op.UPDATED, id_, *changes)
-    return atoms_shown(tx, [atom_row(tx, id_)])[0]
+    return atoms_shown(tx, [after])[0]
 
 
 def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
@@ -142,33 +143,31 @@ def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
             "confirm": request.confirm is not UNSET,
         },
     )
-    row = molecule_row(tx, id_)
-    refuse_stale(EntityType.MOLECULE, row.id, current=row.version, given=request.version)
-    values = _common(tx, row, request)
-    changes = _changes(row, values)
+    before = molecule_row(tx, id_)
+    refuse_stale(EntityType.MOLECULE, id_, current=before.version, given=request.version)
+    after = _revised(tx, before, request)
     if request.related_molecules is not UNSET:
-        values["related_molecules"] = kept(related := checked_molecules(tx, request.related_molecules, own_id=id_))
-        changes += _moved("related_molecules", row.relations, related)
+        after.related_molecules = kept(checked_molecules(tx, request.related_molecules, own_id=id_))
     move_on(tx)
-    _write(tx, sql.change_molecule, values, request)
-    tx.record(Op.UPDATED, id_, *changes)
-    return molecules_shown(tx, [molecule_row(tx, id_)])[0]
+    _write(tx, sql.change_molecule, after, seen_version=request.version)
+    tx.record(Op.UPDATED, id_, *_changes(before, after, "related_molecules"))
+    return molecules_shown(tx, [after])[0]
 
 
-def _common(tx: Transaction, row: AtomRow | MoleculeRow, request: Update) -> dict[str, Any]:
-    """The row with what atoms and molecules both have as the request wants it."""
+def _revised(tx: Transaction, row: R, request: Update) -> R:
+    """Return the row's next version, in which what atoms and molecules both have is as the request wants it."""
     if not any(getattr(request, name) not in (UNSET, None) for name in CHANGING) and request.molecule_id is UNSET:
         raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
     task_id = None if request.last_task_id is None else checked_task(tx, request.last_task_id, "lastTaskId")
-    name = row.name if request.name is UNSET else request.name
-    knowledge = _knowledge(tx, row.knowledge, request, task_id)
-    return {
-        **row._asdict(),
-        "name": name,
-        "knowledge": knowledge,
-        "words": stored_words(name, knowledge),
-        "last_task_id": task_id or row.last_task_id,
-    }
+    return structs.replace(
+        row,
+        name=row.name if request.name is UNSET else request.name,
+        version=row.version + 1,
+        last_task_id=task_id or row.last_task_id,
+        updated_at=tx.now,
+        updated_by=tx.actor.id,
+        knowledge=_knowledge(tx, row.knowledge, request, task_id),
+    )
 
 
 def _knowledge(tx: Transaction, before: str, request: Update, task_id: str | None) -> str:
@@ -191,21 +190,20 @@ def _knowledge(tx: Transaction, before: str, request: Update, task_id: str | Non
     return whole
 
 
-def _changes(row: AtomRow | MoleculeRow, values: Mapping[str, Any]) -> list[Change]:
-    """What the common part says differently from the row."""
-    before = row._asdict()
-    return [
-        change for name in ("name", "knowledge", "last_task_id") for change in _moved(name, before[name], values[name])
-    ]
+def _changes(before: R, after: R, *columns: str) -> list[Change]:
+    """Return what is different, with lists as lists."""
+    found = []
+    for column in ("name", "knowledge", "last_task_id", *columns):
+        if getattr(before, column) != getattr(after, column):
+            value = DECODED.get(column, column)
+            found.append(changed(column, getattr(before, value), getattr(after, value)))
+    return found
 
 
-def _moved(name: str, before: Any, after: Any) -> list[Change]:
-    return [] if before == after else [changed(name, before, after)]
-
-
-def _write(tx: Transaction, query: Any, values: dict[str, Any], request: Update) -> None:
+def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, seen_version: int) -> None:
+    words = stored_words(after.name, after.knowledge)
     # The version stands in the statement too: it decides, whoever wrote in between.
-    if not tx.run(query, **{**values, "version": request.version}, project_id=tx.project.id):
+    if not tx.store(query, after, project_id=tx.project.id, words=words, seen_version=seen_version):
         raise LookupError("a row that was read under the lock of its project is gone")
 
 

@@ -143,8 +143,8 @@ def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
     at_most = cap // ATOM_TOKENS_MIN if cap else len(matched)
     if len(matched) <= at_most:
         return list(matched), 0
-    rows = tx.all(sql.first_matched, project_id=tx.project.id, ids=listed(matched), at_most=at_most)
-    return [atom_id for (atom_id,) in rows], len(matched) - at_most
+    ids = tx.scalars(sql.first_matched, project_id=tx.project.id, ids=listed(matched), at_most=at_most)
+    return ids, len(matched) - at_most
 
 
 def _matched(atom: Atom, paths: list[str], changelog: list[Entry] | UnsetType) -> MatchedAtom:

@@ -13,7 +13,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.freshness import Freshness, shown
+from groundplan.knowledge.freshness import Freshness, freshness_of
 
 NAME = "knowledge.list"
 LIMIT = 100
@@ -28,6 +28,18 @@ class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
     project_id: Name
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
     cursor: str | None = None
+
+
+class AtomInShort(Struct):
+    """An atom as it is stored, without what it says."""
+
+    id: str
+    name: str
+    molecule_id: str | None
+    paths: str
+    version: int
+    confirmed_commit: str | None
+    confirmed_at: str | None
 
 
 class ListedAtom(Struct, rename="camel", kw_only=True):
@@ -62,40 +74,30 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
         after_name, after_id = position_of(tx, NAME, [tx.project.id], request.cursor)
     rows = tx.all(
         sql.atoms_in_short,
+        AtomInShort,
         project_id=tx.project.id,
         after_name=after_name,
         after_id=after_id,
         at_most=request.limit + 1,  # one more tells whether there are more
     )
-    page = Atoms([_listed(*row) for row in rows[: request.limit]])
+    freshness = freshness_of(tx, [row.id for row in rows[: request.limit]])
+    page = Atoms([_listed(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]])
     if len(rows) > request.limit:
         last = page.atoms[-1]
         page.next_cursor = cursor_at(tx, NAME, [tx.project.id], last.name, last.id)
     return page
 
 
-def _listed(
-    id_: str,
-    name: str,
-    molecule_id: str | None,
-    paths: str,
-    version: int,
-    confirmed: str | None,
-    confirmed_at: str | None,
-    state: str | None,
-    commit: str | None,
-    checked_at: str,
-    files: str,
-) -> ListedAtom:
+def _listed(row: AtomInShort, freshness: Freshness | UnsetType) -> ListedAtom:
     return ListedAtom(
-        id=id_,
-        name=name,
-        molecule_id=molecule_id,
-        paths=msgspec.json.decode(paths, type=list[str]),
-        version=version,
-        confirmed=confirmed or UNSET,
-        confirmed_at=confirmed_at or UNSET,
-        freshness=UNSET if state is None else shown(state, commit, checked_at, files),
+        id=row.id,
+        name=row.name,
+        molecule_id=row.molecule_id,
+        paths=msgspec.json.decode(row.paths, type=list[str]),
+        version=row.version,
+        confirmed=row.confirmed_commit or UNSET,
+        confirmed_at=row.confirmed_at or UNSET,
+        freshness=freshness,
     )
 
 

@@ -18,8 +18,9 @@ def page_of(tx: Transaction, listing: Query, *, limit: int, offset: int, **param
     rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
     if not rows and offset:
         # Behind the last page there is no row that could tell how many there are.
-        return [], page_of(tx, listing, limit=1, offset=0, **parameters)[1]
-    return [id_ for id_, _ in rows], rows[0][1] if rows else 0
+        _, total = page_of(tx, listing, limit=1, offset=0, **parameters)
+        return [], total
+    return [id_ for id_, _ in rows], next((total for _, total in rows), 0)
 
 
 def fitting(tx: Transaction, items: list[T]) -> list[T]:

@@ -1,4 +1,4 @@
--- Lists of atoms, molecules and entries. A page is asked for by ids alone; what is shown of it is fetched for these.
+-- Lists of atoms and molecules. A page is asked for by ids alone; what is shown of it is fetched for these.
 
 -- part: in_molecule
 -- Of one molecule, or of none where it is null.
@@ -29,7 +29,7 @@ FROM found
 
 -- name: atoms_by_name
 -- All atoms of a project, and how many there are on all pages.
-SELECT a.id, count(*) OVER ()
+SELECT a.id, count(*) OVER () AS total
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
@@ -38,7 +38,7 @@ SELECT a.id, count(*) OVER ()
 
 -- name: atoms_of_molecule
 -- The atoms of a molecule, or those of none.
-SELECT a.id, count(*) OVER ()
+SELECT a.id, count(*) OVER () AS total
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
@@ -56,7 +56,7 @@ SELECT g.number
 -- name: atoms_with_words
 -- Atoms that have every word of a query, of all of a project or of one molecule or none.
 {numbers_with_words}
-SELECT a.id, count(*) OVER ()
+SELECT a.id, count(*) OVER () AS total
   {atoms_found}
    AND (NOT CAST(:is_narrowed AS boolean) OR {in_molecule})
  ORDER BY a.name, a.id
@@ -64,7 +64,7 @@ SELECT a.id, count(*) OVER ()
 
 -- name: molecules_by_name
 -- All molecules of a project.
-SELECT m.id, count(*) OVER ()
+SELECT m.id, count(*) OVER () AS total
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = :project_id
@@ -74,7 +74,7 @@ SELECT m.id, count(*) OVER ()
 -- name: molecules_with_words
 -- Molecules that have every word of a query.
 {numbers_with_words}
-SELECT m.id, count(*) OVER ()
+SELECT m.id, count(*) OVER () AS total
   {molecules_found}
  ORDER BY m.name, m.id
  LIMIT :limit OFFSET :offset;
@@ -94,36 +94,11 @@ SELECT a.id
  LIMIT :at_most;
 
 -- name: atoms_in_short
--- Atoms behind one in the order of their names, with what was last seen of their files.
-SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at,
-       f.state, f.commit_id, f.checked_at, f.files
+-- Atoms behind one in the order of their names, without what they say.
+SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at
   FROM graph_atoms AS a
-  LEFT JOIN graph_freshness AS f
-    ON f.tenant_id = a.tenant_id
-   AND f.project_id = a.project_id
-   AND f.atom_id = a.id
  WHERE a.tenant_id = :tenant_id
    AND a.project_id = :project_id
    AND (a.name, a.id) > (CAST(:after_name AS text), CAST(:after_id AS text))
  ORDER BY a.name, a.id
  LIMIT :at_most;
-
--- name: entries
--- The entries of a changelog, newest first.
-SELECT c.id, c.task_id, c.summary, c.created_at, c.created_by
-  FROM graph_changelog AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.parent_type = :parent_type
-   AND c.parent_id = :parent_id
- ORDER BY c.created_at DESC, c.rev DESC
- LIMIT :limit OFFSET :offset;
-
--- name: count_entries
--- How many entries a changelog has.
-SELECT count(*)
-  FROM graph_changelog AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.parent_type = :parent_type
-   AND c.parent_id = :parent_id;

@@ -101,11 +101,11 @@ def _by_words(tx: Transaction, query: str) -> dict[str, Any]:
     if len(words) > QUERY_WORDS_MAX:
         wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; leave some out"
         raise refusal(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
-    row = tx.one_or_none(sql.key_of_project, project_id=tx.project.id)
-    first_key = row[0] * KEYS if row else 0
+    number = tx.scalar(sql.key_of_project, project_id=tx.project.id)
+    first_key = (number or 0) * KEYS
     return {
         # Words have no quotation mark in them, so they can stand between two.
-        "match": " AND ".join(f'"{word}"*' for word in words) if row else "",
+        "match": " AND ".join(f'"{word}"*' for word in words) if number else "",
         "words": listed(words),
         "first_key": first_key,
         "last_key": first_key + KEYS - 1,

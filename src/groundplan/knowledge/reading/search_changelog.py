@@ -6,14 +6,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.changelog import WholeEntry
+from groundplan.knowledge.changelog import WholeEntry, entries_of
 from groundplan.knowledge.reading.pages import fitting
 from groundplan.knowledge.refs import missing, names_of, project_of
 from groundplan.knowledge.requests import LIMIT, EntityType, Limit, Offset, checked_id
-
-sql = load_queries(__file__)
 
 
 class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
@@ -44,10 +41,7 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     parent_id = checked_id(request.parent_id, ("parentId",))
     if not names_of(tx, request.parent_type, {parent_id}):
         raise missing(request.parent_type, request.parent_id, ("parentId",))
-    parent = {"project_id": tx.project.id, "parent_type": request.parent_type.value, "parent_id": parent_id}
-    (count,) = tx.one(sql.count_entries, **parent)
-    rows = tx.all(sql.entries, **parent, limit=request.limit, offset=request.offset)
-    found = [WholeEntry(id_, request.parent_type, parent_id, *entry) for id_, *entry in rows]
+    found, count = entries_of(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
     entries = fitting(tx, found) or found[:1]
     behind = request.offset + len(entries)
     return Entries(entries, count, request.limit, request.offset, behind if behind < count else UNSET)
