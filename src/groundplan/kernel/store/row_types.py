@@ -18,11 +18,12 @@ R = TypeVar("R")
 
 Row = tuple[Any, ...]
 UNNAMED_COLUMNS_MAX = 99  # a row with more columns is read by name
+BY_COLUMN_MIN = 10  # so many rows are converted column by column, which leaves the loops to C
 
 _BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite only knows 0 and 1; True == 1
 
 
-def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Iterable[Row]], list[R]]:
+def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Sequence[Row]], list[R]]:
     """Return a function that turns rows with these columns into objects of `shape`."""
     fields: tuple[str, ...] = shape.__match_args__  # type: ignore[attr-defined] # Struct, NamedTuple, dataclass have it
     filled = fields[: len(columns)]
@@ -33,6 +34,16 @@ def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[I
         )
     reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
     converted = [(index, values) for index, name in enumerate(filled) if (values := _stored_values(shape, name))]
+    order = [columns.index(name) for name in filled]
+
+    def make(rows: Sequence[Row]) -> list[R]:
+        if len(rows) < BY_COLUMN_MIN:
+            return list(map(convert, rows))
+        stored = list(zip(*rows, strict=True))
+        values: list[Iterable[Any]] = [stored[index] for index in order]
+        for index, by_stored in converted:
+            values[index] = map(by_stored.__getitem__, values[index])
+        return list(map(shape, *values))
 
     def convert(row: Row) -> R:
         values = list(row if reorder is None else reorder(row))
@@ -41,7 +52,7 @@ def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[I
         return shape(*values)
 
     if converted:
-        return lambda rows: list(map(convert, rows))
+        return make
     if reorder is None:
         return lambda rows: list(starmap(shape, rows))
     return lambda rows: list(starmap(shape, map(reorder, rows)))
