@@ -110,7 +110,9 @@ SABOTAGE: dict[str, Sabotage] = {
     "what is source-backed needs no source": all_of(unbacked, dropped("pciv_runs_commit_is_backed")),
     "the last source can go": all_of(instead(inputs, "refuse_unbacked"), instead(edit, "refuse_unbacked")),
     "anybody decides": instead(suggesting, "refuse_no_person"),
-    "what was decided can be decided again": asked(suggesting.sql, "suggestion", r"status(?=\s+FROM)", "'pending'"),
+    "what was decided can be decided again": asked(
+        suggesting.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
+    ),
     "sources of other runs are cited": asked(sources.sql, "sources_there", r"\s+AND run_id = :run_id"),
     "what was deleted is still there": asked(run.sql, "run", r"\s+AND NOT EXISTS.+"),
     "of commits of one moment the other is in force": asked(

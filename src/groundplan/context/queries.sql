@@ -1,7 +1,26 @@
 -- What is asked about runs, and what a view is made of. Whatever was deleted is nowhere to be seen.
 
--- part: run_columns
-r.id, r.user_id, r.status, r.allow_partial, r.committed_at, r.created_at, r.updated_at, r.rev
+-- columns: run
+id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev
+
+-- columns: value
+value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance
+
+-- columns: source
+-- Of rows below a run, what can change.
+kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta
+
+-- columns: input
+label, domain, required, field_type, options, updated_by, updated_at, evidence_snippet
+
+-- columns: constraint
+key, domain, label, source_id, snippet
+
+-- columns: artifact
+type, title, payload
+
+-- columns: suggestion
+input_id, constraint_id, source_ids, snippet, rationale, created_at, created_by, author_kind, status
 
 -- part: not_deleted
 NOT EXISTS (SELECT 1
@@ -26,7 +45,7 @@ SELECT project_id
 
 -- name: run
 -- One run of a project.
-SELECT {run_columns}
+SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
    AND r.project_id = :project_id
@@ -35,7 +54,7 @@ SELECT {run_columns}
 
 -- name: latest_committed
 -- The run in force.
-SELECT {run_columns}
+SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
    AND r.project_id = :project_id
@@ -46,7 +65,7 @@ SELECT {run_columns}
 
 -- name: latest_committed_of_user
 -- The run in force among those of one user and those that are shared.
-SELECT {run_columns}
+SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
    AND r.project_id = :project_id
@@ -58,16 +77,15 @@ SELECT {run_columns}
 
 -- name: sources_of_run
 -- The sources of a run, in the order of a view.
-SELECT id, run_id, kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta, created_at
+SELECT id, run_id, {source}, created_at
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
  ORDER BY id;
 
 -- name: inputs_of_run
--- The inputs of a run, in the order of a view.
-SELECT id, run_id, pointer, label, domain, required, field_type, options, value_kind, value_string, value_number,
-       value_boolean, value_enum, value_json, provenance, updated_by, updated_at, evidence_snippet
+-- The inputs of a run, in the order of a view; their sources are filled in from links_of_run.
+SELECT id, run_id, pointer, {input}, {value}, NULL AS source_ids
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -83,8 +101,7 @@ SELECT input_id, source_id
 
 -- name: constraints_of_run
 -- The constraints of a run, in the order of a view.
-SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, value_boolean, value_enum, value_json,
-       provenance, source_id, snippet, created_at
+SELECT id, run_id, {constraint}, {value}, created_at
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -92,7 +109,7 @@ SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, v
 
 -- name: artifacts_of_run
 -- The artifacts of a run, in the order of a view.
-SELECT id, run_id, type, title, payload, created_at
+SELECT id, run_id, {artifact}, created_at
   FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -100,9 +117,8 @@ SELECT id, run_id, type, title, payload, created_at
 
 -- name: suggestions_of_run
 -- What waits for a person in a run, with what it is about.
-SELECT s.id, i.pointer, c.key, s.constraint_id, s.value_kind, s.value_string, s.value_number, s.value_boolean,
-       s.value_enum, s.value_json, s.provenance, s.source_ids, s.snippet, s.rationale, s.created_at, s.created_by,
-       s.author_kind, s.input_id
+SELECT s.id, i.pointer, c.key, s.constraint_id, {s.value}, s.source_ids, s.snippet, s.rationale, s.created_at,
+       s.created_by, s.author_kind AS updated_by
   FROM pciv_suggestions AS s
   LEFT JOIN pciv_inputs AS i
     ON i.tenant_id = s.tenant_id

@@ -9,27 +9,22 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError, check_view
-from groundplan.context.run import RunRow, run_from, run_row, run_shown
+from groundplan.context.run import RunRow, run_row, run_shown
 from groundplan.context.schemas import (
     PcivArtifactV1,
     PcivConstraintV1,
     PcivContextViewV1,
     PcivInputV1,
     PcivSourceV1,
-    Provenance,
     ResolvePrefer,
-    SourceKind,
-    SourceParseStatus,
     Suggestion,
-    UpdatedBy,
-    ValueKind,
 )
-from groundplan.context.values import shown_number
+from groundplan.context.stored_rows import load_rows
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.members.principals import principal_called
@@ -38,14 +33,6 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
-
-_SOURCE_KINDS = {kind.value: kind for kind in SourceKind}
-_PARSE_STATUSES = {status.value: status for status in SourceParseStatus}
-_KINDS = {kind.value: kind for kind in ValueKind}
-_PROVENANCES = {provenance.value: provenance for provenance in Provenance}
-_WRITERS = {writer.value: writer for writer in UpdatedBy}
-
-_decoded = msgspec.json.Decoder().decode
 
 
 class NoContext(NotFound):
@@ -105,11 +92,9 @@ def _run_meant(
 def latest_committed(tx: Transaction, user_id: str | None = None) -> RunRow | None:
     """The run in force, if facts were ever committed."""
     if user_id is None:
-        row = tx.one_or_none(sql.latest_committed, project_id=tx.project.id)
-    else:
-        whose = principal_called(tx, user_id) or user_id
-        row = tx.one_or_none(sql.latest_committed_of_user, project_id=tx.project.id, user_id=whose)
-    return run_from(row) if row else None
+        return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
+    whose = principal_called(tx, user_id) or user_id
+    return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=whose)
 
 
 def context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
@@ -122,25 +107,27 @@ def context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
 
 def required_unset(tx: Transaction, run_id: str) -> list[str]:
     """The pointers of what is required and not there."""
-    return [pointer for (pointer,) in tx.all(sql.required_unset, run_id=run_id)]
+    return tx.scalars(sql.required_unset, run_id=run_id)
 
 
 def suggestions_of(tx: Transaction, run_id: str) -> list[Suggestion]:
     """What waits for a person."""
-    return [_suggestion(row) for row in tx.all(sql.suggestions_of_run, run_id=run_id)]
+    return load_rows(tx, sql.suggestions_of_run, Suggestion, run_id=run_id)
 
 
 def _view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
     run = run_shown(row, tx.project.name)
     try:
-        sources = {one[0]: _source(one) for one in tx.all(sql.sources_of_run, run_id=row.id)}
+        sources = {one.id: one for one in load_rows(tx, sql.sources_of_run, PcivSourceV1, run_id=row.id)}
         links = tx.all(sql.links_of_run, run_id=row.id)
-        cited = {input_id: [one[1] for one in group] for input_id, group in groupby(links, itemgetter(0))}
-        inputs = {one[2]: _input(one, cited) for one in tx.all(sql.inputs_of_run, run_id=row.id)}
-        constraints = [_constraint(one) for one in tx.all(sql.constraints_of_run, run_id=row.id)]
+        cited = {input_id: [source_id for _, source_id in group] for input_id, group in groupby(links, itemgetter(0))}
+        inputs = {one.pointer: one for one in load_rows(tx, sql.inputs_of_run, PcivInputV1, run_id=row.id)}
+        for one in inputs.values():
+            one.source_ids = cited.get(one.id) or []
+        constraints = load_rows(tx, sql.constraints_of_run, PcivConstraintV1, run_id=row.id)
         artifacts: dict[str, list[PcivArtifactV1]] = {}
-        for one in tx.all(sql.artifacts_of_run, run_id=row.id):
-            artifacts.setdefault(one[2], []).append(_artifact(one))
+        for artifact in load_rows(tx, sql.artifacts_of_run, PcivArtifactV1, run_id=row.id):
+            artifacts.setdefault(artifact.type, []).append(artifact)
     except (KeyError, msgspec.DecodeError) as error:
         raise PcivRuntimeInvariantError(
             Invariant.SCHEMA_VALIDATION,
@@ -149,113 +136,3 @@ def _view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
             run_id=run.id,
         ) from error
     return PcivContextViewV1(run, sources, inputs, constraints, artifacts)
-
-
-def _source(row: tuple[Any, ...]) -> PcivSourceV1:
-    id_, run_id, kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta, created_at = row
-    return PcivSourceV1(
-        id_,
-        run_id,
-        _SOURCE_KINDS[kind],
-        title,
-        uri,
-        file_id,
-        mime_type,
-        size_bytes,
-        _PARSE_STATUSES[parse_status],
-        excerpt,
-        {} if raw_meta == "{}" else _decoded(raw_meta),
-        created_at,
-    )
-
-
-def _input(row: tuple[Any, ...], cited: dict[str, list[str]]) -> PcivInputV1:
-    (
-        id_,
-        run_id,
-        pointer,
-        label,
-        domain,
-        required,
-        field_type,
-        options,
-        kind,
-        string,
-        number,
-        boolean,
-        enum,
-        json,
-        provenance,
-        updated_by,
-        updated_at,
-        evidence_snippet,
-    ) = row
-    return PcivInputV1(
-        id_,
-        run_id,
-        pointer,
-        label,
-        domain,
-        required == 1,
-        field_type,
-        None if options is None else _decoded(options),
-        _KINDS[kind],
-        string,
-        None if number is None else shown_number(number),
-        None if boolean is None else boolean == 1,
-        enum,
-        None if json is None else _decoded(json),
-        _PROVENANCES[provenance],
-        _WRITERS[updated_by],
-        updated_at,
-        evidence_snippet,
-        cited.get(id_) or [],
-    )
-
-
-def _constraint(row: tuple[Any, ...]) -> PcivConstraintV1:
-    id_, run_id, key, domain, label, kind, string, number, boolean, enum, json, provenance, *others = row
-    return PcivConstraintV1(
-        id_,
-        run_id,
-        key,
-        domain,
-        label,
-        _KINDS[kind],
-        string,
-        None if number is None else shown_number(number),
-        None if boolean is None else boolean == 1,
-        enum,
-        None if json is None else _decoded(json),
-        _PROVENANCES[provenance],
-        *others,
-    )
-
-
-def _artifact(row: tuple[Any, ...]) -> PcivArtifactV1:
-    id_, run_id, type_, title, payload, created_at = row
-    return PcivArtifactV1(id_, run_id, type_, title, _decoded(payload), created_at)
-
-
-def _suggestion(row: tuple[Any, ...]) -> Suggestion:
-    id_, pointer, key, constraint_id, kind, string, number, boolean, enum, json, provenance, sources, *others = row
-    snippet, rationale, created_at, created_by, author_kind, _ = others
-    return Suggestion(
-        id_,
-        pointer,
-        key,
-        constraint_id,
-        _KINDS[kind],
-        string,
-        None if number is None else shown_number(number),
-        None if boolean is None else boolean == 1,
-        enum,
-        None if json is None else _decoded(json),
-        _PROVENANCES[provenance],
-        _decoded(sources),
-        snippet,
-        rationale,
-        created_at,
-        created_by,
-        _WRITERS[author_kind],
-    )

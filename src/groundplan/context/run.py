@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from msgspec import Struct
 
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.errors import Conflict, Invalid, NotFound
@@ -15,8 +15,8 @@ from groundplan.kernel.wording import Path, quoted, refusal, rendered
 sql = load_queries(__file__)
 
 
-class RunRow(NamedTuple):
-    """A run as it is kept."""
+class RunRow(Struct):
+    """A run as it is stored."""
 
     id: str
     user_id: str | None
@@ -65,12 +65,6 @@ class StaleRun(Conflict):
         )
 
 
-def run_from(row: tuple[Any, ...]) -> RunRow:
-    """A row of the queries about runs."""
-    id_, user_id, status, allow_partial, *others = row
-    return RunRow(id_, user_id, RunStatus(status), bool(allow_partial), *others)
-
-
 def run_shown(row: RunRow, scope_id: str) -> PcivRunV1:
     """A run as callers see it. They know its project by the name they gave it."""
     return PcivRunV1(
@@ -105,11 +99,11 @@ def project_of_run(tx: Transaction, run_id: str, field: str = "runId") -> str:
         NotFound: there is and was none that the actor may see.
     """
     id_ = checked_id(run_id, (field,))
-    row = tx.one_or_none(sql.project_of_run, run_id=id_) or tx.one_or_none(sql.project_of_removed_draft, run_id=id_)
+    project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
     seen = projects_seen(tx)
-    if row is None or not (seen is None or row[0] in seen):
+    if project_id is None or not (seen is None or project_id in seen):
         raise missing_run(run_id, field)
-    return ProjectId(row[0])
+    return ProjectId(project_id)
 
 
 def run_row(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
@@ -119,10 +113,10 @@ def run_row(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
         Invalid: the id is no UUID.
         NotFound: there is none, or it was deleted.
     """
-    row = tx.one_or_none(sql.run, project_id=tx.project.id, run_id=checked_id(run_id, (field,)))
+    row = tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=checked_id(run_id, (field,)))
     if row is None:
         raise missing_run(run_id, field)
-    return run_from(row)
+    return row
 
 
 def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:

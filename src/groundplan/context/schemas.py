@@ -10,7 +10,7 @@
 A value has one of three states. UNSET: all five value columns are null. SET: the column of its kind holds it. EMPTY
 STRING: is SET, to the empty text. "Unknown" is UNSET, unless a domain has it among the options of an enum.
 
-The fields stand in the order in which queries select them, so that a row becomes its type without being looked at.
+A field that is stored has the name of its column, so that a row becomes its type by name.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class PcivSourceV1(Struct, rename="camel", gc=False):
     created_at: str
 
 
-class PcivInputV1(Struct, rename="camel"):
-    """A field of the plan: what it is, its value, and where that comes from."""
+class InputRow(Struct, rename="camel"):
+    """An input without its sources, which are rows of their own."""
 
     id: str
     run_id: str
@@ -168,6 +168,11 @@ class PcivInputV1(Struct, rename="camel"):
     updated_by: UpdatedBy
     updated_at: str
     evidence_snippet: str | None
+
+
+class PcivInputV1(InputRow):
+    """A field of the plan: what it is, its value, and where that comes from."""
+
     source_ids: list[str]
 
 

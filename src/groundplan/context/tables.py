@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.tables import FrozenWhen, Table, in_project
 
 _READ = in_project(Permission.CONTEXT_READ)
 _WRITE = in_project(Permission.CONTEXT_WRITE)
 _DELETE = in_project(Permission.CONTEXT_DELETE)
 
-_VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json", "provenance")
+_COLUMNS = load_queries(__file__).columns
 
 TABLES = (
     Table(
@@ -27,17 +28,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(
-            "kind",
-            "title",
-            "uri",
-            "file_id",
-            "mime_type",
-            "size_bytes",
-            "parse_status",
-            "excerpt",
-            "raw_meta",
-        ),
+        update_columns=_COLUMNS["source"],
     ),
     Table(
         "pciv_inputs",
@@ -45,17 +36,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(
-            *_VALUE,
-            "label",
-            "domain",
-            "required",
-            "field_type",
-            "options",
-            "updated_by",
-            "updated_at",
-            "evidence_snippet",
-        ),
+        update_columns=(*_COLUMNS["value"], *_COLUMNS["input"]),
     ),
     Table("pciv_input_sources", select=_READ, insert=_WRITE, delete=_WRITE),
     Table(
@@ -64,7 +45,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(*_VALUE, "key", "domain", "label", "source_id", "snippet"),
+        update_columns=(*_COLUMNS["value"], *_COLUMNS["constraint"]),
     ),
     Table(
         "pciv_artifacts",
@@ -72,7 +53,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=("type", "title", "payload"),
+        update_columns=_COLUMNS["artifact"],
     ),
     Table(
         "pciv_suggestions",

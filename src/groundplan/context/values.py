@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import UNSET
 
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
 from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
-from groundplan.context.schemas import ConstraintWrite, InputWrite, PcivConstraintV1, PcivInputV1, ValueKind
+from groundplan.context.schemas import ConstraintWrite, InputWrite, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
 from groundplan.kernel.input_gate.shapes import missing
@@ -36,13 +36,6 @@ def stored_json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-_KEPT: Mapping[ValueKind, Callable[[Any], Any]] = {ValueKind.JSON: stored_json, ValueKind.NUMBER: float}
-
-
 class Value(NamedTuple):
     """A kind, and what is held if anything: None is UNSET, which the empty text is not."""
 
@@ -54,11 +47,8 @@ class Value(NamedTuple):
         return self.held is None
 
     def columns(self) -> dict[str, Any]:
-        """As it is kept."""
-        found: dict[str, Any] = {"value_kind": self.kind.value, **dict.fromkeys(COLUMNS)}
-        if self.held is not None:
-            found[COLUMN_OF[self.kind]] = _KEPT.get(self.kind, _as_it_is)(self.held)
-        return found
+        """Return the columns of a row that has this value."""
+        return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_OF[self.kind]: self.held}
 
     def same_as(self, other: Value) -> bool:
         """Whether it says the same. Compared as JSON, in which false is not 0."""
@@ -72,26 +62,20 @@ class WrittenValue(NamedTuple):
     is_given: bool
 
 
-def value_of(one: PcivInputV1 | PcivConstraintV1) -> Any:
+class HasValue(Protocol):
+    """A row with the five columns of a value."""
+
+    value_kind: ValueKind
+
+
+def value_of(one: HasValue) -> Any:
     """The one typed value of a fact, or None while it is UNSET."""
     return getattr(one, COLUMN_OF[one.value_kind])
 
 
-def kept_value(row: Mapping[str, Any]) -> Value:
-    """The value of a row as it is kept."""
-    kind = ValueKind(row["value_kind"])
-    return Value(kind, shown_value(kind, row[COLUMN_OF[kind]]))
-
-
-def shown_value(kind: ValueKind, kept: Any) -> Any:
-    """What a column holds, as it was written: both engines keep numbers as doubles, and one of them false as 0."""
-    if kept is None:
-        return None
-    if kind is ValueKind.NUMBER:
-        return shown_number(kept)
-    if kind is ValueKind.BOOLEAN:
-        return bool(kept)
-    return msgspec.json.decode(kept) if kind is ValueKind.JSON else kept
+def typed_value(one: HasValue) -> Value:
+    """Return the value of a row with its kind."""
+    return Value(one.value_kind, value_of(one))
 
 
 def shown_number(kept: float) -> float:

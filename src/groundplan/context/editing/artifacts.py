@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from groundplan.context.editing.rows import ARTIFACT, add_row, changes_between, given, own_row, refuse_other_run
-from groundplan.context.editing.sources import stored_object
+from msgspec import structs
+
+from groundplan.context.editing.rows import (
+    add_row,
+    change_row,
+    changes_between,
+    given,
+    new_row,
+    own_row,
+    refuse_other_run,
+)
+from groundplan.context.editing.sources import refuse_long
 from groundplan.context.events import Op
 from groundplan.context.limits import PAYLOAD_BYTES_MAX
-from groundplan.context.schemas import ArtifactWrite
+from groundplan.context.schemas import ArtifactWrite, PcivArtifactV1
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -18,19 +28,19 @@ sql = load_queries(__file__)
 def write_artifact(tx: Transaction, run_id: str, write: ArtifactWrite, path: Path, *, fresh: str) -> str:
     """Add an artifact, or change the one with this id. Gives its id."""
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = own_row(tx, sql.artifact, ARTIFACT, write.id, run_id, path, fresh)
+    id_, before = own_row(tx, sql.artifact, PcivArtifactV1, write.id, run_id, path, fresh)
     fields = given(write, "type", "title", "payload")
     for name in ("type", "title"):
         if before is None and name not in fields:
             raise missing(name, path, wanted="a string")
     if "payload" in fields:
-        fields["payload"] = stored_object(fields["payload"], (*path, "payload"), PAYLOAD_BYTES_MAX)
-    base = before or {"id": id_, "run_id": run_id, "payload": "{}", "created_at": tx.now}
-    after = {**base, **fields}
+        refuse_long(fields["payload"], (*path, "payload"), PAYLOAD_BYTES_MAX)
+    base = before or new_row(PcivArtifactV1, id=id_, run_id=run_id, payload={}, created_at=tx.now)
+    after = structs.replace(base, **fields)
     if changes := changes_between(before, after):
         if before is None:
             add_row(tx, sql.add_artifact, after, path)
         else:
-            tx.run(sql.change_artifact, **after)
+            change_row(tx, sql.change_artifact, after)
         tx.record(Op.ARTIFACT_ADDED if before is None else Op.ARTIFACT_CHANGED, id_, *changes)
     return id_

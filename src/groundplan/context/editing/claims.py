@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.context.editing.rows import Row
-from groundplan.context.schemas import ConstraintWrite, InputWrite, Provenance, UpdatedBy
-from groundplan.context.values import Value, kept_value
+from groundplan.context.schemas import ConstraintWrite, InputRow, InputWrite, PcivConstraintV1, Provenance, UpdatedBy
+from groundplan.context.values import Value, typed_value
 from groundplan.kernel.actors import Actor, Kind
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.wording import Path, rendered
 
 T = TypeVar("T")
+
+FactRow: TypeAlias = InputRow | PcivConstraintV1
 
 WRITERS: Mapping[Kind, UpdatedBy] = {
     Kind.PERSON: UpdatedBy.USER,
@@ -65,7 +66,7 @@ def claimed_provenance(
     actor: Actor,
     write: InputWrite | ConstraintWrite,
     value: Value,
-    before: Row | None,
+    before: FactRow | None,
     *,
     is_given: bool,
     has_source: bool,
@@ -89,7 +90,7 @@ def claimed_provenance(
             raise ValueOfUnknown(where)
         return write.provenance
     if not is_given:
-        return Provenance.UNKNOWN if before is None else Provenance(before["provenance"])
+        return Provenance.UNKNOWN if before is None else before.provenance
     if actor.kind is Kind.PERSON and before is not None and is_a_persons(before):
         return Provenance.USER_ENTERED  # also where they name a source: it is still theirs
     if has_source:
@@ -98,13 +99,13 @@ def claimed_provenance(
         return Provenance.UNKNOWN
     if actor.kind is Kind.PERSON:
         return Provenance.USER_ENTERED
-    is_guess = before is not None and before["provenance"] == Provenance.MODEL_INFERRED
+    is_guess = before is not None and before.provenance is Provenance.MODEL_INFERRED
     return Provenance.UNKNOWN if value.is_unset and not is_guess else Provenance.MODEL_INFERRED
 
 
-def _says_the_same(value: Value, before: Row | None) -> bool:
+def _says_the_same(value: Value, before: FactRow | None) -> bool:
     """Whether a value that a person entered is only sent back: whoever reads rows and writes them claims nothing."""
-    return before is not None and before["provenance"] == Provenance.USER_ENTERED and kept_value(before).same_as(value)
+    return before is not None and before.provenance is Provenance.USER_ENTERED and typed_value(before).same_as(value)
 
 
 def refuse_no_person(actor: Actor, verb: str, field: str) -> None:
@@ -117,18 +118,18 @@ def refuse_no_person(actor: Actor, verb: str, field: str) -> None:
         raise ProvenanceNotAllowed(f"{verb} suggestions", f"let one do it: groundplan context {verb}", (field,))
 
 
-def must_wait(actor: Actor, value: Value, provenance: Provenance, before: Row, *, has_source: bool) -> bool:
+def must_wait(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
     """Whether a value must wait for a person, because the one that stands is of higher provenance.
 
     Another value for which no source is named is no more than an inference, whatever is claimed of it, if it is no
     person who claims it; and so is that there is none. Else what was taken from a source could be cleared first and
     then filled in with a guess.
     """
-    stood = kept_value(before)
+    stood = typed_value(before)
     rank = provenance.rank
     if actor.kind is not Kind.PERSON and not value.same_as(stood) and not (has_source and not value.is_unset):
         rank = min(rank, Provenance.MODEL_INFERRED.rank)
-    return not stood.is_unset and rank < Provenance(before["provenance"]).rank
+    return not stood.is_unset and rank < before.provenance.rank
 
 
 def is_another(value: Value, stood: Value | None) -> bool:
@@ -136,12 +137,12 @@ def is_another(value: Value, stood: Value | None) -> bool:
     return stood is not None and not stood.is_unset and not value.same_as(stood)
 
 
-def is_a_persons(row: Row) -> bool:
+def is_a_persons(row: FactRow) -> bool:
     """Whether a row holds a value that a person entered."""
-    return row["provenance"] == Provenance.USER_ENTERED and not kept_value(row).is_unset
+    return row.provenance is Provenance.USER_ENTERED and not typed_value(row).is_unset
 
 
-def refuse_redefinition(actor: Actor, before: Row | None, path: Path) -> None:
+def refuse_redefinition(actor: Actor, before: FactRow | None, path: Path) -> None:
     """Let only a person change what is said about a value that a person entered: its meaning would change with it.
 
     Raises:

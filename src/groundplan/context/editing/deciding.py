@@ -7,13 +7,16 @@ place of those of the value that goes.
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from groundplan.context.editing.claims import writer
 from groundplan.context.editing.inputs import Inputs, refuse_outside_options
-from groundplan.context.editing.rows import CONSTRAINT, INPUT, Row, as_row, changes_between
-from groundplan.context.editing.suggesting import decided, sources_of
+from groundplan.context.editing.rows import change_row, changes_between
+from groundplan.context.editing.suggesting import SuggestionRow, decided
 from groundplan.context.events import Op
-from groundplan.context.schemas import Provenance
-from groundplan.context.values import kept_value
+from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance
+from groundplan.context.stored_rows import load_rows
+from groundplan.context.values import Value, typed_value
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path
@@ -31,28 +34,39 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None
         OutsideOptions: the options have changed since, and it is none of them.
     """
     suggestion = decided(tx, run_id, suggestion_id, "accepted", path)
-    value = kept_value(suggestion)
-    taken = {**value.columns(), "provenance": Provenance.USER_ENTERED.value}
-    if suggestion["input_id"] is None:
-        _accept_constraint(tx, suggestion, taken)
+    value = typed_value(suggestion)
+    if suggestion.input_id is None:
+        _accept_constraint(tx, suggestion, value)
         return
-    before = as_row(INPUT, tx.one(sql.input, run_id=run_id, id=suggestion["input_id"]))
-    refuse_outside_options(value, before["options"], path)
-    after = {**before, **taken, "evidence_snippet": suggestion["snippet"]}
-    after |= {"updated_by": writer(tx.actor).value, "updated_at": tx.now}
-    tx.run(sql.change_input, **after)
-    tx.record(Op.INPUT_CHANGED, before["id"], *changes_between(before, after), decision=suggestion["rationale"])
-    inputs = Inputs(tx, run_id, [before["pointer"]])
-    cited = set(sources_of(suggestion))
-    inputs.link(before["id"], cited)
-    inputs.unlink(before["id"], inputs.sources[before["id"]] - cited)
+    (before,) = load_rows(tx, sql.input, InputRow, run_id=run_id, id=suggestion.input_id)
+    refuse_outside_options(value, before.options, path)
+    after = structs.replace(
+        before,
+        **value.columns(),
+        provenance=Provenance.USER_ENTERED,
+        evidence_snippet=suggestion.snippet,
+        updated_by=writer(tx.actor),
+        updated_at=tx.now,
+    )
+    change_row(tx, sql.change_input, after)
+    tx.record(Op.INPUT_CHANGED, before.id, *changes_between(before, after), decision=suggestion.rationale)
+    inputs = Inputs(tx, run_id, [before.pointer])
+    cited = set(suggestion.source_ids)
+    inputs.link(before.id, cited)
+    inputs.unlink(before.id, inputs.sources[before.id] - cited)
 
 
-def _accept_constraint(tx: Transaction, suggestion: Row, taken: Row) -> None:
-    before = as_row(CONSTRAINT, tx.one(sql.constraint, run_id=suggestion["run_id"], id=suggestion["constraint_id"]))
-    after = {**before, **taken, "source_id": next(iter(sources_of(suggestion)), None), "snippet": suggestion["snippet"]}
-    tx.run(sql.change_constraint, **after)
-    tx.record(Op.CONSTRAINT_CHANGED, before["id"], *changes_between(before, after), decision=suggestion["rationale"])
+def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value) -> None:
+    (before,) = load_rows(tx, sql.constraint, PcivConstraintV1, run_id=suggestion.run_id, id=suggestion.constraint_id)
+    after = structs.replace(
+        before,
+        **value.columns(),
+        provenance=Provenance.USER_ENTERED,
+        source_id=next(iter(suggestion.source_ids), None),
+        snippet=suggestion.snippet,
+    )
+    change_row(tx, sql.change_constraint, after)
+    tx.record(Op.CONSTRAINT_CHANGED, before.id, *changes_between(before, after), decision=suggestion.rationale)
 
 
 def reject(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None:

@@ -153,7 +153,7 @@ def edit(tx: Transaction, request: EditRun) -> Edited:
     if request.remove:
         remove(tx, row.id, request.remove)
     if tx.has_recorded:
-        edited.rev = tx.one(sql.touch_run, run_id=row.id)[0]
+        edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
     return _shortened(edited, tx.preferences.answer_tokens_max)
 
 
@@ -224,7 +224,7 @@ def _ends(inputs: Inputs, link: LinkWrite, path: Path) -> tuple[str, str]:
     row = inputs.by_pointer.get(pointer)
     if row is None:
         raise NotFound("input", pointer, hint="write it to this run first", field=rendered((*path, "pointer")))
-    return row["id"], checked_source(inputs.tx, inputs.run_id, link.source_id, (*path, "sourceId"))
+    return row.id, checked_source(inputs.tx, inputs.run_id, link.source_id, (*path, "sourceId"))
 
 
 OPERATION = Operation(

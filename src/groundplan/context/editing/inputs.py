@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import UNSET
+from collections.abc import Iterable
+
+from msgspec import UNSET, structs
 
 from groundplan.context.editing.claims import (
     Claim,
@@ -15,21 +16,21 @@ from groundplan.context.editing.claims import (
     refuse_redefinition,
     writer,
 )
-from groundplan.context.editing.rows import INPUT, Row, add_row, as_row, changes_between, given, refuse_other_run
-from groundplan.context.editing.sources import checked_sources
+from groundplan.context.editing.rows import add_row, change_row, changes_between, given, new_row, refuse_other_run
+from groundplan.context.editing.sources import checked_sources, refuse_long
 from groundplan.context.editing.suggesting import About, Suggested, suggest
 from groundplan.context.events import Op
 from groundplan.context.limits import OPTIONS_BYTES_MAX
 from groundplan.context.pointers import checked_pointer
 from groundplan.context.run import checked_id
-from groundplan.context.schemas import InputWrite, Provenance, ValueKind
-from groundplan.context.values import Value, kept_value, stored_json, written_value
+from groundplan.context.schemas import InputRow, InputWrite, Provenance, ValueKind
+from groundplan.context.stored_rows import load_rows
+from groundplan.context.values import Value, typed_value, written_value
 from groundplan.kernel.actors import Actor, Kind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, alternatives, quoted, rendered
@@ -67,15 +68,20 @@ class LastSource(RuleViolated):
         )
 
 
+def inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> list[InputRow]:
+    """Return the inputs of a run at some pointers."""
+    return load_rows(tx, sql.inputs_at, InputRow, run_id=run_id, pointers=listed(sorted(set(pointers))))
+
+
 class Inputs:
     """The inputs of one draft that a request is about, read once."""
 
     def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
         self.tx = tx
         self.run_id = run_id
-        found = tx.all(sql.inputs_at, run_id=run_id, pointers=listed(sorted(set(pointers)))) if pointers else []
-        self.by_pointer: dict[str, Row] = {row["pointer"]: row for row in (as_row(INPUT, one) for one in found)}
-        self.sources: dict[str, set[str]] = {row["id"]: set() for row in self.by_pointer.values()}
+        found = inputs_at(tx, run_id, pointers) if pointers else []
+        self.by_pointer = {row.pointer: row for row in found}
+        self.sources: dict[str, set[str]] = {row.id: set() for row in found}
         if found:
             for input_id, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed(sorted(self.sources))):
                 self.sources[input_id].add(source_id)
@@ -118,36 +124,36 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
     refuse_other_run(write.run_id, run_id, path)
     pointer = checked_pointer(write.pointer, (*path, "pointer"))
     before = inputs.by_pointer.get(pointer)
-    stood = None if before is None else kept_value(before)
+    stood = None if before is None else typed_value(before)
     value, is_given = written_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
     cited = None if write.source_ids is UNSET else checked_sources(tx, run_id, write.source_ids, (*path, "sourceIds"))
     provenance = claimed_provenance(
         tx.actor, write, value, before, is_given=is_given, has_source=bool(cited), path=path
     )
     if before is not None and must_wait(tx.actor, value, provenance, before, has_source=bool(cited)):
-        stands = Provenance(before["provenance"])
+        stands = before.provenance
         if is_another(value, stood):
-            refuse_outside_options(value, before["options"], path)
-            about = About(run_id, input_id=before["id"], pointer=pointer)
+            refuse_outside_options(value, before.options, path)
+            about = About(run_id, input_id=before.id, pointer=pointer)
             snippet = given_or_none(write.evidence_snippet)
             claim = Claim(value, provenance, cited or [], snippet, write.rationale)
-            return before["id"], suggest(tx, about, claim, stands=stands)
+            return before.id, suggest(tx, about, claim, stands=stands)
         provenance = stands  # the same value with less to say for it: what else is said counts
-    after = _row(tx, write, before, value.kind, run_id, path) | value.columns() | {"provenance": provenance.value}
+    after = _row(tx, write, before, value, provenance, run_id, path)
     if is_another(value, stood):
         # What was said for the value that goes says nothing for this one.
-        after["evidence_snippet"] = given_or_none(write.evidence_snippet)
+        after.evidence_snippet = given_or_none(write.evidence_snippet)
         cited = cited or []
-    refuse_outside_options(value, after["options"], path)
-    id_ = after["id"]
+    refuse_outside_options(value, after.options, path)
+    id_ = after.id
     if changes_between(before, after):
         refuse_redefinition(tx.actor, before, path)
         _refuse_unrequiring(tx.actor, before, after, path)
-        after |= {"updated_by": writer(tx.actor).value, "updated_at": tx.now}
+        after.updated_by, after.updated_at = writer(tx.actor), tx.now
         if before is None:
             add_row(tx, sql.add_input, after, path)
         else:
-            tx.run(sql.change_input, **after)
+            change_row(tx, sql.change_input, after)
         op = Op.INPUT_ADDED if before is None else Op.INPUT_CHANGED
         tx.record(op, id_, *changes_between(before, after), decision=write.rationale)
     inputs.by_pointer[pointer] = after
@@ -169,53 +175,53 @@ def refuse_unbacked(inputs: Inputs, pointer: str, path: Path) -> None:
         LastSource: it would be left without one.
     """
     row = inputs.by_pointer[pointer]
-    is_backed = row["provenance"] == Provenance.SOURCE_BACKED and not kept_value(row).is_unset
-    if is_backed and not inputs.sources[row["id"]]:
+    is_backed = row.provenance is Provenance.SOURCE_BACKED and not typed_value(row).is_unset
+    if is_backed and not inputs.sources[row.id]:
         raise LastSource(pointer, path)
 
 
-def _refuse_unrequiring(actor: Actor, before: Row | None, after: Row, path: Path) -> None:
+def _refuse_unrequiring(actor: Actor, before: InputRow | None, after: InputRow, path: Path) -> None:
     """What is required, only a person lets go: else a whole commit could be had by asking for less."""
-    if before is not None and before["required"] and not after["required"] and actor.kind is not Kind.PERSON:
+    if before is not None and before.required and not after.required and actor.kind is not Kind.PERSON:
         raise ProvenanceNotAllowed("say that this is not required", "commit partially", (*path, "required"))
 
 
-def refuse_outside_options(value: Value, options: str | None, path: Path) -> None:
+def refuse_outside_options(value: Value, options: list[str] | None, path: Path) -> None:
     """Refuse a choice that there is not.
 
     Raises:
         OutsideOptions: the value is none of the options.
     """
-    if value.kind is ValueKind.ENUM and not value.is_unset and options is not None:
-        known: list[str] = msgspec.json.decode(options)
-        if value.held not in known:
-            raise OutsideOptions(value.held, known, (*path, "valueEnum"))
+    if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.held not in options:
+        raise OutsideOptions(value.held, options, (*path, "valueEnum"))
 
 
-def _row(tx: Transaction, write: InputWrite, before: Row | None, kind: ValueKind, run_id: str, path: Path) -> Row:
-    """Everything about an input but its value."""
+def _row(
+    tx: Transaction,
+    write: InputWrite,
+    before: InputRow | None,
+    value: Value,
+    provenance: Provenance,
+    run_id: str,
+    path: Path,
+) -> InputRow:
+    """An input as the request wants it."""
     given_id = None if write.id is None else checked_id(write.id, (*path, "id"))
-    fields = given(write, "label", "domain", "required", "field_type", "evidence_snippet")
-    if write.options is not UNSET:
-        fields["options"] = _stored_options(write.options, (*path, "options"))
-    if before is not None:
-        return {**before, **fields}  # an input is known by its pointer, so it keeps the id it has
-    if "label" not in fields:
-        raise missing("label", path, wanted="a string")
-    return {
-        "id": given_id or new_uuid(),
-        "run_id": run_id,
-        "pointer": write.pointer,
-        "domain": DOMAIN,
-        "required": False,
-        "field_type": FIELD_TYPES.get(kind, "text"),
-        "options": None,
-        "updated_by": writer(tx.actor).value,
-        "updated_at": tx.now,
-        "evidence_snippet": None,
-        **fields,
-    }
-
-
-def _stored_options(options: list[str] | None, path: Path) -> str | None:
-    return None if options is None else applied(MaxBytes(OPTIONS_BYTES_MAX), stored_json(options), path)
+    fields = given(write, "label", "domain", "required", "field_type", "options", "evidence_snippet")
+    if fields.get("options") is not None:
+        refuse_long(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
+    if before is None:  # else it keeps the id it has: an input is known by its pointer
+        if "label" not in fields:
+            raise missing("label", path, wanted="a string")
+        before = new_row(
+            InputRow,
+            id=given_id or new_uuid(),
+            run_id=run_id,
+            pointer=write.pointer,
+            domain=DOMAIN,
+            required=False,
+            field_type=FIELD_TYPES.get(value.kind, "text"),
+            updated_by=writer(tx.actor),
+            updated_at=tx.now,
+        )
+    return structs.replace(before, **fields, **value.columns(), provenance=provenance)

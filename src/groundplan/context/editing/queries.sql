@@ -1,4 +1,4 @@
--- What is written into a draft. Rows are read as dicts of the columns named here and written back whole.
+-- What is written into a draft. Rows are read and written back whole.
 
 -- name: touch_run
 -- A draft was written to.
@@ -11,7 +11,7 @@ RETURNING rev;
 
 -- name: source
 -- One source of a run.
-SELECT id, run_id, kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta, created_at
+SELECT id, run_id, {source}, created_at
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -27,35 +27,21 @@ SELECT id
 
 -- name: add_source
 -- A source that was not there.
-INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, kind, title, uri, file_id, mime_type, size_bytes,
-                          parse_status, excerpt, raw_meta, created_at)
-VALUES (:tenant_id, :project_id, :run_id, :id, :kind, :title, :uri, :file_id, :mime_type, :size_bytes,
-        :parse_status, :excerpt, :raw_meta, :created_at)
+INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, {source}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {source:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_source
 -- A source as it shall be.
 UPDATE pciv_sources
-   SET kind = :kind,
-       title = :title,
-       uri = :uri,
-       file_id = :file_id,
-       mime_type = :mime_type,
-       size_bytes = :size_bytes,
-       parse_status = :parse_status,
-       excerpt = :excerpt,
-       raw_meta = :raw_meta
+   SET {source:set}
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
--- part: input_columns
-id, run_id, pointer, label, domain, required, field_type, options, value_kind, value_string, value_number,
-       value_boolean, value_enum, value_json, provenance, updated_by, updated_at, evidence_snippet
-
 -- name: inputs_at
 -- The inputs of a run at some pointers.
-SELECT {input_columns}
+SELECT id, run_id, pointer, {input}, {value}
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -63,7 +49,7 @@ SELECT {input_columns}
 
 -- name: input
 -- One input of a run.
-SELECT {input_columns}
+SELECT id, run_id, pointer, {input}, {value}
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -71,32 +57,14 @@ SELECT {input_columns}
 
 -- name: add_input
 -- An input that was not there.
-INSERT INTO pciv_inputs (tenant_id, project_id, run_id, id, pointer, label, domain, required, field_type, options,
-                         value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance,
-                         updated_by, updated_at, evidence_snippet)
-VALUES (:tenant_id, :project_id, :run_id, :id, :pointer, :label, :domain, :required, :field_type, :options,
-        :value_kind, :value_string, :value_number, :value_boolean, :value_enum, :value_json, :provenance,
-        :updated_by, :updated_at, :evidence_snippet)
+INSERT INTO pciv_inputs (tenant_id, project_id, run_id, id, pointer, {input}, {value})
+VALUES (:tenant_id, :project_id, :run_id, :id, :pointer, {input:values}, {value:values})
     ON CONFLICT DO NOTHING;
 
 -- name: change_input
 -- An input as it shall be.
 UPDATE pciv_inputs
-   SET label = :label,
-       domain = :domain,
-       required = :required,
-       field_type = :field_type,
-       options = :options,
-       value_kind = :value_kind,
-       value_string = :value_string,
-       value_number = :value_number,
-       value_boolean = :value_boolean,
-       value_enum = :value_enum,
-       value_json = :value_json,
-       provenance = :provenance,
-       updated_by = :updated_by,
-       updated_at = :updated_at,
-       evidence_snippet = :evidence_snippet
+   SET {input:set}, {value:set}
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
@@ -125,8 +93,7 @@ DELETE FROM pciv_input_sources
 
 -- name: constraint
 -- One constraint of a run.
-SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, value_boolean, value_enum, value_json,
-       provenance, source_id, snippet, created_at
+SELECT id, run_id, {constraint}, {value}, created_at
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -134,36 +101,21 @@ SELECT id, run_id, key, domain, label, value_kind, value_string, value_number, v
 
 -- name: add_constraint
 -- A constraint that was not there.
-INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, key, domain, label, value_kind, value_string,
-                              value_number, value_boolean, value_enum, value_json, provenance, source_id, snippet,
-                              created_at)
-VALUES (:tenant_id, :project_id, :run_id, :id, :key, :domain, :label, :value_kind, :value_string,
-        :value_number, :value_boolean, :value_enum, :value_json, :provenance, :source_id, :snippet,
-        :created_at)
+INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, {constraint}, {value}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {constraint:values}, {value:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_constraint
 -- A constraint as it shall be.
 UPDATE pciv_constraints
-   SET key = :key,
-       domain = :domain,
-       label = :label,
-       value_kind = :value_kind,
-       value_string = :value_string,
-       value_number = :value_number,
-       value_boolean = :value_boolean,
-       value_enum = :value_enum,
-       value_json = :value_json,
-       provenance = :provenance,
-       source_id = :source_id,
-       snippet = :snippet
+   SET {constraint:set}, {value:set}
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: artifact
 -- One artifact of a run.
-SELECT id, run_id, type, title, payload, created_at
+SELECT id, run_id, {artifact}, created_at
   FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -171,27 +123,21 @@ SELECT id, run_id, type, title, payload, created_at
 
 -- name: add_artifact
 -- An artifact that was not there.
-INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, type, title, payload, created_at)
-VALUES (:tenant_id, :project_id, :run_id, :id, :type, :title, :payload, :created_at)
+INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, {artifact}, created_at)
+VALUES (:tenant_id, :project_id, :run_id, :id, {artifact:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_artifact
 -- An artifact as it shall be.
 UPDATE pciv_artifacts
-   SET type = :type,
-       title = :title,
-       payload = :payload
+   SET {artifact:set}
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
--- part: suggestion_columns
-id, run_id, input_id, constraint_id, value_kind, value_string, value_number, value_boolean, value_enum,
-       value_json, provenance, source_ids, snippet, rationale, created_at, created_by, author_kind, status
-
 -- name: suggestion
 -- One suggestion of a run.
-SELECT {suggestion_columns}
+SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -199,7 +145,7 @@ SELECT {suggestion_columns}
 
 -- name: own_suggestion_for_input
 -- What the actor suggested for an input and nobody has decided yet.
-SELECT {suggestion_columns}
+SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -209,7 +155,7 @@ SELECT {suggestion_columns}
 
 -- name: own_suggestion_for_constraint
 -- The same for a constraint.
-SELECT {suggestion_columns}
+SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -219,12 +165,8 @@ SELECT {suggestion_columns}
 
 -- name: add_suggestion
 -- A value beside the one that stands.
-INSERT INTO pciv_suggestions (tenant_id, project_id, run_id, id, input_id, constraint_id, value_kind, value_string,
-                              value_number, value_boolean, value_enum, value_json, provenance, source_ids, snippet,
-                              rationale, created_at, created_by, author_kind, status)
-VALUES (:tenant_id, :project_id, :run_id, :id, :input_id, :constraint_id, :value_kind, :value_string,
-        :value_number, :value_boolean, :value_enum, :value_json, :provenance, :source_ids, :snippet,
-        :rationale, :created_at, :created_by, :author_kind, 'pending');
+INSERT INTO pciv_suggestions (tenant_id, project_id, run_id, id, {value}, {suggestion})
+VALUES (:tenant_id, :project_id, :run_id, :id, {value:values}, {suggestion:values});
 
 -- name: decide_suggestion
 -- A person has decided.
@@ -245,7 +187,7 @@ DELETE FROM pciv_artifacts
 
 -- name: suggestions_for_input
 -- What was ever suggested for an input.
-SELECT {suggestion_columns}
+SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -254,7 +196,7 @@ SELECT {suggestion_columns}
 
 -- name: suggestions_for_constraint
 -- What was ever suggested for a constraint.
-SELECT {suggestion_columns}
+SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.context.editing.claims import ProvenanceNotAllowed
-from groundplan.context.editing.inputs import LastSource
-from groundplan.context.editing.rows import ARTIFACT, CONSTRAINT, INPUT, SOURCE, SUGGESTION, Row, as_row
+from groundplan.context.editing.claims import FactRow, ProvenanceNotAllowed
+from groundplan.context.editing.inputs import LastSource, inputs_at
+from groundplan.context.editing.rows import record_removal
 from groundplan.context.editing.sources import missing_source, refuse_taking_sources
-from groundplan.context.editing.suggesting import remove_suggestion, sources_of
+from groundplan.context.editing.suggesting import SuggestionRow, remove_suggestion
 from groundplan.context.events import Op
 from groundplan.context.limits import ROWS_MAX, Pointer
 from groundplan.context.pointers import checked_pointer
 from groundplan.context.run import checked_id
-from groundplan.context.schemas import Provenance
-from groundplan.context.values import kept_value, stored_json
+from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivSourceV1, Provenance
+from groundplan.context.stored_rows import load_row, load_rows
+from groundplan.context.values import stored_json, typed_value
 from groundplan.kernel.actors import Kind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, rendered
 
@@ -55,85 +57,74 @@ def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
         _remove_constraint(tx, run_id, id_, ("remove", "constraints", place))
     for place, id_ in enumerate(removals.artifacts or ()):
         path: Path = ("remove", "artifacts", place)
-        row = _own(tx, sql.artifact, ARTIFACT, run_id, id_, path)
+        row = load_row(tx, sql.artifact, PcivArtifactV1, run_id=run_id, id=checked_id(id_, path))
         if row is None:
             raise NotFound("artifact", id_, field=rendered(path))
-        tx.run(sql.remove_artifact, run_id=run_id, id=row["id"])
-        _record(tx, Op.ARTIFACT_REMOVED, row)
+        tx.run(sql.remove_artifact, run_id=run_id, id=row.id)
+        record_removal(tx, Op.ARTIFACT_REMOVED, row)
     for place, id_ in enumerate(removals.sources or ()):
         _remove_source(tx, run_id, id_, ("remove", "sources", place))
 
 
 def _remove_input(tx: Transaction, run_id: str, pointer: str, path: Path) -> None:
-    found = tx.all(sql.inputs_at, run_id=run_id, pointers=listed([checked_pointer(pointer, path)]))
-    if not found:
+    row = next(iter(inputs_at(tx, run_id, [checked_pointer(pointer, path)])), None)
+    if row is None:
         raise NotFound("input", pointer, field=rendered(path))
-    row = as_row(INPUT, found[0])
-    if (_is_strong(row) or row["required"]) and tx.actor.kind is not Kind.PERSON:
+    if (_is_strong(row) or row.required) and tx.actor.kind is not Kind.PERSON:
         raise _for_a_person(row, path)
-    linked = [source_id for _, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed([row["id"]]))]
-    for found_one in tx.all(sql.suggestions_for_input, run_id=run_id, about=row["id"]):
-        remove_suggestion(tx, as_row(SUGGESTION, found_one))
-    tx.run(sql.remove_links_of_input, run_id=run_id, input_id=row["id"])
-    tx.run(sql.remove_input, run_id=run_id, id=row["id"])
+    linked = [source_id for _, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed([row.id]))]
+    for suggestion in load_rows(tx, sql.suggestions_for_input, SuggestionRow, run_id=run_id, about=row.id):
+        remove_suggestion(tx, suggestion)
+    tx.run(sql.remove_links_of_input, run_id=run_id, input_id=row.id)
+    tx.run(sql.remove_input, run_id=run_id, id=row.id)
     if linked:
-        tx.record(Op.UNLINKED, row["id"], *(changed("source_id", id_, None) for id_ in linked))
-    _record(tx, Op.INPUT_REMOVED, row)
+        tx.record(Op.UNLINKED, row.id, *(changed("source_id", id_, None) for id_ in linked))
+    record_removal(tx, Op.INPUT_REMOVED, row)
 
 
 def _remove_constraint(tx: Transaction, run_id: str, id_: str, path: Path) -> None:
-    row = _own(tx, sql.constraint, CONSTRAINT, run_id, id_, path)
+    row = load_row(tx, sql.constraint, PcivConstraintV1, run_id=run_id, id=checked_id(id_, path))
     if row is None:
         raise NotFound("constraint", id_, field=rendered(path))
     if _is_strong(row) and tx.actor.kind is not Kind.PERSON:
         raise _for_a_person(row, path)
-    for found in tx.all(sql.suggestions_for_constraint, run_id=run_id, about=row["id"]):
-        remove_suggestion(tx, as_row(SUGGESTION, found))
-    tx.run(sql.remove_constraint, run_id=run_id, id=row["id"])
-    _record(tx, Op.CONSTRAINT_REMOVED, row)
+    for suggestion in load_rows(tx, sql.suggestions_for_constraint, SuggestionRow, run_id=run_id, about=row.id):
+        remove_suggestion(tx, suggestion)
+    tx.run(sql.remove_constraint, run_id=run_id, id=row.id)
+    record_removal(tx, Op.CONSTRAINT_REMOVED, row)
 
 
 def _remove_source(tx: Transaction, run_id: str, id_: str, path: Path) -> None:
-    row = _own(tx, sql.source, SOURCE, run_id, id_, path)
+    row = load_row(tx, sql.source, PcivSourceV1, run_id=run_id, id=checked_id(id_, path))
     if row is None:
         raise missing_source(id_, path)
-    for (place,) in tx.all(sql.backed_by_this_alone, run_id=run_id, source_id=row["id"]):
+    for place in tx.scalars(sql.backed_by_this_alone, run_id=run_id, source_id=row.id):
         raise LastSource(place, path)
-    refuse_taking_sources(tx, run_id, row["id"], path)
-    for (input_id,) in tx.all(sql.inputs_citing, run_id=run_id, source_id=row["id"]):
-        tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row["id"])
-        tx.record(Op.UNLINKED, input_id, changed("source_id", row["id"], None))
-    for (constraint_id,) in tx.all(sql.constraints_citing, run_id=run_id, source_id=row["id"]):
+    refuse_taking_sources(tx, run_id, row.id, path)
+    for input_id in tx.scalars(sql.inputs_citing, run_id=run_id, source_id=row.id):
+        tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row.id)
+        tx.record(Op.UNLINKED, input_id, changed("source_id", row.id, None))
+    for constraint_id in tx.scalars(sql.constraints_citing, run_id=run_id, source_id=row.id):
         tx.run(sql.uncite, run_id=run_id, id=constraint_id)
-        tx.record(Op.CONSTRAINT_CHANGED, constraint_id, changed("source_id", row["id"], None))
+        tx.record(Op.CONSTRAINT_CHANGED, constraint_id, changed("source_id", row.id, None))
     for suggestion_id, source_ids in tx.all(sql.sources_of_suggestions, run_id=run_id):
-        cited = sources_of({"source_ids": source_ids})
-        if row["id"] in cited:
-            left = stored_json([one for one in cited if one != row["id"]])
+        cited: list[str] = msgspec.json.decode(source_ids)
+        if row.id in cited:
+            left = stored_json([one for one in cited if one != row.id])
             tx.run(sql.cite_others, run_id=run_id, id=suggestion_id, source_ids=left)
             tx.record(Op.SUGGESTION_CHANGED, suggestion_id, changed("source_ids", source_ids, left))
-    tx.run(sql.remove_source, run_id=run_id, id=row["id"])
-    _record(tx, Op.SOURCE_REMOVED, row)
+    tx.run(sql.remove_source, run_id=run_id, id=row.id)
+    record_removal(tx, Op.SOURCE_REMOVED, row)
 
 
-def _own(tx: Transaction, query: Query, columns: tuple[str, ...], run_id: str, id_: str, path: Path) -> Row | None:
-    """A row of this run."""
-    found = tx.one_or_none(query, run_id=run_id, id=checked_id(id_, path))
-    return as_row(columns, found) if found else None
-
-
-def _is_strong(row: Row) -> bool:
+def _is_strong(row: FactRow) -> bool:
     """Whether a row holds more than what a model inferred."""
-    return Provenance(row["provenance"]).rank > Provenance.MODEL_INFERRED.rank and not kept_value(row).is_unset
+    return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not typed_value(row).is_unset
 
 
-def _for_a_person(row: Row, path: Path) -> ProvenanceNotAllowed:
+def _for_a_person(row: FactRow, path: Path) -> ProvenanceNotAllowed:
     return ProvenanceNotAllowed(
-        f"take this out, which is {row['provenance'] if _is_strong(row) else 'required'}",
+        f"take this out, which is {row.provenance if _is_strong(row) else 'required'}",
         "suggest to clear it: write null for it" if _is_strong(row) else "ask one",
         path,
     )
-
-
-def _record(tx: Transaction, op: Op, row: Row) -> None:
-    tx.record(op, row["id"], *(changed(name, value, None) for name, value in row.items() if value is not None))

@@ -1,13 +1,14 @@
-"""Rows as dicts of their columns, and what a request changes of them."""
+"""Rows of a draft, and what a request changes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 
+from groundplan.context.events import Op
 from groundplan.context.run import checked_id
+from groundplan.context.stored_rows import load_row, stored_columns
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import new_uuid
@@ -15,53 +16,7 @@ from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, refusal, rendered
 
-Row = dict[str, Any]
-
-SOURCE = (
-    "id",
-    "run_id",
-    "kind",
-    "title",
-    "uri",
-    "file_id",
-    "mime_type",
-    "size_bytes",
-    "parse_status",
-    "excerpt",
-    "raw_meta",
-    "created_at",
-)
-VALUE = ("value_kind", "value_string", "value_number", "value_boolean", "value_enum", "value_json", "provenance")
-INPUT = (
-    "id",
-    "run_id",
-    "pointer",
-    "label",
-    "domain",
-    "required",
-    "field_type",
-    "options",
-    *VALUE,
-    "updated_by",
-    "updated_at",
-    "evidence_snippet",
-)
-CONSTRAINT = ("id", "run_id", "key", "domain", "label", *VALUE, "source_id", "snippet", "created_at")
-ARTIFACT = ("id", "run_id", "type", "title", "payload", "created_at")
-SUGGESTION = (
-    "id",
-    "run_id",
-    "input_id",
-    "constraint_id",
-    *VALUE,
-    "source_ids",
-    "snippet",
-    "rationale",
-    "created_at",
-    "created_by",
-    "author_kind",
-    "status",
-)
+R = TypeVar("R", bound=Struct)
 
 
 class IdTaken(Conflict):
@@ -76,19 +31,14 @@ class IdTaken(Conflict):
         )
 
 
-def as_row(columns: Sequence[str], row: Sequence[Any]) -> Row:
-    """What a query selected, by the names of the columns."""
-    return dict(zip(columns, row, strict=True))
-
-
 def ascending_ids(count: int) -> list[str]:
     """Fresh ids in their own order: rows of one moment are shown by id, and should be shown as they came."""
     return sorted(new_uuid() for _ in range(count))
 
 
 def own_row(
-    tx: Transaction, query: Query, columns: Sequence[str], id_: str | None, run_id: str, path: Path, fresh: str
-) -> tuple[str, Row | None]:
+    tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: Path, fresh: str
+) -> tuple[str, R | None]:
     """The id that a row has or shall have (`fresh` where it says none), and the row where it is in this run already.
 
     Raises:
@@ -97,18 +47,28 @@ def own_row(
     if id_ is None:
         return fresh, None
     checked = checked_id(id_, (*path, "id"))
-    found = tx.one_or_none(query, run_id=run_id, id=checked)
-    return checked, as_row(columns, found) if found else None
+    return checked, load_row(tx, query, shape, run_id=run_id, id=checked)
 
 
-def add_row(tx: Transaction, query: Query, row: Row, path: Path) -> None:
+def new_row(shape: type[R], **columns: Any) -> R:
+    """Return a row in which columns that are not given are null."""
+    return shape(**dict.fromkeys(shape.__struct_fields__) | columns)
+
+
+def add_row(tx: Transaction, query: Query, row: Struct, path: Path) -> None:
     """Add a row under an id that may be a caller's own.
 
     Raises:
         IdTaken: it is the id of another row, whether the actor may see that one or not.
     """
-    if not tx.run(query, project_id=tx.project.id, **row):
-        raise IdTaken(row["id"], (*path, "id"))
+    columns = stored_columns(row)
+    if not tx.run(query, project_id=tx.project.id, **columns):
+        raise IdTaken(columns["id"], (*path, "id"))
+
+
+def change_row(tx: Transaction, query: Query, row: Struct) -> None:
+    """Write a row that is there already."""
+    tx.run(query, **stored_columns(row))
 
 
 def refuse_other_run(given: str | None, run_id: str, path: Path) -> None:
@@ -121,20 +81,21 @@ def refuse_other_run(given: str | None, run_id: str, path: Path) -> None:
         raise refusal((*path, "runId"), f"is {given}, and this call writes to run {run_id}; leave it out")
 
 
-def given(write: Struct, *fields: str) -> Row:
+def given(write: Struct, *fields: str) -> dict[str, Any]:
     """What a request says about some fields."""
     return {name: value for name in fields if (value := getattr(write, name)) is not UNSET}
 
 
-def changes_between(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[Change]:
+def changes_between(before: R | None, after: R) -> list[Change]:
     """What is different, column by column; of a new row, all that is there."""
+    columns = stored_columns(after)
     if before is None:
-        return [changed(column, None, value) for column, value in after.items() if value is not None and column != "id"]
-    return [
-        changed(column, before[column], value) for column, value in after.items() if not _same(before[column], value)
-    ]
+        return [changed(name, None, value) for name, value in columns.items() if value is not None and name != "id"]
+    was = stored_columns(before)
+    return [changed(name, was[name], value) for name, value in columns.items() if was[name] != value]
 
 
-def _same(before: Any, after: Any) -> bool:
-    # One engine keeps false as 0, and both give whole numbers back as doubles.
-    return bool(before == after) and isinstance(before, str) == isinstance(after, str)
+def record_removal(tx: Transaction, op: Op, row: Struct) -> None:
+    """Record that a row is gone, with all that was in it."""
+    columns = stored_columns(row)
+    tx.record(op, columns["id"], *(changed(name, value, None) for name, value in columns.items() if value is not None))

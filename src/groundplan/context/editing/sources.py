@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from groundplan.context.editing.claims import ProvenanceNotAllowed
-from groundplan.context.editing.rows import SOURCE, add_row, changes_between, given, own_row, refuse_other_run
+from groundplan.context.editing.rows import (
+    add_row,
+    change_row,
+    changes_between,
+    given,
+    new_row,
+    own_row,
+    refuse_other_run,
+)
 from groundplan.context.events import Op
 from groundplan.context.limits import TEXT_BYTES_MAX
 from groundplan.context.run import checked_id
-from groundplan.context.schemas import SourceParseStatus, SourceWrite
+from groundplan.context.schemas import PcivSourceV1, SourceParseStatus, SourceWrite
 from groundplan.context.values import stored_json
 from groundplan.kernel.actors import Kind
 from groundplan.kernel.errors import NotFound
@@ -30,7 +40,7 @@ REQUIRED = {"kind": "file, url, gis, api or manual", "title": "a string", "uri":
 def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Path) -> str:
     """Add a source, or change the one with this id. Gives its id."""
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = own_row(tx, sql.source, SOURCE, write.id, run_id, path, new_uuid())
+    id_, before = own_row(tx, sql.source, PcivSourceV1, write.id, run_id, path, new_uuid())
     fields = given(
         write, "kind", "title", "uri", "file_id", "mime_type", "size_bytes", "parse_status", "excerpt", "raw_meta"
     )
@@ -40,23 +50,23 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Path) -
     if fields.get("file_id") is not None:
         fields["file_id"] = checked_id(fields["file_id"], (*path, "fileId"))
     if "raw_meta" in fields:
-        fields["raw_meta"] = stored_object(fields["raw_meta"], (*path, "rawMeta"), TEXT_BYTES_MAX)
-    base = before or {
-        "id": id_,
-        "run_id": run_id,
-        **dict.fromkeys(SOURCE[2:]),
-        "parse_status": SourceParseStatus.PENDING,
-        "raw_meta": "{}",
-        "created_at": tx.now,
-    }
-    after = {**base, **fields}
+        refuse_long(fields["raw_meta"], (*path, "rawMeta"), TEXT_BYTES_MAX)
+    base = before or new_row(
+        PcivSourceV1,
+        id=id_,
+        run_id=run_id,
+        parse_status=SourceParseStatus.PENDING,
+        raw_meta={},
+        created_at=tx.now,
+    )
+    after = structs.replace(base, **fields)
     if changes := changes_between(before, after):
         if before is not None and any(change.field in IDENTITY for change in changes):
             refuse_taking_sources(tx, run_id, id_, path)
         if before is None:
             add_row(tx, sql.add_source, after, path)
         else:
-            tx.run(sql.change_source, **after)
+            change_row(tx, sql.change_source, after)
         tx.record(Op.SOURCE_ADDED if before is None else Op.SOURCE_CHANGED, id_, *changes)
     return id_
 
@@ -79,7 +89,7 @@ def checked_sources(tx: Transaction, run_id: str, ids: list[str], path: Path) ->
         NotFound: there is none in this run.
     """
     checked = {checked_id(id_, (*path, place)): place for place, id_ in enumerate(ids)}
-    there = {id_ for (id_,) in tx.all(sql.sources_there, run_id=run_id, ids=listed(checked))} if checked else set()
+    there = set(tx.scalars(sql.sources_there, run_id=run_id, ids=listed(checked))) if checked else set()
     for id_, place in checked.items():
         if id_ not in there:
             raise missing_source(id_, (*path, place))
@@ -93,13 +103,13 @@ def missing_source(id_: str, path: Path) -> NotFound:
     )
 
 
-def stored_object(value: dict[str, Any], path: Path, limit_bytes: int) -> str:
-    """An object as it is kept.
+def refuse_long(value: Any, path: Path, limit_bytes: int) -> None:
+    """Refuse a list or an object that is too long as JSON.
 
     Raises:
-        Invalid: it is too long.
+        Invalid: it is.
     """
-    return applied(MaxBytes(limit_bytes), stored_json(value), path)
+    applied(MaxBytes(limit_bytes), stored_json(value), path)
 
 
 def checked_source(tx: Transaction, run_id: str, id_: str, path: Path) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.context.editing.claims import Claim, refuse_no_person, writer
-from groundplan.context.editing.rows import SUGGESTION, Row, as_row, changes_between
+from groundplan.context.editing.rows import changes_between
 from groundplan.context.events import Op
 from groundplan.context.run import checked_id
-from groundplan.context.schemas import Provenance
-from groundplan.context.values import stored_json
+from groundplan.context.schemas import Provenance, UpdatedBy, ValueKind
+from groundplan.context.stored_rows import load_row, stored_columns
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import new_uuid
@@ -21,6 +20,31 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, rendered
 
 sql = load_queries(__file__)
+
+PENDING = "pending"  # the status of what nobody has decided yet
+
+
+class SuggestionRow(Struct):
+    """A suggestion as it is stored."""
+
+    id: str
+    run_id: str
+    value_kind: ValueKind
+    value_string: str | None
+    value_number: float | None
+    value_boolean: bool | None
+    value_enum: str | None
+    value_json: Any
+    provenance: Provenance
+    input_id: str | None
+    constraint_id: str | None
+    source_ids: list[str]
+    snippet: str | None
+    rationale: str | None
+    created_at: str
+    created_by: str
+    author_kind: UpdatedBy
+    status: str
 
 
 class About(NamedTuple):
@@ -57,28 +81,29 @@ class AlreadyDecided(Conflict):
 def suggest(tx: Transaction, about: About, claim: Claim, *, stands: Provenance) -> Suggested:
     """Keep a claim beside the value that stands, in place of what the same writer suggested before."""
     mine = sql.own_suggestion_for_input if about.input_id else sql.own_suggestion_for_constraint
-    found = tx.one_or_none(mine, run_id=about.run_id, about=about.input_id or about.constraint_id)
+    found = load_row(tx, mine, SuggestionRow, run_id=about.run_id, about=about.input_id or about.constraint_id)
     if found:
         # Under another id: whoever accepts a suggestion accepts what they read under its id.
-        remove_suggestion(tx, as_row(SUGGESTION, found))
-    row = {
-        "id": new_uuid(),
-        "run_id": about.run_id,
-        "input_id": about.input_id,
-        "constraint_id": about.constraint_id,
+        remove_suggestion(tx, found)
+    row = SuggestionRow(
         **claim.value.columns(),
-        "provenance": claim.provenance.value,
-        "source_ids": stored_json(claim.source_ids),
-        "snippet": claim.snippet,
-        "rationale": claim.rationale,
-        "created_at": tx.now,
-        "created_by": tx.actor.id,
-        "author_kind": writer(tx.actor).value,
-    }
-    tx.run(sql.add_suggestion, project_id=tx.project.id, **row)
-    tx.record(Op.SUGGESTED, row["id"], *changes_between(None, row))
+        id=new_uuid(),
+        run_id=about.run_id,
+        provenance=claim.provenance,
+        input_id=about.input_id,
+        constraint_id=about.constraint_id,
+        source_ids=claim.source_ids,
+        snippet=claim.snippet,
+        rationale=claim.rationale,
+        created_at=tx.now,
+        created_by=tx.actor.id,
+        author_kind=writer(tx.actor),
+        status=PENDING,
+    )
+    tx.run(sql.add_suggestion, project_id=tx.project.id, **stored_columns(row))
+    tx.record(Op.SUGGESTED, row.id, *(change for change in changes_between(None, row) if change.field != "status"))
     return Suggested(
-        id=row["id"],
+        id=row.id,
         pointer=UNSET if about.pointer is None else about.pointer,
         key=UNSET if about.key is None else about.key,
         reason=_reason(claim, stands),
@@ -93,14 +118,15 @@ def _reason(claim: Claim, stands: Provenance) -> str:
     return f"{stands} stands above {claim.provenance}; a person accepts or rejects it"
 
 
-def remove_suggestion(tx: Transaction, row: Row) -> None:
+def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
     """Take a suggestion away, with what it is about or for another one."""
-    tx.run(sql.remove_suggestion, run_id=row["run_id"], id=row["id"])
-    said = (changed(column, value, None) for column, value in row.items() if value is not None and column != "id")
-    tx.record(Op.SUGGESTION_REMOVED, row["id"], *said)
+    tx.run(sql.remove_suggestion, run_id=row.run_id, id=row.id)
+    columns = stored_columns(row).items()
+    said = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
+    tx.record(Op.SUGGESTION_REMOVED, row.id, *said)
 
 
-def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: Path) -> Row:
+def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: Path) -> SuggestionRow:
     """Decide on a suggestion that waits in this run. Gives it as it was.
 
     Raises:
@@ -111,17 +137,11 @@ def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path:
     verb = {"accepted": "accept", "rejected": "reject"}[status]
     refuse_no_person(tx.actor, verb, verb)
     id_ = checked_id(suggestion_id, path)
-    found = tx.one_or_none(sql.suggestion, run_id=run_id, id=id_)
-    if found is None:
+    row = load_row(tx, sql.suggestion, SuggestionRow, run_id=run_id, id=id_)
+    if row is None:
         raise NotFound("suggestion", suggestion_id, hint="context_view lists those that wait", field=rendered(path))
-    row = as_row(SUGGESTION, found)
-    if row["status"] != "pending":
-        raise AlreadyDecided(id_, row["status"], path)
+    if row.status != PENDING:
+        raise AlreadyDecided(id_, row.status, path)
     tx.run(sql.decide_suggestion, run_id=run_id, id=id_, status=status)
-    tx.record(Op.ACCEPTED if status == "accepted" else Op.REJECTED, id_, changed("status", "pending", status))
+    tx.record(Op.ACCEPTED if status == "accepted" else Op.REJECTED, id_, changed("status", PENDING, status))
     return row
-
-
-def sources_of(suggestion: Row) -> list[str]:
-    """The sources that a suggestion names."""
-    return msgspec.json.decode(suggestion["source_ids"], type=list[str])

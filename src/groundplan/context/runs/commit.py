@@ -89,24 +89,20 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     """
     row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
     room = tx.preferences.answer_tokens_max * 7 // 10  # the rest is for sentences that name some of them
-    pointers = [pointer for (pointer,) in tx.all(sql.unbacked_inputs, run_id=row.id)]
-    keys = [key for (key,) in tx.all(sql.unbacked_constraints, run_id=row.id)]
+    pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
+    keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
         raise SourceMissing(pointers, keys, room)
     missing = required_unset(tx, row.id)
     if missing and not request.allow_partial:
         raise RequiredInputsUnset(missing, room)
     in_force = latest_committed(tx)
-    overruled = (
-        []
-        if in_force is None
-        else [pointer for (pointer,) in tx.all(sql.overruled, run_id=row.id, before_id=in_force.id)]
-    )
+    overruled = [] if in_force is None else tx.scalars(sql.overruled, run_id=row.id, before_id=in_force.id)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
     tx.run(sql.commit_run, run_id=row.id, status=status.value, allow_partial=request.allow_partial)
     tx.record(Op.COMMITTED, row.id, changed("status", row.status, status), changed("committed_at", None, tx.now))
     after = run_row(tx, row.id)
-    (waiting,) = tx.one(sql.waiting_suggestions, run_id=row.id)
+    waiting = tx.scalar(sql.waiting_suggestions, run_id=row.id)
     warnings = warnings_about(after, missing, waiting=waiting)
     if overruled:
         warnings.append(f"a person had entered these, and here it is otherwise: {named(overruled)}")

@@ -5,60 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import Struct, structs
 
 from groundplan.context import resolve
 from groundplan.context.editing import edit
-from groundplan.context.editing.rows import ARTIFACT, CONSTRAINT, INPUT, SOURCE, VALUE, Row, as_row, ascending_ids
+from groundplan.context.editing.rows import ascending_ids
+from groundplan.context.editing.suggesting import SuggestionRow
+from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivInputV1, PcivSourceV1
 from groundplan.context.values import stored_json
+from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
+sql = load_queries(__file__)
 reading = resolve.sql
 writing = edit.sql
-
-# What a view asks about what waits, in its order.
-WAITING = (
-    "id",
-    "pointer",
-    "key",
-    "constraint_id",
-    *VALUE,
-    "source_ids",
-    "snippet",
-    "rationale",
-    "created_at",
-    "created_by",
-    "author_kind",
-    "input_id",
-)
 
 
 def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
     """Copy sources, inputs, links, constraints, artifacts and what waits for a person. Gives new ids by old."""
     ids: dict[str, str] = {}
 
-    def copied(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[Row]:
-        found = []
+    def copied(query: Query, shape: type[Struct]) -> list[dict[str, Any]]:
+        """The columns of the copies; JSON stays the text that it is."""
+        rows = [structs.asdict(row) for row in tx.all(query, shape, run_id=origin_id)]
         # Ids that ascend keep the order of rows that have nothing else to be ordered by.
-        for one, id_ in zip(rows, ascending_ids(len(rows)), strict=True):
-            row = as_row(columns, one)
+        for row, id_ in zip(rows, ascending_ids(len(rows)), strict=True):
             # Rows of two tables may have one id, by choice of their writer; so have their copies, then.
-            row["id"] = ids.setdefault(row["id"], id_)
-            found.append({**row, "run_id": run_id, "project_id": tx.project.id})
-        return found
+            row |= {"id": ids.setdefault(row["id"], id_), "run_id": run_id, "project_id": tx.project.id}
+        return rows
 
-    tx.many(writing.add_source, copied(SOURCE, tx.all(reading.sources_of_run, run_id=origin_id)))
-    tx.many(writing.add_input, copied(INPUT, tx.all(reading.inputs_of_run, run_id=origin_id)))
+    tx.many(writing.add_source, copied(reading.sources_of_run, PcivSourceV1))
+    tx.many(writing.add_input, copied(reading.inputs_of_run, PcivInputV1))
     links = [
         {"project_id": tx.project.id, "run_id": run_id, "input_id": ids[input_id], "source_id": ids[source_id]}
         for input_id, source_id in tx.all(reading.links_of_run, run_id=origin_id)
     ]
     tx.many(writing.add_link, links)
-    constraints = copied(CONSTRAINT, tx.all(reading.constraints_of_run, run_id=origin_id))
+    constraints = copied(reading.constraints_of_run, PcivConstraintV1)
     for row in constraints:
         row["source_id"] = ids[row["source_id"]] if row["source_id"] else None
     tx.many(writing.add_constraint, constraints)
-    tx.many(writing.add_artifact, copied(ARTIFACT, tx.all(reading.artifacts_of_run, run_id=origin_id)))
-    suggestions = copied(WAITING, tx.all(reading.suggestions_of_run, run_id=origin_id))
+    tx.many(writing.add_artifact, copied(reading.artifacts_of_run, PcivArtifactV1))
+    suggestions = copied(sql.pending_suggestions, SuggestionRow)
     for row in suggestions:
         row["input_id"] = ids[row["input_id"]] if row["input_id"] else None
         row["constraint_id"] = ids[row["constraint_id"]] if row["constraint_id"] else None

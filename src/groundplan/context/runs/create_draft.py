@@ -93,10 +93,10 @@ def begin_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> Ru
 
 def add_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
     """An empty draft. Whoever calls this records it."""
-    run_id = new_uuid()
     user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
-    tx.run(sql.add_run, project_id=project_id, run_id=run_id, user_id=user_id)
-    return RunRow(run_id, user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
+    row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
+    tx.store(sql.add_run, row, project_id=project_id)
+    return row
 
 
 def _origin(tx: Transaction, copy_from: str | None) -> RunRow | None:

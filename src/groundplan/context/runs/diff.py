@@ -25,7 +25,7 @@ from groundplan.context.schemas import (
     Provenance,
     ValueKind,
 )
-from groundplan.context.values import Value, stored_json, value_of
+from groundplan.context.values import Value, stored_json, typed_value, value_of
 from groundplan.kernel.access import Permission
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -290,16 +290,12 @@ def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
 def _redefined(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
     """What else is said of a fact, where that is not the same. Evidence is of a value, and goes with it."""
     before, after = _definition(old), _definition(new)
-    is_another = value_of(old) is not None and not _value(old).same_as(_value(new))
+    is_another = value_of(old) is not None and not typed_value(old).same_as(typed_value(new))
     return [
         FieldDiff(name, before[name], after[name])
         for name in before
         if before[name] != after[name] and not (is_another and name in EVIDENCE)
     ]
-
-
-def _value(one: PcivInputV1 | PcivConstraintV1) -> Value:
-    return Value(one.value_kind, value_of(one))
 
 
 def _content(one: PcivSourceV1) -> tuple[Any, ...]:

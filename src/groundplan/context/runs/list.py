@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from groundplan.context.run import run_from, run_shown
+from groundplan.context.run import RunRow, run_shown
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
@@ -54,6 +54,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     # tells whether there are more.
     rows = tx.all(
         sql.runs,
+        RunRow,
         project_id=tx.project.id,
         before=before,
         after_id=after_id,
@@ -63,7 +64,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
         any_user=request.user_id is None,
         at_most=limit + 1,
     )
-    shown = [run_shown(run_from(row), tx.project.name) for row in rows[:limit]]
+    shown = [run_shown(row, tx.project.name) for row in rows[:limit]]
     page = leading(shown, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
     page = page or shown[:1]  # one that is too large for the cap is for the cap to refuse
     if len(page) == len(rows):

@@ -2,10 +2,8 @@
 
 -- name: add_run
 -- A new draft.
-INSERT INTO pciv_runs (tenant_id, project_id, id, user_id, status, allow_partial, committed_at, created_at, created_by,
-                       updated_at, rev)
-VALUES (:tenant_id, :project_id, :run_id, :user_id, 'draft', false, NULL, :now, :actor_id,
-        :now, 1);
+INSERT INTO pciv_runs (tenant_id, project_id, created_by, {run})
+VALUES (:tenant_id, :project_id, :actor_id, {run:values});
 
 -- name: change_owner
 -- A draft that is somebody's, or everybody's.
@@ -62,6 +60,15 @@ SELECT count(*)
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND status = 'pending';
+
+-- name: pending_suggestions
+-- What waits for a person in a run.
+SELECT id, run_id, {value}, {suggestion}
+  FROM pciv_suggestions
+ WHERE tenant_id = :tenant_id
+   AND run_id = :run_id
+   AND status = 'pending'
+ ORDER BY id;
 
 -- name: overruled
 -- What a person had entered in another run and what in this one is not theirs, not there, or of before that.
@@ -153,7 +160,7 @@ DELETE FROM pciv_runs
 
 -- name: runs
 -- The runs of a project behind a place in the list, newest first; all of them, or one user's and the shared ones.
-SELECT r.id, r.user_id, r.status, r.allow_partial, r.committed_at, r.created_at, r.updated_at, r.rev
+SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
    AND r.project_id = :project_id
