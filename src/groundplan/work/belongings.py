@@ -54,4 +54,4 @@ def take_over(tx: Transaction, source: NodeRow, target: NodeRow) -> list[Change]
 
 
 def _tags(tx: Transaction, node: NodeRow) -> list[str]:
-    return [tag for (tag,) in tx.all(sql.tags_of_node, project_id=tx.project.id, n=node.n)]
+    return tx.scalars(sql.tags_of_node, project_id=tx.project.id, n=node.n)

@@ -105,12 +105,12 @@ class Walked:
 
 def waits_through_tree(tx: Transaction) -> bool:
     """Whether nodes of the project entered can wait for more than they depend on."""
-    return tx.project.policies.inherit_dependencies or tx.one(sql.count_features, project_id=tx.project.id)[0] > 0
+    return tx.project.policies.inherit_dependencies or tx.scalar(sql.count_features, project_id=tx.project.id) > 0
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
     """Whether the node `n`, which lies at this depth, is the node `of` or above it."""
-    return (n,) in tx.all(sql.chain_up, project_id=tx.project.id, n=of, depth=depth)
+    return n in tx.scalars(sql.chain_up, project_id=tx.project.id, n=of, depth=depth)
 
 
 def loop_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
@@ -179,8 +179,8 @@ def _waits_from(tx: Transaction, ns: Collection[int]) -> Waits:
 
 def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
     inherits = tx.project.policies.inherit_dependencies
-    rows = tx.all(sql.waits_through_tree, project_id=tx.project.id, moments=listed(moments), inherits=inherits)
-    waits: dict[int, list[int]] = {moment: [] for (moment,) in rows}
+    reached = tx.scalars(sql.waits_through_tree, project_id=tx.project.id, moments=listed(moments), inherits=inherits)
+    waits: dict[int, list[int]] = {moment: [] for moment in reached}
     ns = listed({moment // 2 for moment in waits})
     for moment, after in waits.items():
         if moment % 2:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import listed, load_queries
@@ -10,11 +12,23 @@ from groundplan.work.claiming import check_free
 from groundplan.work.events import Op
 from groundplan.work.kinds import DROPPED
 from groundplan.work.move import RootStays
+from groundplan.work.node import EvidenceRow, add_evidence
 from groundplan.work.readiness import Readiness
 from groundplan.work.root import ROOT_N
 from groundplan.work.row import NodeRow
 
 sql = load_queries(__file__)
+
+
+class OpenRow(Struct):
+    """An open node, its parent, who holds it, and how much evidence it has."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    claimed_by: str | None
+    claimed_until: str | None
+    evidence_total: int
 
 
 class AlreadyResolved(RuleViolated):
@@ -29,7 +43,11 @@ class AlreadyResolved(RuleViolated):
 
 def open_below(tx: Transaction, node: NodeRow) -> list[int]:
     """A node and everything open below it, which is what dropping it ends."""
-    return [row[0] for row in tx.all(sql.open_below, project_id=tx.project.id, n=node.n)]
+    return [row.n for row in _open_rows(tx, node)]
+
+
+def _open_rows(tx: Transaction, node: NodeRow) -> list[OpenRow]:
+    return tx.all(sql.open_below, OpenRow, project_id=tx.project.id, n=node.n)
 
 
 def drop(tx: Transaction, readiness: Readiness, node: NodeRow, reason: str, *, decision: str | None) -> str:
@@ -44,20 +62,19 @@ def drop(tx: Transaction, readiness: Readiness, node: NodeRow, reason: str, *, d
         raise RootStays("dropped")
     if node.resolved:  # and so is everything below it
         raise AlreadyResolved(node)
-    rows = tx.all(sql.open_below, project_id=tx.project.id, n=node.n)
-    ns = [row[0] for row in rows]
-    for _, node_id, _, claimed_by, claimed_until, _ in rows:
-        check_free(tx, node_id, claimed_by, claimed_until)
+    rows = _open_rows(tx, node)
+    ns = [row.n for row in rows]
+    for row in rows:
+        check_free(tx, row.id, row.claimed_by, row.claimed_until)
     readiness.look_at(ns)
     tx.run(sql.resolve_nodes, project_id=tx.project.id, ns=listed(ns), outcome=DROPPED)
-    evidence = {"project_id": tx.project.id, "type": DROPPED, "ref": reason, "agent": tx.actor.id, "at": tx.now}
-    tx.many(sql.add_evidence, [{**evidence, "node_n": n, "k": k + 1} for n, *_, k in rows])
+    add_evidence(tx, [EvidenceRow(row.n, row.evidence_total + 1, DROPPED, reason, tx.actor.id, tx.now) for row in rows])
     changes = (
         changed("resolved", False, True),
         changed("outcome", None, DROPPED),
         changed("evidence", None, [{"type": DROPPED, "ref": reason}]),
     )
-    for _, node_id, *_ in rows:
-        tx.record(Op.DROPPED, node_id, *changes, decision=decision)
-    readiness.closed({row[0]: row[2] for row in rows})
+    for row in rows:
+        tx.record(Op.DROPPED, row.id, *changes, decision=decision)
+    readiness.closed({row.n: row.parent_n for row in rows})
     return "dropped" if len(ns) == 1 else f"dropped with {len(ns) - 1} below"

@@ -30,4 +30,4 @@ def touch(tx: Transaction, n: int) -> None:
 
 def dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
     """Who waits for some nodes, as often as they do."""
-    return [n for (n,) in tx.all(sql.dependents, project_id=tx.project.id, ns=listed(ns))]
+    return tx.scalars(sql.dependents, project_id=tx.project.id, ns=listed(ns))

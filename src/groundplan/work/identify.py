@@ -26,4 +26,4 @@ def is_free(tx: Transaction, node_id: str) -> bool:
 
 
 def _taken(tx: Transaction, ids: list[str]) -> list[str]:
-    return [taken for (taken,) in tx.all(sql.ids_taken, ids=listed(ids))]
+    return tx.scalars(sql.ids_taken, ids=listed(ids))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import msgspec
+from msgspec import Struct
+
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
@@ -13,12 +16,23 @@ from groundplan.work.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.events import Op
 from groundplan.work.kinds import FEATURE
 from groundplan.work.move import RootStays, refuse_waiting_for_above, reparent
+from groundplan.work.node import EvidenceRow, add_evidence
 from groundplan.work.readiness import Readiness
 from groundplan.work.requests import stored_links
 from groundplan.work.root import ROOT_N
-from groundplan.work.row import NodeRow, fetch
+from groundplan.work.row import NodeRow, fetch, save
 
 sql = load_queries(__file__)
+
+
+class EdgeRow(Struct):
+    """An edge of a node, and what is at its other end."""
+
+    from_n: int
+    type: str
+    to_n: int
+    other_id: str
+    other_is_open: bool
 
 
 class CannotMerge(RuleViolated):
@@ -81,7 +95,7 @@ def _move_children(
     if children:
         ns = [n for n, _ in children]
         own = set(ns)
-        below = [n for (n,) in tx.all(sql.below, project_id=tx.project.id, n=source.n) if n not in own]
+        below = [n for n in tx.scalars(sql.below, project_id=tx.project.id, n=source.n) if n not in own]
         reparent(tx, readiness, ns, below, source, target)
     for _, child_id in children:
         tx.record(Op.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
@@ -93,32 +107,32 @@ def _move_edges(
 ) -> list[Change]:
     """Let every edge of the source begin or end at the target, unless it would join the two, or is there already."""
     changes = []
-    for from_n, type_, to_n, other_id, other_is_open in tx.all(sql.edges_of, project_id=tx.project.id, n=source.n):
-        remove_edge(tx, from_n, type_, to_n)
-        leaves = from_n == source.n
-        waits = type_ == DEPENDS_ON
-        if leaves and waits and other_is_open:
+    for edge in tx.all(sql.edges_of, EdgeRow, project_id=tx.project.id, n=source.n):
+        remove_edge(tx, edge.from_n, edge.type, edge.to_n)
+        leaves = edge.from_n == source.n
+        waits = edge.type == DEPENDS_ON
+        if leaves and waits and edge.other_is_open:
             readiness.waits_for([source.n], by=-1)
         if not leaves and waits and not source.resolved:
-            readiness.waits_for([from_n], by=-1)
-        joins = target.n in (from_n, to_n)
-        new = (target.n if leaves else from_n), type_, (to_n if leaves else target.n)
+            readiness.waits_for([edge.from_n], by=-1)
+        joins = target.n in (edge.from_n, edge.to_n)
+        new = (target.n if leaves else edge.from_n), edge.type, (edge.to_n if leaves else target.n)
         is_added = not joins and add_edge(tx, *new)
         if leaves and is_added:
-            changes.append(changed(type_, None, other_id))
-            if waits and other_is_open:
+            changes.append(changed(edge.type, None, edge.other_id))
+            if waits and edge.other_is_open:
                 readiness.waits_for([target.n], by=1)
         elif not leaves:
-            readiness.look_at([from_n])
+            readiness.look_at([edge.from_n])
             if joins:  # of the target to the source: it is the target's own event that tells
-                changes.append(changed(type_, source.id, None))
+                changes.append(changed(edge.type, source.id, None))
                 continue
-            touch(tx, from_n)
+            touch(tx, edge.from_n)
             op = Op.CONNECTED if is_added else Op.DISCONNECTED
             after = target.id if is_added else None
-            tx.record(op, other_id, changed(type_, source.id, after), decision=decision)
+            tx.record(op, edge.other_id, changed(edge.type, source.id, after), decision=decision)
             if waits and is_added and not fetch(tx, target.n).resolved:
-                readiness.waits_for([from_n], by=1)
+                readiness.waits_for([edge.from_n], by=1)
     return changes
 
 
@@ -134,26 +148,13 @@ def _move_hold(tx: Transaction, readiness: Readiness, source: NodeRow, target: N
 
 
 def _append_evidence(tx: Transaction, source: NodeRow, target: NodeRow) -> list[Change]:
-    rows = tx.all(sql.evidence_of_node, project_id=tx.project.id, n=source.n)
+    rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
     if not rows:
         return []
     tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
-    tx.many(
-        sql.add_evidence,
-        [
-            {
-                "project_id": tx.project.id,
-                "node_n": target.n,
-                "k": k,
-                "type": type_,
-                "ref": ref,
-                "agent": agent,
-                "at": at,
-            }
-            for k, (type_, ref, agent, at) in enumerate(rows, target.evidence_total + 1)
-        ],
-    )
-    added = [{"type": type_, "ref": ref, "agent": agent, "timestamp": at} for type_, ref, agent, at in rows]
+    numbered = enumerate(rows, target.evidence_total + 1)
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
+    added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
     return [changed("evidence", None, added)]
 
 
@@ -180,7 +181,7 @@ def _write_target(
     links, held_reason = target.context_links, target.held_reason
     now = fetch(tx, target.n)  # what was moved to it may have reopened it
     now.context_links, now.held_reason = links, held_reason
-    tx.run(sql.change_node, project_id=tx.project.id, **now.stored())
+    save(tx, now)
     tx.record(Op.MERGED, target.id, *changes, decision=decision)
     if now.resolved and not source.resolved:  # the source was not done, so neither is what became of it
         readiness.reopen(target.n)

@@ -51,7 +51,7 @@ def move(tx: Transaction, readiness: Readiness, node: NodeRow, parent: NodeRow, 
     assert node.parent_n is not None  # noqa: S101 - only the root has none
     before = fetch(tx, node.parent_n)
     refuse_waiting_for_above(tx, node.n, parent)
-    below = [n for (n,) in tx.all(sql.below, project_id=tx.project.id, n=node.n)]
+    below = tx.scalars(sql.below, project_id=tx.project.id, n=node.n)
     reparent(tx, readiness, [node.n], below, before, parent)
     tx.record(Op.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
     if waits_through_tree(tx) and (looped := loop_through(tx, [node.n, parent.n])):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -16,15 +15,15 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
 from groundplan.kernel.store.queries import listed, load_queries
-from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
 from groundplan.work.features import begin_feature
-from groundplan.work.node import Evidence, Mention, Node, ShownRow, evidence_of, evidence_shown, shorten, show
+from groundplan.work.node import Counts, Evidence, Mention, Node, evidence_of, evidence_shown, shorten, show
 from groundplan.work.refs import in_project
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.root import ROOT_N
+from groundplan.work.row import NodeRow, rank
 
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest; graph_context on one of them goes further up
@@ -69,6 +68,25 @@ class DoneDependency(Struct):
     evidence: list[Evidence] | UnsetType = UNSET
 
 
+class AncestorRow(Struct):
+    """A node above another, with its links."""
+
+    n: int
+    id: str
+    summary: str
+    context_links: str
+    depth: int
+
+
+class DoneRow(Struct):
+    """A dependency that was met, and how much evidence it has."""
+
+    n: int
+    id: str
+    summary: str
+    evidence_total: int
+
+
 class Offer(Struct, kw_only=True):
     """A node to work on."""
 
@@ -109,44 +127,30 @@ def claim(tx: Transaction, request: Next) -> Offers:
     until = lease_end(tx)
     for node in told:
         before = node.claimed_by, node.claimed_until
-        row = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
-        node.rev, node.claim_number, node.claimed_until, feature_n = row
+        taken = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
+        node.rev, node.claim_number, node.claimed_until = taken
         node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
         # When it was taken, and that its number grew by one, the event says by itself.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
-        if feature_n is not None:
-            begin_feature(tx, feature_n, decision=request.decision)
+        if node.feature_n is not None:
+            begin_feature(tx, node.feature_n, decision=request.decision)
     return _answer(tx, request, picked, told, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next) -> list[Offered]:
+def _pick(tx: Transaction, request: Next) -> list[NodeRow]:
     place = {"project_id": tx.project.id, "at_most": request.count}
     if request.scope is None and not request.filter:
-        rows = tx.all(sql.next_nodes, **place)
+        rows = tx.all(sql.next_nodes, NodeRow, **place)
     elif request.scope is None:
-        rows = tx.all(sql.next_matching, **place, wanted=wanted(request.filter))
+        rows = tx.all(sql.next_matching, NodeRow, **place, wanted=wanted(request.filter))
     else:
         scope = in_project(tx, request.scope)
-        rows = tx.all(sql.next_below, **place, scope=scope.n, wanted=wanted(request.filter))
-    rows.sort(key=_rank)
-    return [Offered(*row) for row in rows[: request.count]]
+        rows = tx.all(sql.next_below, NodeRow, **place, scope=scope.n, wanted=wanted(request.filter))
+    return sorted(rows, key=rank)[: request.count]
 
 
-def _rank(row: Row) -> tuple[float, int, str, int]:
-    """The order in which work is offered: priority, depth, least recently updated, creation."""
-    return -row[-2], -row[-1], row[10], row[0]
-
-
-@dataclass(slots=True)
-class Offered(ShownRow):
-    """A node from the columns of the part `offer` in queries.sql. Its parent is a number until ancestors are read."""
-
-    priority: float
-    depth: int
-
-
-def _tellable(tx: Transaction, picked: list[Offered]) -> list[Offered]:
+def _tellable(tx: Transaction, picked: list[NodeRow]) -> list[NodeRow]:
     """The first of these nodes, as many as fit into the answer at their shortest: what is taken must be told."""
     if len(picked) < 2 or not tx.preferences.answer_tokens_max:
         return picked
@@ -181,7 +185,7 @@ def _kind(value: Any) -> tuple[str, Any]:
     return "json", msgspec.json.encode(value).decode()
 
 
-def _answer(tx: Transaction, request: Next, picked: list[Offered], told: list[Offered], *, is_claimed: bool) -> Offers:
+def _answer(tx: Transaction, request: Next, picked: list[NodeRow], told: list[NodeRow], *, is_claimed: bool) -> Offers:
     if not picked:
         return Offers([], reason=_reason(tx))
     lean = tx.preferences.lean if request.lean is None else request.lean
@@ -190,36 +194,38 @@ def _answer(tx: Transaction, request: Next, picked: list[Offered], told: list[Of
     return Offers(offers, left_out=len(picked) - len(told) or UNSET)
 
 
-def _offer(tx: Transaction, row: Offered, *, lean: bool, is_claimed: bool) -> Offer:
+def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Offer:
     above = _above(tx, row)
-    row.parent = above[-1][1]
+    row.parent = above[-1].id
     node = show(tx, row, lean=lean)
-    done = tx.all(sql.resolved_dependencies, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
+    done = tx.all(sql.resolved_dependencies, DoneRow, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
     left_out = [] if len(above) == row.depth else ["ancestors"]  # there is one at each depth
     if len(done) > DEPENDENCIES_MAX:
         del done[DEPENDENCIES_MAX:]
         left_out.append("resolved_deps")
-    offered = Offer(node=node, ancestors=[Mention(one[1], one[2]) for one in above])
+    offered = Offer(node=node, ancestors=[Mention(one.id, one.summary) for one in above])
     offered.left_out = left_out or UNSET
     if is_claimed:
         offered.claim = row.claim_number
-    inherited = [Inherited(one[1], msgspec.json.decode(one[3])) for one in above if one[3] != "[]"]
+    inherited = [
+        Inherited(one.id, msgspec.json.decode(one.context_links)) for one in above if one.context_links != "[]"
+    ]
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
-        evidence = evidence_of(tx, listed(one[0] for one in done)) if any(one[3] for one in done) else {}
+        evidence = evidence_of(tx, listed(one.n for one in done)) if any(one.evidence_total for one in done) else {}
         offered.resolved_deps = [
-            DoneDependency(id_, summary, evidence_shown(evidence.get(n, []), lean=lean)) for n, id_, summary, _ in done
+            DoneDependency(one.id, one.summary, evidence_shown(evidence.get(one.n, []), lean=lean)) for one in done
         ]
     return offered
 
 
-def _above(tx: Transaction, row: Offered) -> list[Row]:
+def _above(tx: Transaction, row: NodeRow) -> list[AncestorRow]:
     """The ancestors, root first; of very many the root and the nearest."""
-    rows = tx.all(sql.ancestors, project_id=tx.project.id, n=row.parent, at_most=ANCESTORS_MAX)
-    rows.sort(key=itemgetter(-1))
-    if rows[0][0] != ROOT_N:
-        rows.insert(0, tx.one(sql.root_with_links, project_id=tx.project.id))
+    rows = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
+    rows.sort(key=attrgetter("depth"))
+    if rows[0].n != ROOT_N:
+        rows.insert(0, tx.one(sql.root_with_links, AncestorRow, project_id=tx.project.id))
     return rows
 
 
@@ -240,13 +246,14 @@ def fitting(offered: Offer, room: int) -> Offer:
 
 def _reason(tx: Transaction) -> str:
     """Why there is nothing to offer, from the counts that are kept anyway."""
-    _, total, resolved, blocked, actionable = tx.one(sql.counts, project_id=tx.project.id)
-    if total == 1:
+    counts = tx.one(sql.counts, Counts, project_id=tx.project.id)
+    if counts.total == 1:
         return "no work is planned yet; graph_plan adds some"
-    if total - resolved <= 1 and not actionable:
+    if counts.unresolved <= 1 and not counts.actionable:
         return "everything is resolved"
     return (
-        f"of {total - resolved} open nodes {actionable} are actionable and {blocked} blocked; none here is free for you"
+        f"of {counts.unresolved} open nodes {counts.actionable} are actionable and {counts.blocked} blocked; "
+        "none here is free for you"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.output_gate import encode, tokens
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.row import NodeRow
 
 EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
 
@@ -52,51 +52,48 @@ class Mention(Struct):
     summary: str
 
 
-@dataclass(slots=True)
-class ShownRow:
-    """A node from the columns of the part `node` in queries.sql."""
+class Counts(Struct):
+    """How much there is to do. `total` counts the root."""
 
-    n: int
-    id: str
-    rev: int
-    parent: Any  # its id, or None for the root
-    summary: str
-    resolved: bool
-    state: str | None
-    properties: str
-    context_links: str
-    created_at: str
-    updated_at: str
-    created_by: str
-    claimed_by: str | None
-    claimed_at: str | None
-    claimed_until: str | None
-    claim_number: int
-    held_reason: str | None
-    evidence_total: int
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+class EvidenceRow(Struct):
+    """One piece of evidence, as it is stored."""
+
+    node_n: int
+    k: int
+    type: str
+    ref: str
+    agent: str
+    at: str
 
 
 def nodes_shown(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, Node]:
     """Nodes by their numbers, of the project entered, or of one that is just being made."""
     numbers = listed(ns)
-    rows = [ShownRow(*row) for row in tx.all(sql.nodes, project_id=project_id or tx.project.id, ns=numbers)]
+    rows = tx.all(sql.nodes, NodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
     return {row.n: _node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
-def show(tx: Transaction, row: ShownRow, *, lean: bool) -> Node:
+def show(tx: Transaction, row: NodeRow, *, lean: bool) -> Node:
     """A node of the project entered."""
     evidence = evidence_of(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
     return _node(row, evidence, now=tx.now, lean=lean)
 
 
-def _node(row: ShownRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
+def _node(row: NodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     show_claim(properties, row, now=now)
     if row.held_reason is not None and not row.resolved:
         properties["_hold"] = row.held_reason
     links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
-    node = Node(id=row.id, summary=row.summary, resolved=bool(row.resolved))
+    node = Node(id=row.id, summary=row.summary, resolved=row.resolved)
     if row.parent is not None:
         node.parent = row.parent
     if row.state is not None:
@@ -154,7 +151,13 @@ def shorten(node: Node, *, tokens_max: int) -> list[str]:
 def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
     """The newest evidence of some nodes (a JSON array of their numbers), oldest first."""
     found: dict[int, list[Evidence]] = {}
-    rows = tx.all(sql.newest_evidence, project_id=tx.project.id, ns=numbers, at_most=EVIDENCE_SHOWN_MAX)
-    for node_n, type_, ref, agent, at in rows:
-        found.setdefault(node_n, []).append(Evidence(type_, ref, agent, at))
+    for row in tx.all(
+        sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=EVIDENCE_SHOWN_MAX
+    ):
+        found.setdefault(row.node_n, []).append(Evidence(row.type, row.ref, row.agent, row.at))
     return found
+
+
+def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:
+    """Append evidence to nodes."""
+    tx.many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])

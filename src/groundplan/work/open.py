@@ -22,7 +22,7 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.cycles import CycleDetected, loop_through
-from groundplan.work.node import Node, nodes_shown, shorten
+from groundplan.work.node import Counts, Node, nodes_shown, shorten
 from groundplan.work.requests import Decision
 from groundplan.work.root import ROOT_N
 
@@ -41,16 +41,6 @@ class OpenProject(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Counts(Struct):
-    """How much there is to do. `total` counts the root."""
-
-    total: int
-    resolved: int
-    unresolved: int
-    blocked: int
-    actionable: int
-
-
 class Opened(Struct):
     """The root of a project, and how much there is to do."""
 
@@ -58,6 +48,15 @@ class Opened(Struct):
     summary: Counts
     policies: Policies | UnsetType = UNSET  # where they differ from the defaults
     left_out: list[str] | UnsetType = UNSET  # parts of the root that did not fit
+
+
+class ProjectRow(Struct):
+    """What a project is for, and how much there is to do in it."""
+
+    project_id: str
+    summary: str
+    total: int
+    resolved: int
 
 
 class ProjectLine(Struct):
@@ -89,11 +88,12 @@ def open_project(tx: Transaction, request: OpenProject) -> Opened | ProjectLines
 def _list_projects(tx: Transaction) -> ProjectLines:
     views = list_projects(tx, ListProjects()).projects
     encoded = listed(view.id for view in views)
-    counted = {row[0]: row[1:] for row in tx.all(sql.counts_of_projects, project_ids=encoded)}
+    counted = {row.project_id: row for row in tx.all(sql.counts_of_projects, ProjectRow, project_ids=encoded)}
     lines = []
     for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):
-        summary, total, resolved = counted[view.id]
-        lines.append(ProjectLine(view.id, view.name, summary, total, resolved, total - resolved, view.updated_at))
+        row = counted[view.id]
+        open_ = row.total - row.resolved
+        lines.append(ProjectLine(view.id, view.name, row.summary, row.total, row.resolved, open_, view.updated_at))
     kept = leading(lines, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
     return ProjectLines(kept, left_out=len(lines) - len(kept) or UNSET)
 
@@ -136,7 +136,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> Opened:
     after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
     tx.enter(replace(tx.project, policies=after))
     if after.inherit_dependencies and not before.inherit_dependencies:
-        waiting = [n for (n,) in tx.all(sql.waiting_nodes, project_id=tx.project.id)]
+        waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id)
         if looped := loop_through(tx, waiting):
             raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
     if after.inherit_dependencies != before.inherit_dependencies:
@@ -147,8 +147,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> Opened:
 
 def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:
     root = nodes_shown(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
-    _, total, resolved, blocked, actionable = tx.one(sql.counts, project_id=project_id)
-    counts = Counts(total, resolved, total - resolved, blocked, actionable)
+    counts = tx.one(sql.counts, Counts, project_id=project_id)
     left_out = shorten(root, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
     return Opened(root, counts, UNSET if policies == DEFAULTS else policies, left_out or UNSET)
 

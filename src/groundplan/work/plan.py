@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -37,6 +37,7 @@ from groundplan.work.requests import (
     stored_links,
     stored_properties,
 )
+from groundplan.work.row import NodeRow
 
 NODES_MAX = 1_000
 ROOT = ""  # how a node without a parent_ref calls its parent; no ref is empty
@@ -104,17 +105,18 @@ class Planned(Struct):
     warnings: list[str] | UnsetType = UNSET
 
 
-class Existing(NamedTuple):
+class Existing(Struct):
     """A node that is there already."""
 
+    project_id: str
     id: str
     n: int
     kind: str | None
     feature_n: int | None
     depth: int
     resolved: bool
-    waits: bool
     blocked_above: int
+    waits: bool
 
 
 @dataclass(slots=True)
@@ -224,7 +226,7 @@ def _existing(tx: Transaction, request: Plan) -> dict[str, Existing]:
     if begun:
         called = _fetched(tx, begun.values())
         found.update({ref: called[node_id] for ref, node_id in begun.items()})
-    found[ROOT] = Existing(*tx.one(sql.root, project_id=tx.project.id))
+    found[ROOT] = tx.one(sql.root, Existing, project_id=tx.project.id)
     return found
 
 
@@ -232,12 +234,12 @@ def _fetched(tx: Transaction, ids: Iterable[str]) -> dict[str, Existing]:
     encoded = listed(ids)
     if encoded == "[]":
         return {}
-    rows = tx.all(sql.nodes_called, ids=encoded)
-    return {node_id: Existing(node_id, *row) for project_id, node_id, *row in rows if project_id == tx.project.id}
+    rows = tx.all(sql.nodes_called, Existing, ids=encoded)
+    return {row.id: row for row in rows if row.project_id == tx.project.id}
 
 
 def _arranged(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str, Existing]) -> list[New]:
-    (last_n, *_) = tx.one(sql.counts, project_id=tx.project.id)
+    last_n = tx.scalar(sql.last_n, project_id=tx.project.id)
     ids = fresh_ids(tx, len(given), population=last_n)
     nodes = [
         New(
@@ -341,22 +343,22 @@ def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
         tx,
         project_id,
         [
-            {
-                "n": node.n,
-                "id": node.id,
-                "parent_n": node.parent.n,
-                "kind": None,
-                "summary": node.given.summary,
-                "properties": stored_properties(node.properties, ("nodes", node.place, "properties")),
-                "context_links": stored_links(node.links, ("nodes", node.place, "context_links")),
-                "priority": priority_of(node.properties),
-                "complexity": complexity_of(node.properties),
-                "depth": node.depth,
-                "feature_n": node.feature_n,
-                "open_children": node.open_children,
-                "open_deps": node.open_deps,
-                "blocked_above": node.blocked_above,
-            }
+            NodeRow(
+                n=node.n,
+                id=node.id,
+                parent_n=node.parent.n,
+                kind=None,
+                feature_n=node.feature_n,
+                depth=node.depth,
+                open_children=node.open_children,
+                open_deps=node.open_deps,
+                blocked_above=node.blocked_above,
+                summary=node.given.summary,
+                properties=stored_properties(node.properties, ("nodes", node.place, "properties")),
+                priority=priority_of(node.properties),
+                complexity=complexity_of(node.properties),
+                context_links=stored_links(node.links, ("nodes", node.place, "context_links")),
+            )
             for node in in_order
         ],
     )

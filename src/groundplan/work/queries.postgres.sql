@@ -99,24 +99,19 @@ NOT EXISTS (
 
 -- name: add_nodes
 -- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
--- once for all of them. A priority that is absent is infinite, which JSON cannot say.
-INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
-                        context_links, created_at, created_by, updated_at, updated_by, priority, complexity, depth,
-                        feature_n, open_children, open_deps, blocked_above, claim_number)
-SELECT :tenant_id, r.project_id, r.n, r.id, r.parent_n, r.kind, 1, r.summary, false, r.properties,
-       r.context_links, :now, :actor_id, :now, :actor_id, coalesce(r.priority, '-infinity'), r.complexity, r.depth,
-       r.feature_n, r.open_children, r.open_deps, r.blocked_above, 0
-  FROM json_to_recordset(:rows::json)
-    AS r (project_id text, n bigint, id text, parent_n bigint, kind text, summary text, properties text,
-          context_links text, priority double precision, complexity bigint, depth bigint, feature_n bigint,
-          open_children bigint, open_deps bigint, blocked_above bigint);
+-- once for all of them. A priority that is absent is infinite, which JSON cannot say, so it is that of the base record.
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
+                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :actor_id, :now, :actor_id
+  FROM json_populate_recordset(
+           json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
+       ) AS r;
 
 -- name: add_edges
 -- Differs from SQLite for the same reason.
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 SELECT :tenant_id, r.project_id, r.from_n, r.type, r.to_n
-  FROM json_to_recordset(:rows::json)
-    AS r (project_id text, from_n bigint, type text, to_n bigint);
+  FROM json_populate_recordset(NULL::work_edges, :rows::json) AS r;
 
 -- name: add_texts
 -- Differs from SQLite, which has an index of text: here summaries are read, and there is nothing to be done.

@@ -1,44 +1,51 @@
 -- What every use case of the work graph asks and writes.
 
+-- columns: position
+-- Given when a node is made; later changed only by statements of their own.
+n, id, parent_n, kind, feature_n, depth, open_children, open_deps, blocked_above
+
+-- columns: content
+-- Given when a node is made, and rewritten by each change.
+summary, properties, priority, complexity, context_links
+
+-- columns: progress
+-- Empty when a node is made, and rewritten by each change.
+resolved, outcome, status, held_reason, blocked_reason, state, claimed_by, claimed_at, claimed_until
+
+-- columns: stamps
+-- Written by the statements themselves.
+rev, claim_number, created_at, created_by, updated_at
+
 -- part: node
--- The columns from which a node is shown, of `c` with its parent `p`.
-c.n, c.id, c.rev, p.id, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at, c.updated_at,
-       c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number, c.held_reason,
-       (SELECT coalesce(max(e.k), 0)
+-- All of a node `c`, as NodeRow has it.
+{c.position}, {c.content}, {c.progress}, {c.stamps}, {evidence_total}
+
+-- part: evidence_total
+-- How much evidence a node `c` has: it is numbered, and never taken away from a node that stays.
+(SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
            AND e.project_id = c.project_id
-           AND e.node_n = c.n)
+           AND e.node_n = c.n) AS evidence_total
 
--- part: offer
--- The same of a node that is offered, with the number of its parent, whose id comes with the ancestors; then its rank.
-c.n, c.id, c.rev, c.parent_n, c.summary, c.resolved, c.state, c.properties, c.context_links, c.created_at,
-                       c.updated_at, c.created_by, c.claimed_by, c.claimed_at, c.claimed_until, c.claim_number,
-                       c.held_reason,
-                       (SELECT coalesce(max(e.k), 0)
-                          FROM work_evidence AS e
-                         WHERE e.tenant_id = c.tenant_id
-                           AND e.project_id = c.project_id
-                           AND e.node_n = c.n) AS evidence_total, c.priority, c.depth
+-- columns: evidence
+node_n, k, type, ref, agent, at
 
--- part: parent
-LEFT JOIN work_nodes AS p
+-- name: nodes
+-- Nodes by their numbers, each with the id of its parent.
+SELECT {node}, p.id AS parent
+  FROM work_nodes AS c
+  LEFT JOIN work_nodes AS p
     ON p.tenant_id = c.tenant_id
    AND p.project_id = c.project_id
    AND p.n = c.parent_n
-
--- name: nodes
--- Nodes by their numbers, with all that is shown of them but the evidence.
-SELECT {node}
-  FROM work_nodes AS c
-  {parent}
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: newest_evidence
 -- The newest evidence of some nodes, a few of each, in the order in which it was added.
-SELECT e.node_n, e.type, e.ref, e.agent, e.at
+SELECT {e.evidence}
   FROM work_evidence AS e
  WHERE e.tenant_id = :tenant_id
    AND e.project_id = :project_id
@@ -67,16 +74,14 @@ SELECT project_id, n, id
  ORDER BY id
  LIMIT :at_most;
 
--- name: merged_node
--- Where a node went that was merged away.
+-- name: gone_node
+-- Where a node was that was merged away or deleted, and where it went.
 SELECT project_id, into_id
   FROM work_merged
  WHERE tenant_id = :tenant_id
-   AND id = :id;
-
--- name: deleted_node
--- Where a node was that is deleted.
-SELECT project_id
+   AND id = :id
+UNION ALL
+SELECT project_id, NULL
   FROM work_deleted
  WHERE tenant_id = :tenant_id
    AND id = :id
@@ -84,19 +89,22 @@ SELECT project_id
 
 -- name: nodes_called
 -- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
-SELECT c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.open_deps > 0 OR c.held_reason IS NOT NULL,
-       c.blocked_above
+SELECT {existing}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: root
 -- The root of the project, with what a plan must know of it.
-SELECT id, n, kind, feature_n, depth, resolved, open_deps > 0 OR held_reason IS NOT NULL, blocked_above
-  FROM work_nodes
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND n = 1;
+SELECT {existing}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = 1;
+
+-- part: existing
+c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_above,
+       c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits
 
 -- name: revs
 -- The revisions of some nodes.
@@ -131,12 +139,9 @@ VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
 
 -- name: add_nodes
 -- New nodes, each behind its parent.
-INSERT INTO work_nodes (tenant_id, project_id, n, id, parent_n, kind, rev, summary, resolved, properties,
-                        context_links, created_at, created_by, updated_at, updated_by, priority, complexity, depth,
-                        feature_n, open_children, open_deps, blocked_above, claim_number)
-VALUES (:tenant_id, :project_id, :n, :id, :parent_n, :kind, 1, :summary, false, :properties,
-        :context_links, :now, :actor_id, :now, :actor_id, :priority, :complexity, :depth,
-        :feature_n, :open_children, :open_deps, :blocked_above, 0);
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
+                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
 
 -- name: add_texts
 -- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
@@ -172,12 +177,19 @@ DELETE FROM work_edges
 
 -- name: add_evidence
 -- Append evidence to a node.
-INSERT INTO work_evidence (tenant_id, project_id, node_n, k, type, ref, agent, at)
-VALUES (:tenant_id, :project_id, :node_n, :k, :type, :ref, :agent, :at);
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+VALUES (:tenant_id, :project_id, {evidence:values});
+
+-- name: last_n
+-- The number of the newest node.
+SELECT last_n
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
 
 -- name: counts
--- How much there is to do, and the number of the newest node.
-SELECT last_n, total, resolved, blocked, actionable
+-- How much there is to do.
+SELECT total, resolved, total - resolved AS unresolved, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
@@ -252,14 +264,7 @@ SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outc
 
 -- name: node_in_full
 -- Everything about a node that a change must know.
-SELECT c.n, c.id, c.parent_n, c.kind, c.feature_n, c.rev, c.summary, c.resolved, c.outcome, c.status, c.held_reason,
-       c.blocked_reason, c.state, c.properties, c.context_links, c.depth, c.open_children, c.open_deps, c.blocked_above, c.claimed_by,
-       c.claimed_at, c.claimed_until, c.claim_number, c.priority, c.complexity,
-       (SELECT coalesce(max(e.k), 0)
-          FROM work_evidence AS e
-         WHERE e.tenant_id = c.tenant_id
-           AND e.project_id = c.project_id
-           AND e.node_n = c.n)
+SELECT {node}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -271,24 +276,10 @@ UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
        updated_by = :actor_id,
-       summary = :summary,
-       resolved = :resolved,
-       outcome = :outcome,
-       status = :status,
-       held_reason = :held_reason,
-       blocked_reason = :blocked_reason,
-       state = :state,
-       properties = :properties,
-       priority = :priority,
-       complexity = :complexity,
-       context_links = :context_links,
-       claimed_by = :claimed_by,
-       claimed_at = :claimed_at,
-       claimed_until = :claimed_until
+       {content:set}, {progress:set}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
-   AND n = :n
-RETURNING rev;
+   AND n = :n;
 
 -- name: touch_node
 -- Give a node its next revision for a change beside its row, such as a new edge.
@@ -427,12 +418,7 @@ UPDATE work_nodes
 
 -- name: finished_parents
 -- Which of these nodes have nothing left to do: features of which nothing is open, and whatever could be started.
-SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until,
-       (SELECT coalesce(max(e.k), 0)
-          FROM work_evidence AS e
-         WHERE e.tenant_id = c.tenant_id
-           AND e.project_id = c.project_id
-           AND e.node_n = c.n)
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {evidence_total}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -689,12 +675,7 @@ WITH RECURSIVE below (n) AS (
       {children}
      WHERE NOT c.resolved
 )
-SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until,
-       (SELECT coalesce(max(e.k), 0)
-          FROM work_evidence AS e
-         WHERE e.tenant_id = c.tenant_id
-           AND e.project_id = c.project_id
-           AND e.node_n = c.n)
+SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until, {evidence_total}
   FROM below AS walk
   {itself};
 
@@ -709,7 +690,7 @@ SELECT c.n, c.id
 
 -- name: edges_of
 -- Every edge of a node, with the id of the node at its other end and whether that is open.
-SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
   FROM work_edges AS d
   JOIN work_nodes AS o
     ON o.tenant_id = d.tenant_id
@@ -719,7 +700,7 @@ SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
    AND d.project_id = :project_id
    AND d.from_n = :n
 UNION ALL
-SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
   FROM work_edges AS d
   JOIN work_nodes AS o
     ON o.tenant_id = d.tenant_id
@@ -731,7 +712,7 @@ SELECT d.from_n, d.type, d.to_n, o.id, NOT o.resolved
 
 -- name: evidence_of_node
 -- All evidence of a node, oldest first.
-SELECT type, ref, agent, at
+SELECT {evidence}
   FROM work_evidence
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -852,7 +833,7 @@ ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
 -- What may be done next: the best of what nobody has claimed, and the best of what the actor has or nobody has any
 -- more. Two seeks; the caller puts the two lists in order.
 SELECT *
-  FROM (SELECT {offer}
+  FROM (SELECT {node}
           FROM work_nodes AS c
          WHERE {ready}
            AND c.claimed_by IS NULL
@@ -860,7 +841,7 @@ SELECT *
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {offer}
+  FROM (SELECT {node}
           FROM work_nodes AS c
          WHERE {ready}
            AND c.claimed_by IS NOT NULL
@@ -871,7 +852,7 @@ SELECT *
 -- name: next_matching
 -- The same among those with certain properties.
 SELECT *
-  FROM (SELECT {offer}
+  FROM (SELECT {node}
           FROM work_nodes AS c
          WHERE {ready}
            AND c.claimed_by IS NULL
@@ -880,7 +861,7 @@ SELECT *
          LIMIT :at_most) AS unclaimed
  UNION ALL
 SELECT *
-  FROM (SELECT {offer}
+  FROM (SELECT {node}
           FROM work_nodes AS c
          WHERE {ready}
            AND c.claimed_by IS NOT NULL
@@ -899,7 +880,7 @@ WITH RECURSIVE below (n) AS (
       {children}
      WHERE NOT c.resolved
 )
-SELECT {offer}
+SELECT {node}
   FROM below AS walk
   {itself}
  WHERE c.is_ready
@@ -943,7 +924,7 @@ UPDATE work_nodes
    AND n = :n
    AND is_ready
    AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
-RETURNING rev, claim_number, claimed_until, feature_n;
+RETURNING rev, claim_number, claimed_until;
 
 -- name: ancestors
 -- A node and its ancestors, the nearest of very many, with their links.
@@ -972,21 +953,16 @@ SELECT n, id, summary, context_links, depth
 
 -- name: resolved_dependencies
 -- What a node depended on and is done, the latest first, with the number of its evidence.
-SELECT t.n, t.id, t.summary,
-       (SELECT coalesce(max(e.k), 0)
-          FROM work_evidence AS e
-         WHERE e.tenant_id = t.tenant_id
-           AND e.project_id = t.project_id
-           AND e.node_n = t.n)
+SELECT c.n, c.id, c.summary, {evidence_total}
   FROM work_edges AS d
-  JOIN work_nodes AS t
-    ON t.tenant_id = d.tenant_id
-   AND t.project_id = d.project_id
-   AND t.n = d.to_n
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
  WHERE d.tenant_id = :tenant_id
    AND d.project_id = :project_id
    AND d.from_n = :n
    AND d.type = 'depends_on'
-   AND t.resolved
- ORDER BY t.updated_at DESC, t.n
+   AND c.resolved
+ ORDER BY c.updated_at DESC, c.n
  LIMIT :at_most;

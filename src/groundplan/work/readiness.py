@@ -16,6 +16,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from groundplan.kernel.audit import changed
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -25,7 +27,7 @@ from groundplan.work.features import FeatureMove, begin_feature
 from groundplan.work.kinds import DROPPED, FEATURE, passes_on
 from groundplan.work.node import Mention
 from groundplan.work.root import ROOT_N
-from groundplan.work.row import is_held_by_another
+from groundplan.work.row import is_held_by_another, rank
 from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 COUNTED = ("made", "total", "resolved", "blocked", "actionable", "features", "tasks", "tasks_closed", "tasks_dropped")
@@ -33,7 +35,7 @@ COUNTED = ("made", "total", "resolved", "blocked", "actionable", "features", "ta
 sql = load_queries(__file__)
 
 
-class Standing(NamedTuple):
+class Standing(Struct):
     """How a node stands, and where it ranks."""
 
     n: int
@@ -51,17 +53,34 @@ class Standing(NamedTuple):
     updated_at: str
 
     @property
-    def rank(self) -> tuple[float, int, str, int]:
-        """The order in which work is offered: priority, depth, least recently updated, creation."""
-        return (-self.priority, -self.depth, self.updated_at, self.n)
-
-    @property
     def tally(self) -> dict[str, int]:
         """What it counts for among the tasks of its project and of its feature."""
         if self.n == ROOT_N or self.kind == FEATURE:
             return {}
         is_closed, is_dropped = self.resolved and self.outcome is None, self.outcome is not None
         return {"tasks": 1, "tasks_closed": int(is_closed), "tasks_dropped": int(is_dropped)}
+
+
+class WaitingRow(Struct):
+    """A node that waits for more or less than before."""
+
+    n: int
+    open_deps: int
+    kind: str | None
+    held_reason: str | None
+
+
+class FinishedRow(Struct):
+    """A node that has nothing left to do."""
+
+    n: int
+    parent_n: int | None
+    id: str
+    kind: str | None
+    status: str | None
+    claimed_by: str | None
+    claimed_until: str | None
+    evidence_total: int
 
 
 class Settled(NamedTuple):
@@ -120,7 +139,7 @@ class Readiness:
     def children_added(self, counts: Mapping[int, int]) -> None:
         """Nodes get so many open children more; those that were resolved are reopened, and all above them."""
         self.look_at(counts)
-        for (parent,) in self._tx.all(sql.resolved_among, project_id=self._project_id, ns=listed(counts)):
+        for parent in self._tx.scalars(sql.resolved_among, project_id=self._project_id, ns=listed(counts)):
             self.reopen(parent)
         self._children_moved(counts, sign=1)
 
@@ -140,15 +159,15 @@ class Readiness:
     def waits_for(self, ns: Collection[int], *, by: int) -> None:
         """Nodes wait for so many open nodes more or less."""
         self.look_at(ns)
-        rows = self._tx.all(sql.count_dependencies, project_id=self._project_id, ns=listed(ns), by=by)
-        for n, open_deps, kind, held_reason in rows:
-            if held_reason is None and (open_deps - by > 0) != (open_deps > 0):
-                self.began_or_ceased_to_wait(n, kind, waits=open_deps > 0)
+        rows = self._tx.all(sql.count_dependencies, WaitingRow, project_id=self._project_id, ns=listed(ns), by=by)
+        for row in rows:
+            if row.held_reason is None and (row.open_deps - by > 0) != (row.open_deps > 0):
+                self.began_or_ceased_to_wait(row.n, row.kind, waits=row.open_deps > 0)
 
     def began_or_ceased_to_wait(self, n: int, kind: str | None, *, waits: bool) -> None:
         """A node waits that did not, or does no more: what is below it is held back where the node passes that on."""
         if passes_on(self._tx, kind):
-            below = [one for (one,) in self._tx.all(sql.below, project_id=self._project_id, n=n)]
+            below = self._tx.scalars(sql.below, project_id=self._project_id, n=n)
             self.hold_back(below, by=1 if waits else -1)
 
     def hold_back(self, ns: Collection[int], *, by: int) -> None:
@@ -182,7 +201,7 @@ class Readiness:
         # As it is in the end: what was reopened may have been resolved again, or merged away.
         reopened = [after[n] for n in self._reopened if n in after and not after[n].resolved]
         return Settled(
-            newly_actionable=[Mention(one.id, one.summary) for one in sorted(newly, key=lambda one: one.rank)],
+            newly_actionable=[Mention(one.id, one.summary) for one in sorted(newly, key=rank)],
             reopened=[Mention(one.id, one.summary) for one in reopened],
             auto_resolved=[
                 node_id for n, node_id in self._resolved_on_their_own.items() if n in after and after[n].resolved
@@ -220,8 +239,8 @@ class Readiness:
                 self._of_features.setdefault(standing.feature_n, Counter())[name] += sign * count
 
     def _standings(self, ns: Iterable[int]) -> dict[int, Standing]:
-        rows = self._tx.all(sql.standings, project_id=self._project_id, ns=listed(ns))
-        return {row[0]: Standing(*row) for row in rows}
+        rows = self._tx.all(sql.standings, Standing, project_id=self._project_id, ns=listed(ns))
+        return {row.n: row for row in rows}
 
     def _children_moved(self, counts: Mapping[int, int], *, sign: int) -> None:
         if not counts:
@@ -266,35 +285,35 @@ class Readiness:
         resolved: dict[int, int | None] = {}
         if not asked:
             return resolved
-        for row in self._tx.all(sql.finished_parents, project_id=self._project_id, ns=listed(asked)):
-            n, parent_n, node_id, kind, status, *rest = row
-            if kind == FEATURE:
-                self._close_feature(n, node_id, status)
-            elif self._may_resolve(*rest):
-                self._resolve(n, node_id, outcome=None)
+        for row in self._tx.all(sql.finished_parents, FinishedRow, project_id=self._project_id, ns=listed(asked)):
+            if row.kind == FEATURE:
+                self._close_feature(row)
+            elif self._may_resolve(row):
+                self._resolve(row, outcome=None)
             else:
                 continue
-            resolved[n] = parent_n
+            resolved[row.n] = row.parent_n
         return resolved
 
-    def _close_feature(self, n: int, node_id: str, status: str | None) -> None:
+    def _close_feature(self, row: FinishedRow) -> None:
         # One of which nothing was done was dropped, for all of it was.
-        is_done = self._tx.one_or_none(sql.done_in_feature, project_id=self._project_id, n=n) is not None
-        self._resolve(n, node_id, outcome=None if is_done else DROPPED)
-        self.moved_features.append(FeatureMove(node_id, status or NEW, CLOSED if is_done else WILL_NOT_IMPLEMENT))
+        is_done = self._tx.one_or_none(sql.done_in_feature, project_id=self._project_id, n=row.n) is not None
+        self._resolve(row, outcome=None if is_done else DROPPED)
+        after = CLOSED if is_done else WILL_NOT_IMPLEMENT
+        self.moved_features.append(FeatureMove(row.id, row.status or NEW, after))
 
-    def _resolve(self, n: int, node_id: str, *, outcome: str | None) -> None:
-        self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=listed([n]), outcome=outcome)
+    def _resolve(self, row: FinishedRow, *, outcome: str | None) -> None:
+        self._tx.run(sql.resolve_nodes, project_id=self._project_id, ns=listed([row.n]), outcome=outcome)
         changes = [changed("resolved", False, True)]
         if outcome is not None:
             changes.append(changed("outcome", None, outcome))
         op = Op.RESOLVED if outcome is None else Op.DROPPED
-        self._tx.record(op, node_id, *changes, decision=self._decision)
-        self._resolved_on_their_own[n] = node_id
+        self._tx.record(op, row.id, *changes, decision=self._decision)
+        self._resolved_on_their_own[row.n] = row.id
 
-    def _may_resolve(self, claimed_by: str | None, claimed_until: str | None, evidence_total: int) -> bool:
+    def _may_resolve(self, row: FinishedRow) -> bool:
         """Whether the policies let a node be resolved by what happened below it: they bind the engine as well."""
         policies = self._tx.project.policies
-        if policies.evidence == "require" and not evidence_total:
+        if policies.evidence == "require" and not row.evidence_total:
             return False
-        return policies.claims == "soft" or not is_held_by_another(self._tx, claimed_by, claimed_until)
+        return policies.claims == "soft" or not is_held_by_another(self._tx, row.claimed_by, row.claimed_until)

@@ -5,6 +5,7 @@ Everything here considers only nodes that the actor may see: a node in a hidden 
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import NamedTuple
 
 from groundplan.kernel.errors import Invalid, NotFound
@@ -12,7 +13,6 @@ from groundplan.kernel.ids import PREFIX_CHARS_MIN
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.transaction import Transaction
 
 NEAR_CHARS = 2  # how much of an unknown id must be right for the others to be looked through
@@ -71,8 +71,9 @@ def find_or_none(tx: Transaction, ref: str) -> Found | None:
     """The same, or None where there is no such node."""
     seen = projects_seen(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
-    if row is not None and (seen is None or row[0] in seen):
-        return _found(row)
+    found = None if row is None else _found(*row)
+    if found is not None and (seen is None or found.project_id in seen):
+        return found
     # An id that was merged away or deleted stays what it was, and begins no other. What is hidden counts for nothing.
     if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or gone(tx, ref) is not None:
         return None
@@ -144,11 +145,12 @@ class Gone(NamedTuple):
 
 def gone(tx: Transaction, ref: str) -> Gone | None:
     """What became of a node that the actor could see and that is there no more."""
-    row = tx.one_or_none(sql.merged_node, id=ref) or tx.one_or_none(sql.deleted_node, id=ref)
-    seen = projects_seen(tx)
-    if row is None or not (seen is None or row[0] in seen):
+    row = tx.one_or_none(sql.gone_node, id=ref)
+    if row is None:
         return None
-    return Gone(ProjectId(row[0]), row[1] if len(row) > 1 else None)
+    project_id, into = row
+    seen = projects_seen(tx)
+    return Gone(ProjectId(project_id), into) if seen is None or project_id in seen else None
 
 
 def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:
@@ -156,10 +158,9 @@ def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_m
     behind = beginning[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id has such a character
         return []
-    rows = tx.all(sql.nodes_by_prefix, first=beginning, behind=behind, at_most=at_most)
-    return [_found(row) for row in rows if seen is None or row[0] in seen]
+    found = starmap(_found, tx.all(sql.nodes_by_prefix, first=beginning, behind=behind, at_most=at_most))
+    return [one for one in found if seen is None or one.project_id in seen]
 
 
-def _found(row: Row) -> Found:
-    project_id, n, node_id = row
+def _found(project_id: str, n: int, node_id: str) -> Found:
     return Found(ProjectId(project_id), n, node_id)

@@ -14,7 +14,7 @@ from groundplan.work.events import Op
 from groundplan.work.identify import fresh_ids, is_free
 from groundplan.work.insert import insert
 from groundplan.work.kinds import PROJECT
-from groundplan.work.priority import ABSENT, COMPLEXITY_ABSENT
+from groundplan.work.row import NodeRow
 
 ROOT_N = 1
 NUMBERS = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
@@ -27,22 +27,18 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
     """Give a project that is just being made its root, under the project's own id where no node has it."""
     _begin_to_count(tx, project_id)
     root_id = project_id if is_free(tx, project_id) else fresh_ids(tx, 1, population=0)[0]
-    root = {
-        "n": ROOT_N,
-        "id": root_id,
-        "parent_n": None,
-        "kind": PROJECT,
-        "summary": summary,
-        "properties": "{}",
-        "context_links": "[]",
-        "priority": ABSENT,
-        "complexity": COMPLEXITY_ABSENT,
-        "depth": 0,
-        "feature_n": None,
-        "open_children": 0,
-        "open_deps": 0,
-        "blocked_above": 0,
-    }
+    root = NodeRow(
+        n=ROOT_N,
+        id=root_id,
+        parent_n=None,
+        kind=PROJECT,
+        feature_n=None,
+        depth=0,
+        open_children=0,
+        open_deps=0,
+        blocked_above=0,
+        summary=summary,
+    )
     insert(tx, project_id, [root])
     changes = [changed("summary", None, summary)]
     if tx.preferences.pipelines is not None:

@@ -1,51 +1,55 @@
-"""A work node as a change needs it: its stored fields, to be looked at, changed and put back."""
+"""A work node as it is stored: its fields, to be read, changed and put back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.kinds import FEATURE
+from groundplan.work.priority import ABSENT, COMPLEXITY_ABSENT
 from groundplan.work.statuses import ACTIVE, is_live
 
 sql = load_queries(__file__)
 
 
-@dataclass(slots=True)
-class NodeRow:
-    """The fields of one node. What is JSON is kept as text until somebody looks into it."""
+class NodeRow(Struct):
+    """The fields of one node; the defaults are those of a new one. What is JSON is kept as text until it is read."""
 
     n: int
     id: str
     parent_n: int | None
     kind: str | None
     feature_n: int | None
-    rev: int
-    summary: str
-    resolved: bool
-    outcome: str | None
-    status: str | None
-    held_reason: str | None
-    blocked_reason: str | None
-    state: str | None
-    properties: str
-    context_links: str
     depth: int
     open_children: int
     open_deps: int
     blocked_above: int
-    claimed_by: str | None
-    claimed_at: str | None
-    claimed_until: str | None
-    claim_number: int
-    priority: float
-    complexity: int
-    evidence_total: int
+    summary: str
+    properties: str = "{}"
+    priority: float = ABSENT
+    complexity: int = COMPLEXITY_ABSENT
+    context_links: str = "[]"
+    resolved: bool = False
+    outcome: str | None = None
+    status: str | None = None
+    held_reason: str | None = None
+    blocked_reason: str | None = None
+    state: str | None = None
+    claimed_by: str | None = None
+    claimed_at: str | None = None
+    claimed_until: str | None = None
+    rev: int = 1
+    claim_number: int = 0
+    created_at: str = ""  # this and the next two are set when the row is inserted
+    created_by: str = ""
+    updated_at: str = ""
+    evidence_total: int = 0
+    parent: str | None = None  # the id of the parent, where it was asked for
 
     @property
     def state_value(self) -> Any:
@@ -83,25 +87,23 @@ class NodeRow:
         """Take the claim away. Its number stays, so that a late holder is told."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
 
-    def stored(self) -> dict[str, Any]:
-        """What `change_node` writes."""
-        return {
-            "n": self.n,
-            "summary": self.summary,
-            "resolved": self.resolved,
-            "outcome": self.outcome,
-            "status": self.status,
-            "held_reason": self.held_reason,
-            "blocked_reason": self.blocked_reason,
-            "state": self.state,
-            "properties": self.properties,
-            "priority": self.priority,
-            "complexity": self.complexity,
-            "context_links": self.context_links,
-            "claimed_by": self.claimed_by,
-            "claimed_at": self.claimed_at,
-            "claimed_until": self.claimed_until,
-        }
+
+class Ranked(Protocol):
+    """What of a node tells when it is offered."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def priority(self) -> float: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def updated_at(self) -> str: ...
+
+
+def rank(node: Ranked) -> tuple[float, int, str, int]:
+    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
+    return -node.priority, -node.depth, node.updated_at, node.n
 
 
 def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
@@ -111,6 +113,10 @@ def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: s
 
 def fetch(tx: Transaction, n: int) -> NodeRow:
     """A node of the project entered, as it is now."""
-    node = NodeRow(*tx.one(sql.node_in_full, project_id=tx.project.id, n=n))
-    node.resolved = bool(node.resolved)
-    return node
+    return tx.one(sql.node_in_full, NodeRow, project_id=tx.project.id, n=n)
+
+
+def save(tx: Transaction, node: NodeRow) -> None:
+    """Store what a node says now, under its next revision."""
+    tx.store(sql.change_node, node, project_id=tx.project.id)
+    node.rev += 1

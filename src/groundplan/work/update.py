@@ -17,6 +17,7 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import claiming
 from groundplan.work.events import Op
+from groundplan.work.node import EvidenceRow, add_evidence
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.priority import PRIORITY, complexity_of, priority_of, warning
 from groundplan.work.readiness import Readiness
@@ -33,7 +34,7 @@ from groundplan.work.requests import (
     stored_properties,
     stored_state,
 )
-from groundplan.work.row import NodeRow, fetch
+from groundplan.work.row import NodeRow, fetch, save
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
@@ -183,8 +184,8 @@ def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
 def refuse_open_children(tx: Transaction, node: NodeRow) -> None:
     """Raises UnresolvedChildren when something right below a node is open."""
     if node.open_children:
-        rows = tx.all(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
-        raise UnresolvedChildren(node, [child for (child,) in rows])
+        shown = tx.scalars(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
+        raise UnresolvedChildren(node, shown)
 
 
 def _apply(
@@ -201,7 +202,7 @@ def _apply(
     changes = _changes(tx, node, one, place, warnings)
     entries = [] if one.add_evidence is UNSET else list(one.add_evidence)
     if entries:
-        changes.append(_add_evidence(tx, node, entries))
+        changes.append(_append_evidence(tx, node, entries))
     flips = one.resolved is not UNSET and one.resolved != node.resolved
     if one.resolved is not UNSET and flips:
         changes.insert(0, changed("resolved", node.resolved, one.resolved))
@@ -218,7 +219,7 @@ def _apply(
         op = claim_op
     if flips:  # else nobody's readiness changes
         readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
-    (rev,) = tx.one(sql.change_node, project_id=tx.project.id, **node.stored())
+    save(tx, node)
     tx.record(op, node.id, *changes, decision=decision)
     if flips:
         neighbours = {node.n: node.parent_n}
@@ -226,7 +227,7 @@ def _apply(
             readiness.closed(neighbours)
         else:
             readiness.opened(neighbours)
-    return int(rev)
+    return node.rev
 
 
 def _changes(tx: Transaction, node: NodeRow, one: Update, place: int, warnings: list[str]) -> list[Change]:
@@ -279,14 +280,10 @@ def _change_links(node: NodeRow, one: Update, place: int) -> Iterable[Change]:
     return [changed("context_links", before, after)]
 
 
-def _add_evidence(tx: Transaction, node: NodeRow, entries: Sequence[AddEvidence]) -> Change:
+def _append_evidence(tx: Transaction, node: NodeRow, entries: Sequence[AddEvidence]) -> Change:
     """Append evidence to a node. Who added it and when, the event says by itself."""
-    added = {"project_id": tx.project.id, "node_n": node.n, "agent": tx.actor.id, "at": tx.now}
-    rows = [
-        {**added, "k": k, "type": entry.type, "ref": entry.ref}
-        for k, entry in enumerate(entries, node.evidence_total + 1)
-    ]
-    tx.many(sql.add_evidence, rows)
+    numbered = enumerate(entries, node.evidence_total + 1)
+    add_evidence(tx, [EvidenceRow(node.n, k, one.type, one.ref, tx.actor.id, tx.now) for k, one in numbered])
     return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
 
 

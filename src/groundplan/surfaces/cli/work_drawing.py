@@ -20,14 +20,13 @@ from groundplan.surfaces.cli.drawing import (
 )
 from groundplan.work.connect import Connected
 from groundplan.work.next import Offer, Offers
-from groundplan.work.node import Evidence, Mention, Node
-from groundplan.work.open import Counts, Opened, ProjectLines
+from groundplan.work.node import Counts, Evidence, Mention, Node
+from groundplan.work.open import Opened, ProjectLines
 from groundplan.work.outcome import Outcome
 from groundplan.work.plan import Planned
 from groundplan.work.reading.context import Context
 from groundplan.work.reading.history import FieldChange, History, HistoryEvent
 from groundplan.work.reading.orientation import Brief, Orientation
-from groundplan.work.reading.orientation import Counts as BriefCounts
 from groundplan.work.reading.tree import NodeTree
 from groundplan.work.restructure import Restructured
 from groundplan.work.search.query import Found
@@ -307,7 +306,7 @@ def _because(decision: str | UnsetType) -> str:
     return f", because: {one_line(decision)}" if decision else ""
 
 
-def counted(counts: Counts | BriefCounts) -> str:
+def counted(counts: Counts) -> str:
     """How much there is to do, in a sentence."""
     return (
         f"{counts.unresolved} open of {counts.total}: {counts.actionable} can be started, {counts.blocked} wait, "

@@ -133,7 +133,7 @@ def _written(tx: Transaction, node: NodeRow, changes: list[Change]) -> NodeRow:
     for change in changes:
         if change.field in ("held_reason", "blocked_reason"):
             setattr(node, change.field, change.after)
-    tx.run(sql.move_node, project_id=tx.project.id, **node.stored(), claim_number=node.claim_number)
+    tx.store(sql.move_node, node, project_id=tx.project.id)
     fields = {change.field for change in changes}
     op = Op.CONNECTED if DEPENDS_ON in fields else Op.HELD if "held_reason" in fields else Op.UPDATED
     tx.record(op, node.id, *changes)

@@ -164,22 +164,21 @@ def _insert(
 ) -> NodeRow:
     (last_n, *_) = tx.one(sql.counts, project_id=tx.project.id)
     n = last_n + 1
-    row = {
-        "n": n,
-        "id": fresh_ids(tx, 1, population=last_n)[0],
-        "parent_n": parent.n,
-        "kind": container_type.value,
-        "summary": called,
-        "properties": stored_properties(properties, ("description",)),
-        "context_links": "[]",
-        "priority": priority_of(properties),
-        "complexity": complexity_of(properties),
-        "depth": parent.depth + 1,
-        "feature_n": feature_below(parent),
-        "open_children": 0,
-        "open_deps": 0,
-        "blocked_above": parent.blocked_above + (parent.waits and passes_on(tx, parent.kind)),
-    }
+    row = NodeRow(
+        n=n,
+        id=fresh_ids(tx, 1, population=last_n)[0],
+        parent_n=parent.n,
+        kind=container_type.value,
+        feature_n=feature_below(parent),
+        depth=parent.depth + 1,
+        open_children=0,
+        open_deps=0,
+        blocked_above=parent.blocked_above + (parent.waits and passes_on(tx, parent.kind)),
+        summary=called,
+        properties=stored_properties(properties, ("description",)),
+        priority=priority_of(properties),
+        complexity=complexity_of(properties),
+    )
     insert(tx, tx.project.id, [row])
     if container_type is ContainerType.FEATURE:
         tx.run(sql.add_feature, project_id=tx.project.id, n=n)

@@ -103,7 +103,7 @@ def take_step(tx: Transaction, readiness: Readiness, node: NodeRow, *, to: str, 
     readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
     taken = any(change.field == "claimed_by" and change.after is not None for change in changes)
     node.claim_number += taken
-    tx.run(sql.move_node, project_id=tx.project.id, claim_number=node.claim_number, **node.stored())
+    tx.store(sql.move_node, node, project_id=tx.project.id)
     tx.record(op, node.id, *changes)
     if was_resolved != node.resolved:
         (readiness.closed if node.resolved else readiness.opened)({node.n: node.parent_n})

@@ -83,7 +83,7 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     if not node.open_deps and node.blocked_reason is not None:
         changes.append(changed("blocked_reason", node.blocked_reason, None))
         node.blocked_reason = None
-    tx.run(sql.move_node, project_id=tx.project.id, **node.stored(), claim_number=node.claim_number)
+    tx.store(sql.move_node, node, project_id=tx.project.id)
     tx.record(Op.DISCONNECTED if ids else Op.UNHELD, node.id, *changes)
     if holds and not node.open_deps:
         readiness.began_or_ceased_to_wait(node.n, node.kind, waits=False)

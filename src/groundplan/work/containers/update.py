@@ -106,7 +106,7 @@ def update(tx: Transaction, request: Update) -> UpdatedContainer:
         node = fetch(tx, node.n)
     changes = [*_said(node, request), *_beside(tx, node, request)]
     if changes:
-        tx.run(sql.say_node, project_id=tx.project.id, **node.stored())
+        tx.store(sql.say_node, node, project_id=tx.project.id)
         tx.record(Op.UPDATED, node.id, *changes)
     readiness.settle()
     answer = UpdatedContainer(feature_transition=feature_transition(readiness))

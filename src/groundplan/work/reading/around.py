@@ -43,6 +43,15 @@ class Relation(Struct):
     summary: str
 
 
+class AncestorRow(Struct):
+    """A node above another, and how deep it lies."""
+
+    id: str
+    summary: str
+    resolved: bool
+    depth: int
+
+
 class Above(NamedTuple):
     """The ancestors shown, root first, and how many there are between the root and the next."""
 
@@ -61,18 +70,18 @@ class Beside(NamedTuple):
 
 def above(tx: Transaction, n: int) -> Above:
     """The way from the root to a node; of a very long one both ends."""
-    *rows, (*_, depth) = tx.all(sql.ancestors, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
-    if depth > ANCESTORS_MAX:
-        rows[0] = tx.one(sql.root, project_id=tx.project.id)
-    return Above([Ancestor(id_, summary, bool(resolved)) for id_, summary, resolved, _ in rows], depth - len(rows))
+    *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
+    if node.depth > ANCESTORS_MAX:
+        rows[0] = tx.one(sql.root, AncestorRow, project_id=tx.project.id)
+    return Above([Ancestor(row.id, row.summary, row.resolved) for row in rows], node.depth - len(rows))
 
 
 def beside(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> Beside:
     """What a node waits for, who waits for it, and what else it is connected to."""
     project_id = tx.project.id
     edges = {"project_id": project_id, "n": n, "looked_through": LOOKED_THROUGH_MAX, "at_most": DEPENDENCIES_MAX + 1}
-    targets = [target_n for (target_n,) in tx.all(sql.dependencies, **edges)]
-    waiting = [waiting_n for (waiting_n,) in tx.all(sql.dependents, **edges)]
+    targets = tx.scalars(sql.dependencies, **edges)
+    waiting = tx.scalars(sql.dependents, **edges)
     related = [
         *_relations(tx.all(sql.related_out, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "out"),
         *_relations(tx.all(sql.related_in, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "in"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, UnsetType
+from collections.abc import Iterable
+
+from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.events.read import headlines
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS, Op
 from groundplan.work.next import Next, offer
+from groundplan.work.node import Counts
 from groundplan.work.reading.history import OPS
 from groundplan.work.reading.orientation import (
     LISTS_MAX,
@@ -16,7 +19,6 @@ from groundplan.work.reading.orientation import (
     BranchBrief,
     Brief,
     ClaimBrief,
-    Counts,
     Orientation,
     ProjectBrief,
     RecentBrief,
@@ -39,23 +41,62 @@ FIRST_STEP = "plan the first steps with graph_plan {project, nodes: [{ref, summa
 sql = load_queries(__file__)
 
 
+class GlanceRow(Struct):
+    """What a project is for, how much of its top level is open, and how much there is to do."""
+
+    project_id: str
+    summary: str
+    open_children: int
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+class TopRow(Struct):
+    """A child of the root."""
+
+    id: str
+    summary: str
+    resolved: bool
+    open_children: int
+
+
+class BlockedRow(Struct):
+    """A node that cannot be started."""
+
+    n: int
+    id: str
+    summary: str
+    open_deps: int
+    held_reason: str | None
+
+
+def glances(tx: Transaction, project_ids: Iterable[str]) -> dict[str, GlanceRow]:
+    """How some projects stand, by their ids."""
+    return {row.project_id: row for row in tx.all(sql.glances, GlanceRow, project_ids=listed(project_ids))}
+
+
 def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
     project = tx.project
-    _, goal, open_on_top, total, resolved, blocked, actionable = tx.one(sql.glances, project_ids=listed([project.id]))
+    row = glances(tx, [project.id])[project.id]
     claims, tree = _claims(tx), _tree(tx)
     whole = Orientation(
-        project=ProjectBrief(id=project.id, name=project.name, goal=goal, archived_at=project.archived_at or UNSET),
-        counts=Counts(total, resolved, total - resolved, blocked, actionable),
+        project=ProjectBrief(
+            id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
+        ),
+        counts=Counts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
         next=_next(tx),
         my_claims=claims[: LISTS_MAX["my_claims"]],
-        blocked=_blocked(tx) if blocked else [],
+        blocked=_blocked(tx) if row.blocked else [],
         tree=tree,
         recent=_recent(tx),
-        hint=FIRST_STEP if total == 1 else UNSET,
+        hint=FIRST_STEP if row.total == 1 else UNSET,
     )
     open_in_tree = sum(not one.resolved for one in tree)
-    return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": open_on_top - open_in_tree}
+    return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
 
 
 def _next(tx: Transaction) -> list[Brief]:
@@ -69,24 +110,27 @@ def _claims(tx: Transaction) -> list[ClaimBrief]:
 
 
 def _tree(tx: Transaction) -> list[BranchBrief]:
-    rows = tx.all(sql.top_level, project_id=tx.project.id, looked_through=TOP_LOOKED_THROUGH, at_most=LISTS_MAX["tree"])
+    asked = {"project_id": tx.project.id, "looked_through": TOP_LOOKED_THROUGH, "at_most": LISTS_MAX["tree"]}
     return [
-        BranchBrief(id=id_, summary=summary, resolved=bool(resolved) or UNSET, open_children=open_children or UNSET)
-        for id_, summary, resolved, open_children in rows
+        BranchBrief(
+            id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
+        )
+        for row in tx.all(sql.top_level, TopRow, **asked)
     ]
 
 
 def _blocked(tx: Transaction) -> list[BlockedBrief]:
     rows = tx.all(
         sql.blocked_lately,
+        BlockedRow,
         project_id=tx.project.id,
         looked_through=CHANGED_LOOKED_THROUGH,
         at_most=LISTS_MAX["blocked"],
     )
     found = []
-    for n, id_, summary, open_deps, held_reason in rows:
-        waits_itself = open_deps or held_reason is not None
-        waiting_n, through, hold = (n, UNSET, held_reason) if waits_itself else _held_back_by(tx, n)
+    for row in rows:
+        waits_itself = row.open_deps or row.held_reason is not None
+        waiting_n, through, hold = (row.n, UNSET, row.held_reason) if waits_itself else _held_back_by(tx, row.n)
         waited_for = tx.all(
             sql.waited_for,
             project_id=tx.project.id,
@@ -95,7 +139,7 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
             at_most=WAITS_MAX,
         )
         waits_for = [Brief(id=other, summary=called) for other, called in waited_for]
-        blocked = BlockedBrief(id=id_, summary=summary, through=through, waits_for=waits_for)
+        blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
         if hold is not None:
             blocked.hold = hold
         found.append(blocked)

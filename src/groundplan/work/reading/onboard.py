@@ -16,15 +16,12 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.reading.glance import whole_glance
+from groundplan.work.reading.glance import glances, whole_glance
 from groundplan.work.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
 
 NO_PROJECT = "there is no project yet; graph_open {project, goal} makes one"
 SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
-
-sql = load_queries(__file__)
 
 
 class Onboard(Struct, forbid_unknown_fields=True):
@@ -45,14 +42,17 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
-    ids = listed(one.id for one in latest)
-    known = {project_id: rest for project_id, *rest in tx.all(sql.glances, project_ids=ids)}
-    choices = []
-    for one in latest:
-        summary, _, total, resolved, _, actionable = known[one.id]
-        choices.append(
-            ProjectChoice(id=one.id, name=one.name, summary=summary, unresolved=total - resolved, actionable=actionable)
+    rows = glances(tx, (one.id for one in latest))
+    choices = [
+        ProjectChoice(
+            id=one.id,
+            name=one.name,
+            summary=rows[one.id].summary,
+            unresolved=rows[one.id].unresolved,
+            actionable=rows[one.id].actionable,
         )
+        for one in latest
+    ]
     whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
     return _brief(tx, request, whole, {"projects": len(projects) - len(choices)})
 

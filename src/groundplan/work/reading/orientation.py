@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from groundplan.work.node import Counts
 from groundplan.work.reading.shortening import Kept, excerpted, fitted
 
 TOKENS_MAX = 600
@@ -29,16 +30,6 @@ class ProjectBrief(Struct, kw_only=True):
     goal: str | UnsetType = UNSET
     goal_excerpt: str | UnsetType = UNSET
     archived_at: str | UnsetType = UNSET
-
-
-class Counts(Struct):
-    """How much there is to do."""
-
-    total: int
-    resolved: int
-    unresolved: int
-    blocked: int
-    actionable: int
 
 
 class Brief(Struct, kw_only=True):

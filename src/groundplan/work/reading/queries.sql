@@ -176,7 +176,8 @@ SELECT f.id, d.type, f.summary
 
 -- name: glances
 -- What some projects are for, how much there is to do in them, and how much of it lies open on their top level.
-SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.blocked, p.actionable
+SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - p.resolved AS unresolved, p.blocked,
+       p.actionable
   FROM work_projects AS p
   JOIN work_nodes AS r
     ON r.tenant_id = p.tenant_id

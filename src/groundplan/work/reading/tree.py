@@ -21,6 +21,17 @@ LINKS_CHARS_MAX = len(',"children":[],"child_count":1000000000')  # what a node'
 sql = load_queries(__file__)
 
 
+class ChildRow(Struct):
+    """A node below another."""
+
+    parent_n: int
+    n: int
+    id: str
+    summary: str
+    resolved: bool
+    state: str | None
+
+
 class NodeTree(Struct, kw_only=True):
     """A node with what lies below it. `child_count` counts all its children and says that some are not shown."""
 
@@ -110,12 +121,12 @@ def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[
         return []
     found: dict[int, list[Branch]] = {branch.n: [] for branch in wanted}
     above = {branch.n: branch for branch in wanted}
-    rows = tx.all(sql.first_children, project_id=tx.project.id, ns=_numbers(wanted), of_each=CHILDREN_MAX)
-    for parent_n, n, id_, summary, resolved, state in rows:
-        tree = NodeTree(id=id_, summary=summary, resolved=bool(resolved))
-        if state is not None:
-            tree.state = msgspec.json.decode(state)
-        found[parent_n].append(Branch(n, tree, above[parent_n]))
+    rows = tx.all(sql.first_children, ChildRow, project_id=tx.project.id, ns=_numbers(wanted), of_each=CHILDREN_MAX)
+    for row in rows:
+        tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
+        if row.state is not None:
+            tree.state = msgspec.json.decode(row.state)
+        found[row.parent_n].append(Branch(row.n, tree, above[row.parent_n]))
     below = [branch for siblings in found.values() for branch in siblings]
     return below[: len(below) + min(room, 0)]
 

@@ -74,6 +74,16 @@ IMPLIED: Mapping[str, Mapping[str, bool]] = {
 }
 
 
+class CountsRow(Struct):
+    """The project's place in the text index, and how many nodes of each kind it has."""
+
+    number: int
+    total: int
+    resolved: int
+    blocked: int
+    actionable: int
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """A filter as the queries take it."""
@@ -92,16 +102,22 @@ def search_for(tx: Transaction, given: Filter) -> Search:
         ReservedProperty: it asks for a property that only the engine sets.
         Invalid: it cannot be about a claim.
     """
-    number, total, resolved, blocked, actionable = tx.one(sql.counts, project_id=tx.project.id)
+    counts = tx.one(sql.counts, CountsRow, project_id=tx.project.id)
     conditions = _conditions(tx, given)
-    keys = {"first_key": number * TEXT_KEYS, "last_key": (number + 1) * TEXT_KEYS - 1}
+    keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}
     source = next((source for name, source in SOURCES.items() if conditions[name]), Source.PROJECT)
-    known = {"resolved": resolved, "is_blocked": blocked, "is_ready": actionable, "is_below_root": total - 1}
+    known = {
+        "resolved": counts.resolved,
+        "is_blocked": counts.blocked,
+        "is_ready": counts.actionable,
+        "is_below_root": counts.total - 1,
+    }
+    known_total: int | None
     match [(name, value) for name, value in conditions.items() if value is not None]:
         case []:
-            known_total = total
+            known_total = counts.total
         case [(name, value)] if name in known:
-            known_total = known[name] if value else total - known[name]
+            known_total = known[name] if value else counts.total - known[name]
         case _:
             known_total = None
     return Search(source, {"project_id": tx.project.id, "source": source, **keys, **conditions}, known_total)

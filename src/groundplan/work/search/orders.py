@@ -62,9 +62,9 @@ def page(
     if sort is Sort.READINESS and search.source is Source.PROJECT:
         return _ready_first(tx, asked, at_most=at_most), None
     if search.source is Source.PROJECT:
-        return [n for (n,) in tx.all(order.of_project, **asked, at_most=at_most)], None
+        return tx.scalars(order.of_project, **asked, at_most=at_most), None
     rows = tx.all(order.of_chosen, **asked, at_most=at_most)
-    return [n for n, _ in rows], rows[0][1] if rows else 0
+    return [n for n, _ in rows], next((counted for _, counted in rows), 0)
 
 
 def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> list[int]:
@@ -72,10 +72,10 @@ def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> 
     behind_ready: Mapping[str, Any] = asked
     if asked["after_ready"]:
         if not (asked["resolved"] or asked["is_blocked"] or asked["is_ready"] is False):
-            found = [n for n, *_ in tx.all(sql.ready, **asked, at_most=at_most)]
+            found = tx.scalars(sql.ready, **asked, at_most=at_most)
         behind_ready = {**asked, **ORDERS[Sort.READINESS].start}
     if len(found) < at_most and not asked["is_ready"]:
-        found += [n for (n,) in tx.all(sql.rest, **behind_ready, at_most=at_most - len(found))]
+        found += tx.scalars(sql.rest, **behind_ready, at_most=at_most - len(found))
     return found
 
 
@@ -84,7 +84,7 @@ def total(tx: Transaction, search: Search) -> int:
     if search.total is not None:
         return search.total
     query = sql.count_in_project if search.source is Source.PROJECT else sql.count_of_chosen
-    return int(tx.one(query, **search.parameters)[0])
+    return int(tx.scalar(query, **search.parameters))
 
 
 def to_cursor(position: Position) -> list[Value]:

@@ -166,23 +166,24 @@ SELECT number, total, resolved, blocked, actionable
 
 -- name: ready
 -- What may be started, best first. Unclaimed and claimed nodes have an index each, of which the first few are merged.
-SELECT n, priority, depth, updated_at
-  FROM (SELECT c.n, c.priority, c.depth, c.updated_at
-        {from_project}
-           AND c.is_ready
-           AND c.claimed_by IS NULL
-        {behind_in_rank}
-         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
-         LIMIT :at_most) AS unclaimed
- UNION ALL
-SELECT n, priority, depth, updated_at
-  FROM (SELECT c.n, c.priority, c.depth, c.updated_at
-        {from_project}
-           AND c.is_ready
-           AND c.claimed_by IS NOT NULL
-        {behind_in_rank}
-         ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
-         LIMIT :at_most) AS claimed
+SELECT n
+  FROM (SELECT *
+          FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+                {from_project}
+                   AND c.is_ready
+                   AND c.claimed_by IS NULL
+                {behind_in_rank}
+                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT c.n, c.priority, c.depth, c.updated_at
+                {from_project}
+                   AND c.is_ready
+                   AND c.claimed_by IS NOT NULL
+                {behind_in_rank}
+                 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+                 LIMIT :at_most) AS claimed) AS ready
  ORDER BY priority DESC, depth DESC, updated_at, n
  LIMIT :at_most;
 
@@ -275,7 +276,7 @@ WITH wanted (n) AS MATERIALIZED (
     SELECT CAST(e.value AS bigint)
       FROM each(:ns) AS e
 )
-SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id, c.depth, c.properties, c.claimed_by, c.claimed_at,
+SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.properties, c.claimed_by, c.claimed_at,
        c.claimed_until, c.is_ready, c.priority, c.updated_at
   FROM wanted
  CROSS JOIN work_nodes AS c

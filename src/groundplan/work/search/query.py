@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -12,7 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.cursors import cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.node import show_claim
 from groundplan.work.search.filters import Filter, search_for
@@ -58,8 +58,8 @@ class Found(Struct):
     next_cursor: str | UnsetType = UNSET
 
 
-class Row(NamedTuple):
-    """What the page's query gives of a node."""
+class FoundRow(Struct):
+    """A node of the page, and what it is sorted by."""
 
     n: int
     id: str
@@ -105,12 +105,10 @@ def query(tx: Transaction, request: Query) -> Found:
     return found
 
 
-def _rows(tx: Transaction, ns: list[int]) -> list[Row]:
+def _rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
     if not ns:
         return []
-    by_n = {
-        row[0]: Row(*row) for row in tx.all(sql.shown, project_id=tx.project.id, ns=msgspec.json.encode(ns).decode())
-    }
+    by_n = {row.n: row for row in tx.all(sql.shown, FoundRow, project_id=tx.project.id, ns=listed(ns))}
     return [by_n[n] for n in ns]
 
 
@@ -118,13 +116,13 @@ def _lean(tx: Transaction, request: Query) -> bool:
     return tx.preferences.lean if request.lean is None else request.lean
 
 
-def _node(row: Row, *, now: str, lean: bool) -> FoundNode:
+def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
     show_claim(properties, row, now=now)
     return FoundNode(
         id=row.id,
         summary=row.summary,
-        resolved=bool(row.resolved),
+        resolved=row.resolved,
         state=UNSET if row.state is None else msgspec.json.decode(row.state),
         parent=UNSET if row.parent is None else row.parent,
         depth=row.depth,
@@ -144,9 +142,9 @@ def _fitting(tx: Transaction, nodes: list[FoundNode]) -> list[FoundNode]:
     return kept
 
 
-def _position(sort: Sort, row: Row) -> Position:
+def _position(sort: Sort, row: FoundRow) -> Position:
     values = {
-        "after_ready": bool(row.is_ready),
+        "after_ready": row.is_ready,
         "after_priority": row.priority,
         "after_depth": row.depth,
         "after_updated_at": row.updated_at,
