@@ -90,18 +90,28 @@ class Others(NamedTuple):
     total: int | UnsetType
 
 
+class _Dependent(Struct):
+    n: int
+    id: str
+    kind: str | None
+    summary: str
+    total: int
+
+
 def dependents_of(tx: Transaction, ns: Collection[int]) -> Others:
     """The open containers that wait for some nodes, in the order of their creation."""
-    rows = tx.all(sql.open_dependents, project_id=tx.project.id, ns=listed(ns), at_most=ENTITIES_MAX)
-    found = [Entity(id_, type_of_kind(kind), title) for _, id_, kind, title, _ in rows]
-    return _fitting(tx, found, rows[0][-1] if rows else 0)
+    rows = tx.all(sql.open_dependents, _Dependent, project_id=tx.project.id, ns=listed(ns), at_most=ENTITIES_MAX)
+    return _fitting(tx, [_entity(row) for row in rows], rows[0].total if rows else 0)
 
 
 def others(tx: Transaction, standings: Iterable[Standing]) -> Others:
     """Nodes by name, in the order of their creation."""
     in_order = sorted(standings, key=lambda one: one.n)
-    found = [Entity(one.id, type_of_kind(one.kind), one.summary) for one in in_order[:ENTITIES_MAX]]
-    return _fitting(tx, found, len(in_order))
+    return _fitting(tx, [_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
+
+
+def _entity(node: _Dependent | Standing) -> Entity:
+    return Entity(node.id, type_of_kind(node.kind), node.summary)
 
 
 def _fitting(tx: Transaction, found: list[Entity], total: int) -> Others:

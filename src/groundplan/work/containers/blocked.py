@@ -50,6 +50,13 @@ class BlockedFeatures(Struct, rename="camel"):
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
 
 
+class _Waiting(Struct):
+    priority: float
+    created_at: str
+    n: int
+    total: int
+
+
 def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
     """The tasks that wait, in a project or in a feature.
 
@@ -100,9 +107,9 @@ def _waiting(
     wanted = request.offset + request.limit
     for project_id in place.project_ids:
         asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": place.feature_n}
-        rows = tx.all(sql.blocked, **asked, at_most=wanted)
-        count += rows[0][-1] if rows else 0
-        found += [(-priority, created_at, n, project_id) for priority, created_at, n, _ in rows]
+        rows = tx.all(sql.blocked, _Waiting, **asked, at_most=wanted)
+        count += rows[0].total if rows else 0
+        found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project come in their order, in which the lower number is the older one, whatever the clock said.
     best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
     by_place: dict[tuple[str, int], Container] = {}

@@ -38,8 +38,9 @@ def blockers_of(tx: Transaction, node: NodeRow) -> Blockers:
     above: list[str] = []
     if node.blocked_above:
         inherits = tx.project.policies.inherit_dependencies
-        rows = tx.all(sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ABOVE_SHOWN_MAX)
-        above = [other for (other,) in rows]
+        above = tx.scalars(
+            sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ABOVE_SHOWN_MAX
+        )
     reason = node.held_reason or (node.blocked_reason if node.open_deps else None)
     is_held = node.held_reason is not None
     return Blockers(ids, node.open_deps + is_held, is_held, reason, above)

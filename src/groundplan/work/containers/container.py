@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -77,15 +77,14 @@ Container: TypeAlias = ProjectContainer | Feature | Task
 C = TypeVar("C", bound=ProjectContainer | Feature | Task)
 
 
-class ContainerRow(NamedTuple):
-    """A container from the columns of the part `container` in queries.sql."""
+class ContainerRow(Struct):
+    """A container as it is stored, with the id of its feature."""
 
     n: int
     id: str
     project_id: str
     kind: str | None
-    feature_id: str | None
-    title: str
+    summary: str
     properties: str
     rev: int
     resolved: bool
@@ -101,6 +100,7 @@ class ContainerRow(NamedTuple):
     created_at: str
     updated_at: str
     updated_by: str
+    feature_id: str | None
 
     @property
     def type(self) -> ContainerType:
@@ -109,8 +109,7 @@ class ContainerRow(NamedTuple):
 
 def containers_shown(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
     """Containers of one project by their numbers."""
-    rows = tx.all(sql.containers, project_id=project_id, ns=listed(ns))
-    return shown(tx, project_id, [ContainerRow(*row) for row in rows])
+    return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=listed(ns)))
 
 
 def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
@@ -153,10 +152,10 @@ def shortened(container: C, *, tokens_max: int) -> C:
 
 def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
     project = view(tx, row.project_id, Role.VIEWER)
-    (pipelines,) = tx.one(sql.pipelines, project_id=row.project_id)
+    pipelines = tx.scalar(sql.pipelines, project_id=row.project_id)
     texts = _texts(row)
     shown = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
-    shown.summary = row.title
+    shown.summary = row.summary
     if pipelines is not None:
         shown.pipelines = stored_pipelines(pipelines)
     if project.archived_at is not None:
@@ -185,8 +184,8 @@ def _workable(
     if is_open and row.open_deps > len(blockers):
         common["blocked_by_total"] = row.open_deps + len(held)
     if row.type is ContainerType.FEATURE:
-        return Feature(name=row.title, **common)
-    task = Task(feature_id=row.feature_id, title=row.title, complexity=complexity_given(texts), **common)
+        return Feature(name=row.summary, **common)
+    task = Task(feature_id=row.feature_id, title=row.summary, complexity=complexity_given(texts), **common)
     if is_live(row.claimed_by, row.claimed_until, now=now):
         task.claimed_by = row.claimed_by or UNSET
     return task

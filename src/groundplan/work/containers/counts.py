@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -22,11 +22,21 @@ class TaskCounts(Struct, rename="camel"):
     by_status: dict[str, int]
 
 
+class _Tasks(Struct):
+    tasks: int
+    tasks_closed: int
+    tasks_dropped: int
+
+
+class _TasksOfFeature(_Tasks):
+    n: int
+
+
 def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
     """The tasks of a project."""
     begun: Counter[str] = Counter(dict(tx.all(sql.begun_counts, project_id=project_id)))
     begun[ACTIVE] += sum(count for _, count in tx.all(sql.claimed_counts, project_id=project_id))
-    return _counts(tx.one(sql.task_counts, project_id=project_id), begun)
+    return _counts(tx.one(sql.task_counts, _Tasks, project_id=project_id), begun)
 
 
 def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
@@ -39,12 +49,12 @@ def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) ->
     # Who works on what is looked at, because a claim ends by the clock alone; of that there is never much.
     for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):
         begun.setdefault(feature_n, Counter())[ACTIVE] += count
-    rows = tx.all(sql.task_counts_of_features, project_id=project_id, ns=listed(ns))
-    return {n: _counts(tasks, begun.get(n, Counter())) for n, *tasks in rows}
+    found = tx.all(sql.task_counts_of_features, _TasksOfFeature, project_id=project_id, ns=listed(ns))
+    return {tasks.n: _counts(tasks, begun.get(tasks.n, Counter())) for tasks in found}
 
 
-def _counts(tasks: Sequence[int], begun: Counter[str]) -> TaskCounts:
-    total, closed, dropped = tasks
-    new = total - closed - dropped - begun.total()
+def _counts(tasks: _Tasks, begun: Counter[str]) -> TaskCounts:
+    closed, dropped = tasks.tasks_closed, tasks.tasks_dropped
+    new = tasks.tasks - closed - dropped - begun.total()
     counted = {NEW: new, **dict(sorted(begun.items())), CLOSED: closed, WILL_NOT_IMPLEMENT: dropped}
-    return TaskCounts(total, {status: count for status, count in counted.items() if count})
+    return TaskCounts(tasks.tasks, {status: count for status, count in counted.items() if count})

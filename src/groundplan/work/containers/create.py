@@ -162,7 +162,7 @@ def _parent(tx: Transaction, request: Create) -> NodeRow:
 def _insert(
     tx: Transaction, container_type: ContainerType, called: str, properties: dict[str, Any], parent: NodeRow
 ) -> NodeRow:
-    (last_n, *_) = tx.one(sql.counts, project_id=tx.project.id)
+    last_n, _ = tx.one(sql.counts, project_id=tx.project.id)
     n = last_n + 1
     row = NodeRow(
         n=n,
@@ -237,7 +237,7 @@ def _describe(tx: Transaction, project_id: str, description: str | None, tags: l
         tx.many(sql.add_tags, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
         changes.append(changed("tags", [], sorted(tags)))
     if changes:
-        (root_id,) = tx.one(sql.describe_root, project_id=project_id, properties=properties)
+        root_id = tx.scalar(sql.describe_root, project_id=project_id, properties=properties)
         tx.record(Op.UPDATED, root_id, *changes, project_id=project_id)
 
 

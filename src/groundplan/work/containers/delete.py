@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -63,6 +64,21 @@ class Deleted(Struct, rename="camel", kw_only=True):
     unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
 
 
+class _Removed(Struct):
+    n: int
+    id: str
+    resolved: bool
+    claimed_by: str | None
+    claimed_until: str | None
+
+
+class _Edge(NamedTuple):
+    from_n: int
+    id: str  # of the node where it begins
+    type: str
+    to_n: int
+
+
 def delete(tx: Transaction, request: Delete) -> Deleted:
     """Delete a task or a feature; what waited for it waits no more.
 
@@ -74,18 +90,18 @@ def delete(tx: Transaction, request: Delete) -> Deleted:
     """
     node = container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
-    rows = tx.all(sql.whole, project_id=tx.project.id, n=node.n)
+    rows = tx.all(sql.whole, _Removed, project_id=tx.project.id, n=node.n)
     if len(rows) > 1 and not request.cascade:
         raise HasChildren(node, len(rows) - 1)
-    for _, node_id, _, claimed_by, claimed_until in rows:
-        check_free(tx, node_id, claimed_by, claimed_until)
-    ids = {n: node_id for n, node_id, *_ in rows}
+    for row in rows:
+        check_free(tx, row.id, row.claimed_by, row.claimed_until)
+    ids = {row.n: row.id for row in rows}
     readiness = Readiness(tx, decision=None)
     readiness.look_at(ids)
     assert node.parent_n is not None  # noqa: S101 - it is not the root
     if not node.resolved:
         readiness.children_lost(node.parent_n)
-    waited = _disconnect(tx, readiness, ids, open_ns={row[0] for row in rows if not row[2]})
+    waited = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
     _remove(tx, ids)
     for node_id in ids.values():
         tx.record(Op.DELETED, node_id, changed("deleted", None, True))
@@ -102,10 +118,10 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
     """Take every edge away that begins or ends at one of these nodes; give those outside that had one, and are told."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
-    for from_n, from_id, type_, to_n in sorted(tx.all(sql.edges_into, project_id=tx.project.id, ns=listed(ids))):
-        if from_n not in ids:
-            touched.setdefault(from_n, []).append((type_, to_n))
-            outside[from_n] = from_id
+    for edge in sorted(tx.all(sql.edges_into, _Edge, project_id=tx.project.id, ns=listed(ids))):
+        if edge.from_n not in ids:
+            touched.setdefault(edge.from_n, []).append((edge.type, edge.to_n))
+            outside[edge.from_n] = edge.id
     readiness.look_at(touched)
     tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=listed(ids))
     tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=listed(ids))
@@ -142,7 +158,7 @@ def put_away(tx: Transaction, request: Delete) -> Deleted:
     """
     root = container(tx, ContainerType.PROJECT, request.id)
     refuse_stale(ContainerType.PROJECT, tx.project.id, current=root.rev, given=request.version)
-    _, total, *_ = tx.one(sql.counts, project_id=tx.project.id)
+    _, total = tx.one(sql.counts, project_id=tx.project.id)
     if total > 1 and not request.cascade:
         raise HasChildren(root, total - 1)
     archive(tx, ArchiveProject(tx.project.id))

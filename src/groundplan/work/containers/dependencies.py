@@ -63,13 +63,14 @@ class Dependencies(Struct, rename="camel", kw_only=True):
 class _End(Struct):
     id: str
     kind: str | None
-    title: str
+    summary: str
     type: str
     resolved: bool
     outcome: str | None
     status: str | None
     claimed_by: str | None
     claimed_until: str | None
+    total: int
 
 
 def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
@@ -92,20 +93,19 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
 
 
 def _ends(tx: Transaction, query: Query, node: NodeRow) -> tuple[list[Dependency], int]:
-    rows = tx.all(query, project_id=tx.project.id, n=node.n, at_most=SHOWN_MAX)
-    ends = [_End(*row[:-1]) for row in rows]
+    ends = tx.all(query, _End, project_id=tx.project.id, n=node.n, at_most=SHOWN_MAX)
     found = [
         Dependency(
             end.id,
             type_of_kind(end.kind),
-            end.title,
+            end.summary,
             status_of(end, now=tx.now),
             DependencyType.BLOCKS if end.type == "depends_on" else DependencyType.RELATES_TO,
         )
         for end in ends
     ]
     kept = leading(found, tokens_max=tx.preferences.answer_tokens_max * 4 // 10)
-    return kept, (rows[0][-1] - len(kept) if rows else 0)
+    return kept, (ends[0].total - len(kept) if ends else 0)
 
 
 OPERATION = Operation(

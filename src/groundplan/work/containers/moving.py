@@ -165,4 +165,4 @@ def described(tx: Transaction, readiness: Readiness, node: NodeRow, answer: M, *
 def closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
     """The features that ended by what happened below them."""
     ids = [move.id for move in readiness.moved_features if move.after in TERMINAL]
-    return [n for (n,) in tx.all(sql.numbers_of, ids=listed(ids))] if ids else []
+    return tx.scalars(sql.numbers_of, ids=listed(ids)) if ids else []

@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Feature, containers_shown, shortened
 from groundplan.work.containers.places import Place, everywhere, place_asked
-from groundplan.work.containers.requests import checked_priority, priority_range
+from groundplan.work.containers.requests import priority_range
 
 sql = load_queries(__file__)
 
@@ -23,6 +23,13 @@ class NextFeature(Struct, rename="camel", forbid_unknown_fields=True):
 
     project_id: Name | None = None
     priority: str | None = None
+
+
+class _OpenFeature(Struct):
+    is_new: bool
+    priority: float
+    created_at: str
+    n: int
 
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
@@ -36,15 +43,13 @@ def next_feature_anywhere(tx: Transaction, request: NextFeature) -> Feature | No
 
 
 def _best(tx: Transaction, request: NextFeature, place: Place) -> Feature | None:
-    least, below = float("-inf"), float("inf")
-    if request.priority is not None:
-        least, below = priority_range(checked_priority(request.priority))
+    least, below = priority_range(request.priority)
     found = []
     for project_id in place.project_ids:
-        rows = tx.all(sql.next_features, project_id=project_id, least=least, below=below)
+        rows = tx.all(sql.next_features, _OpenFeature, project_id=project_id, least=least, below=below)
         if rows:  # inside a project the lower number is the older one, whatever the clock said
-            is_new, priority, created_at, n = min(rows, key=lambda row: (row[0], -row[1], row[3]))
-            found.append((is_new, -priority, created_at, project_id, n))
+            best = min(rows, key=lambda row: (row.is_new, -row.priority, row.n))
+            found.append((best.is_new, -best.priority, best.created_at, project_id, best.n))
     if not found:
         return None
     *_, project_id, n = min(found)

@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Task, containers_shown, shortened
 from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
-from groundplan.work.containers.requests import ContainerId, checked_priority, priority_range
+from groundplan.work.containers.requests import ContainerId, priority_range
 
 sql = load_queries(__file__)
 
@@ -24,6 +24,13 @@ class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
     project_id: Name | None = None
     feature_id: ContainerId | None = None
     priority: str | None = None
+
+
+class _FreeTask(Struct):
+    priority: float
+    complexity: int
+    created_at: str
+    n: int
 
 
 def next_task(tx: Transaction, request: NextTask) -> Task | None:
@@ -41,19 +48,17 @@ def next_task_anywhere(tx: Transaction, request: NextTask) -> Task | None:
 
 
 def _best(tx: Transaction, request: NextTask, place: Place) -> Task | None:
-    least, below = float("-inf"), float("inf")
-    if request.priority is not None:
-        least, below = priority_range(checked_priority(request.priority))
+    least, below = priority_range(request.priority)
     found: list[tuple[float, int, str, str, int]] = []
     for project_id in place.project_ids:
         asked = {"project_id": project_id, "least": least, "below": below}
         if place.feature_n is None:
-            rows = tx.all(sql.next_tasks, **asked)
+            rows = tx.all(sql.next_tasks, _FreeTask, **asked)
         else:
-            rows = tx.all(sql.next_tasks_of_feature, **asked, feature_n=place.feature_n)
+            rows = tx.all(sql.next_tasks_of_feature, _FreeTask, **asked, feature_n=place.feature_n)
         if rows:  # inside a project the lower number is the older one, whatever the clock said
-            priority, complexity, created_at, n = min(rows, key=lambda row: (-row[0], row[1], row[3]))
-            found.append((-priority, complexity, created_at, project_id, n))
+            best = min(rows, key=lambda row: (-row.priority, row.complexity, row.n))
+            found.append((-best.priority, best.complexity, best.created_at, project_id, best.n))
     if not found:
         return None
     *_, project_id, n = min(found)

@@ -60,7 +60,7 @@ class StatusesInUse(RuleViolated):
 
 def pipelines_of(tx: Transaction, project_id: str | None = None) -> Pipelines:
     """The pipelines of the project entered, or of another."""
-    (text,) = tx.one(sql.pipelines, project_id=project_id or tx.project.id)
+    text = tx.scalar(sql.pipelines, project_id=project_id or tx.project.id)
     return USUAL if text is None else stored_pipelines(text)
 
 

@@ -1,9 +1,9 @@
 -- What the container dialect asks and writes beside what it shares with the graph dialect.
 
--- part: container
--- The columns from which a container is shown, of `c` with its feature `f`.
-c.n, c.id, c.project_id, c.kind, f.id, c.summary, c.properties, c.rev, c.resolved, c.outcome, c.status, c.claimed_by,
-       c.claimed_until, c.held_reason, c.blocked_reason, c.priority, c.open_deps, c.blocked_above, c.created_at, c.updated_at, c.updated_by
+-- columns: container
+-- The columns from which a container is shown, beside the id of its feature.
+n, id, project_id, kind, summary, properties, rev, resolved, outcome, status, claimed_by, claimed_until, held_reason,
+blocked_reason, priority, open_deps, blocked_above, created_at, updated_at, updated_by
 
 -- part: its_feature
 LEFT JOIN work_nodes AS f
@@ -13,7 +13,7 @@ LEFT JOIN work_nodes AS f
 
 -- name: containers
 -- Containers by their numbers.
-SELECT {container}
+SELECT {c.container}, f.id AS feature_id
   FROM work_nodes AS c
   {its_feature}
  WHERE c.tenant_id = :tenant_id
@@ -92,7 +92,7 @@ SELECT c.id, c.status
 
 -- name: open_dependents
 -- The open containers that wait for some nodes, a few of them, and how many there are.
-SELECT n, id, kind, summary, count(*) OVER ()
+SELECT n, id, kind, summary, count(*) OVER () AS total
   FROM (SELECT DISTINCT o.n, o.id, o.kind, o.summary
           FROM work_edges AS d
           JOIN work_nodes AS o
@@ -114,21 +114,17 @@ SELECT c.n
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
+-- columns: step
+-- What moves with a status.
+resolved, outcome, status, held_reason, blocked_reason, claimed_by, claimed_at, claimed_until, claim_number
+
 -- name: move_node
 -- Give a node its next revision, with another status or another hold, and whoever has it now.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
        updated_by = :actor_id,
-       resolved = :resolved,
-       outcome = :outcome,
-       status = :status,
-       held_reason = :held_reason,
-       blocked_reason = :blocked_reason,
-       claimed_by = :claimed_by,
-       claimed_at = :claimed_at,
-       claimed_until = :claimed_until,
-       claim_number = :claim_number
+       {step:set}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;
@@ -188,7 +184,7 @@ SELECT 1
    AND to_n = :a_n;
 
 -- part: end
-o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER ()
+o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER () AS total
 
 -- name: depended_on
 -- What a container waits for, and what it is related to, the first of very many, and how many there are.
@@ -329,7 +325,7 @@ c.n <> 1
 
 -- name: blocked
 -- Tasks or features that wait, the most important first, and how many there are.
-SELECT c.priority, c.created_at, c.n, count(*) OVER ()
+SELECT c.priority, c.created_at, c.n, count(*) OVER () AS total
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -421,16 +417,17 @@ SELECT o.n, o.id
    AND o.project_id = :project_id
    AND o.n = d.n;
 
+-- columns: texts
+-- What a container says, and what is derived from it.
+summary, properties, priority, complexity
+
 -- name: say_node
 -- Give a node its next revision, with what it says now.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
        updated_by = :actor_id,
-       summary = :summary,
-       properties = :properties,
-       priority = :priority,
-       complexity = :complexity
+       {texts:set}
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;
@@ -671,7 +668,7 @@ SELECT count(*)
 
 -- name: search_projects
 -- The projects that are asked for, with what their roots say.
-SELECT c.project_id, c.summary, {description}
+SELECT c.project_id, c.summary, {description} AS description
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id IN (SELECT value FROM each(:project_ids))

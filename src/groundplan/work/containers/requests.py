@@ -135,8 +135,15 @@ def named_priority(number: float) -> Priority | None:
     return next((priority for priority, least in NUMBERS.items() if number >= least), Priority.LOW)
 
 
-def priority_range(priority: Priority) -> tuple[float, float]:
-    """The numbers that count as this priority: from the first, and below the second."""
+def priority_range(given: str | None) -> tuple[float, float]:
+    """The numbers that count as a priority, or as any: from the first, and below the second.
+
+    Raises:
+        Invalid: it is none.
+    """
+    if given is None:
+        return float("-inf"), float("inf")
+    priority = checked_priority(given)
     above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]
     # What has no priority is below any number, and so is not of the lowest.
     least = -sys.float_info.max if priority is Priority.LOW else float(NUMBERS[priority])

@@ -32,7 +32,6 @@ from groundplan.work.containers.requests import (
     Offset,
     Several,
     WorkflowType,
-    checked_priority,
     checked_tags,
     priority_range,
 )
@@ -102,9 +101,7 @@ def places_found(tx: Transaction, request: Search, place: Place) -> Places:
     """Where the tasks or features that are meant are, in some projects or in one feature."""
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise refusal(("featureId",), "is for tasks only; leave it out")
-    least, below = float("-inf"), float("inf")
-    if request.priority is not None:
-        least, below = priority_range(checked_priority(request.priority))
+    least, below = priority_range(request.priority)
     asked: dict[str, Any] = {
         "status": _status(tx, request, place),
         "least": least,
@@ -122,8 +119,7 @@ def places_found(tx: Transaction, request: Search, place: Place) -> Places:
         page, total = sql.search_tasks_of_feature, sql.count_tasks_of_feature
         asked |= {"project_id": place.project_ids[0], "feature_n": place.feature_n}
     rows = tx.all(page, **asked, at_most=request.limit, skipped=request.offset)
-    (count,) = tx.one(total, **asked)
-    return Places([(project_id, n) for project_id, n in rows], count)
+    return Places([(project_id, n) for project_id, n in rows], tx.scalar(total, **asked))
 
 
 def _projects(tx: Transaction, request: Search, place: Place) -> Places:

@@ -1,9 +1,11 @@
 -- What is asked about sections, and how they are written.
 
--- part: section
--- The columns from which a section is shown, of `s`.
-s.id, s.node_n, s.ordinal, s.version, s.title, s.usage_description, s.content_format, s.content, s.created_at,
-       s.created_by, s.modified_at, s.modified_by
+-- columns: origin
+id, node_n, version, created_at, created_by, modified_at, modified_by
+
+-- columns: text
+-- What a section says; its content, which may be long, is named beside it.
+ordinal, title, usage_description, content_format
 
 -- name: project_of_section
 -- The project of a section.
@@ -21,7 +23,7 @@ SELECT d.project_id
 
 -- name: sections_of
 -- The sections of a container, in their order.
-SELECT {section}
+SELECT {s.origin}, {s.text}, s.content
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
    AND s.project_id = :project_id
@@ -30,8 +32,7 @@ SELECT {section}
 
 -- name: sections_in_short
 -- The same without their contents, which may be long.
-SELECT s.id, s.node_n, s.ordinal, s.version, s.title, s.usage_description, s.content_format, '', s.created_at,
-       s.created_by, s.modified_at, s.modified_by
+SELECT {s.origin}, {s.text}, '' AS content
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
    AND s.project_id = :project_id
@@ -40,7 +41,7 @@ SELECT s.id, s.node_n, s.ordinal, s.version, s.title, s.usage_description, s.con
 
 -- name: sections_by_id
 -- Sections by their ids.
-SELECT {section}
+SELECT {s.origin}, {s.text}, s.content
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
    AND s.project_id = :project_id
@@ -66,10 +67,8 @@ SELECT s.ordinal, s.id, s.title
 
 -- name: add_section
 -- Add a section, or put one back that was taken out.
-INSERT INTO work_sections (tenant_id, project_id, id, node_n, ordinal, version, title, usage_description,
-                           content_format, content, created_at, created_by, modified_at, modified_by)
-VALUES (:tenant_id, :project_id, :id, :node_n, :ordinal, :version, :title, :usage_description, :content_format,
-        :content, :created_at, :created_by, :modified_at, :modified_by);
+INSERT INTO work_sections (tenant_id, project_id, {origin}, {text}, content)
+VALUES (:tenant_id, :project_id, {origin:values}, {text:values}, :content);
 
 -- name: add_tags
 -- Give a section tags that it has not.
@@ -81,10 +80,7 @@ SELECT :tenant_id, :project_id, :id, value
 -- Change a section, if it is at the version that the caller saw.
 UPDATE work_sections
    SET version = version + 1,
-       ordinal = :ordinal,
-       title = :title,
-       usage_description = :usage_description,
-       content_format = :content_format,
+       {text:set},
        content = :content,
        modified_at = :now,
        modified_by = :actor_id

@@ -108,8 +108,8 @@ def section_row(tx: Transaction, section_id: str) -> SectionRow:
 
 def section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
     """Those among some sections that are in the project entered."""
-    rows = tx.all(sql.sections_by_id, project_id=tx.project.id, ids=listed(ids))
-    return {row[0]: SectionRow(*row) for row in rows}
+    rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=listed(ids))
+    return {row.id: row for row in rows}
 
 
 def refuse_strangers(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
@@ -123,8 +123,8 @@ def refuse_strangers(tx: Transaction, ids: Sequence[str], found: Collection[str]
         if id_ in found:
             continue
         path: Path = ("sectionIds", place)
-        row = tx.one_or_none(sql.project_of_section, id=id_)
-        if row is None or not _sees(tx, row[0]):
+        project_id = tx.scalar(sql.project_of_section, id=id_)
+        if project_id is None or not _sees(tx, project_id):
             raise missing(id_, path)
         wrong = "is of another project than those before it; send one call for each project"
         raise refusal(path, wrong, code="mixed_projects", id=id_)
@@ -158,10 +158,10 @@ def missing(id_: str, path: Path) -> NotFound:
 
 
 def _project_of(tx: Transaction, id_: str, path: Path) -> str:
-    row = tx.one_or_none(sql.project_of_section, id=id_) or tx.one_or_none(sql.project_of_deleted, id=id_)
-    if row is None or not _sees(tx, row[0]):
+    project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted, id=id_)
+    if project_id is None or not _sees(tx, project_id):
         raise missing(id_, path)
-    return ProjectId(row[0])
+    return ProjectId(project_id)
 
 
 def _sees(tx: Transaction, project_id: str) -> bool:

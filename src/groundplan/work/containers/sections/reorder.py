@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
@@ -54,7 +55,7 @@ def reorder(tx: Transaction, request: ReorderSections) -> Sections:
 
 def _at(tx: Transaction, row: SectionRow, ordinal: int) -> SectionRow:
     version = row.version + 1
-    return row._replace(ordinal=ordinal, version=version, modified_at=tx.now, modified_by=tx.actor.id)
+    return replace(row, ordinal=ordinal, version=version, modified_at=tx.now, modified_by=tx.actor.id)
 
 
 def _refuse_others(ids: list[str], there: dict[str, int]) -> None:

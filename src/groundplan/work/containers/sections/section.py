@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.audit import changed
@@ -53,17 +54,22 @@ class Draft(NamedTuple):
     ordinal: int | None  # None: behind the last
 
 
-class SectionRow(NamedTuple):
-    """A section from the columns of the part `section` in queries.sql."""
+class SectionText(Struct):
+    """What a section says, beside its tags."""
+
+    ordinal: int
+    title: str
+    usage_description: str
+    content_format: ContentFormat
+    content: str
+
+
+class SectionRow(SectionText):
+    """A section as it is stored."""
 
     id: str
     node_n: int
-    ordinal: int
     version: int
-    title: str
-    usage_description: str
-    content_format: str
-    content: str
     created_at: str
     created_by: str
     modified_at: str
@@ -167,7 +173,7 @@ def add_sections(
             version=1,
             title=draft.title,
             usage_description=draft.usage_description,
-            content_format=draft.content_format.value,
+            content_format=draft.content_format,
             content=draft.content,
             created_at=tx.now,
             created_by=tx.actor.id,
@@ -186,7 +192,7 @@ def add_sections(
 
 def put(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[str, list[str]]) -> None:
     """Write sections that are not there, with their tags."""
-    values = [{"project_id": tx.project.id, **row._asdict()} for row in rows]
+    values = [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows]
     if values:
         tx.many(sql.add_section, values)
     for value in values:
@@ -203,7 +209,7 @@ def take(tx: Transaction, ids: Collection[str]) -> None:
 def sections_shown(tx: Transaction, node: NodeRow, *, include_content: bool = True) -> list[Section]:
     """The sections of a container of the project entered, in their order."""
     query = sql.sections_of if include_content else sql.sections_in_short
-    rows = [SectionRow(*row) for row in tx.all(query, project_id=tx.project.id, n=node.n)]
+    rows = tx.all(query, SectionRow, project_id=tx.project.id, n=node.n)
     tags = tags_of(tx, [row.id for row in rows])
     return [shown(tx, node, row, tags.get(row.id, []), include_content=include_content) for row in rows]
 
@@ -226,7 +232,7 @@ def shown(tx: Transaction, node: NodeRow, row: SectionRow, tags: list[str], *, i
         title=row.title,
         usage_description=row.usage_description,
         content=row.content if include_content else UNSET,
-        content_format=ContentFormat(row.content_format),
+        content_format=row.content_format,
         ordinal=row.ordinal,
         tags=tags,
         version=row.version,
@@ -237,11 +243,4 @@ def shown(tx: Transaction, node: NodeRow, row: SectionRow, tags: list[str], *, i
 
 def told(row: SectionRow, tags: list[str]) -> dict[str, Any]:
     """Everything that a section says, for the history."""
-    return {
-        "ordinal": row.ordinal,
-        "title": row.title,
-        "usage_description": row.usage_description,
-        "content_format": row.content_format,
-        "content": row.content,
-        "tags": tags,
-    }
+    return {**{name: getattr(row, name) for name in SectionText.__struct_fields__}, "tags": tags}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
@@ -84,8 +85,6 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
         raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
     if "tags" in given:
         given["tags"] = sorted(checked_tags(given["tags"]))
-    if "content_format" in given:
-        given["content_format"] = given["content_format"].value
     return _changed(tx, request, given)
 
 
@@ -109,7 +108,7 @@ def _changed(tx: Transaction, request: UpdateSection | UpdateText, given: dict[s
     after = {**before, **given}
     if "content" in given or "content_format" in given:
         path = "content" if "content" in given else "contentFormat"
-        refuse_malformed(after["content"], ContentFormat(after["content_format"]), (path,))
+        refuse_malformed(after["content"], after["content_format"], (path,))
     if "ordinal" in given:
         Places(tx, node).refuse_taken(given["ordinal"], ("ordinal",), but=row.id)
     written = _written(tx, row, before, after)
@@ -120,13 +119,14 @@ def _changed(tx: Transaction, request: UpdateSection | UpdateText, given: dict[s
 def _written(tx: Transaction, row: SectionRow, before: Mapping[str, Any], after: Mapping[str, Any]) -> SectionRow:
     columns = {name: value for name, value in after.items() if name != "tags"}
     touched: dict[str, Any] = {"version": row.version + 1, "modified_at": tx.now, "modified_by": tx.actor.id}
+    written = replace(row, **columns, **touched)
     # The version stands in the statement too: it decides, whoever wrote in between.
-    if not tx.run(sql.change_section, project_id=tx.project.id, id=row.id, version=row.version, **columns):
+    if not tx.store(sql.change_section, written, project_id=tx.project.id, version=row.version):
         raise LookupError("a section that was read under the lock of its project is gone")
     if after["tags"] != before["tags"]:
         tx.run(sql.remove_tags, project_id=tx.project.id, ids=listed([row.id]))
         tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=listed(after["tags"]))
-    return row._replace(**columns, **touched)
+    return written
 
 
 OPERATION = Operation(

@@ -54,7 +54,7 @@ SELECT t.project_id, count(*)
 
 -- name: containers_with_tag
 -- The first containers with a tag.
-SELECT c.project_id, c.id, coalesce(c.kind, 'task'), c.summary
+SELECT c.project_id, c.id, coalesce(c.kind, 'task') AS kind, c.summary
   FROM work_node_tags AS t
   {its_container}
  WHERE {with_tag}

@@ -42,6 +42,13 @@ class Entity(Struct, rename="camel"):
     project_id: str | UnsetType = UNSET
 
 
+class _Tagged(Struct):
+    project_id: str
+    id: str
+    kind: str
+    summary: str
+
+
 def projects_looked_through(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
     """The names of the projects that the actor sees, by their ids; archived ones only on request."""
     return {one.id: one.name for one in list_projects(tx, ListProjects(archived=archived)).projects}
@@ -72,10 +79,10 @@ def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> lis
     """The first entities with a tag in some projects, as many as an answer holds: containers, then sections."""
     place = {"project_ids": listed(projects), "tag": tag}
     found: list[Entity] = []
-    for project_id, id_, kind, title in tx.all(sql.containers_with_tag, **place, at_most=ENTITIES_MAX):
-        entity = Entity(id_, TaggedType(kind.upper()), title, project_id)
+    for row in tx.all(sql.containers_with_tag, _Tagged, **place, at_most=ENTITIES_MAX):
+        entity = Entity(row.id, TaggedType(row.kind.upper()), row.summary, row.project_id)
         if entity.type is TaggedType.PROJECT:
-            entity.id, entity.title = project_id, projects[project_id]
+            entity.id, entity.title = row.project_id, projects[row.project_id]
         found.append(entity)
     for project_id, id_, title in tx.all(sql.sections_with_tag, **place, at_most=ENTITIES_MAX - len(found)):
         found.append(Entity(id_, TaggedType.SECTION, title, project_id))

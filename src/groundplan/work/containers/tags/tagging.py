@@ -13,7 +13,7 @@ sql = load_queries(__file__)
 def set_tags(tx: Transaction, node: NodeRow, tags: list[str]) -> Change | None:
     """Make these the tags of a container, and give the change to record; None where they are its tags already."""
     place = {"project_id": tx.project.id, "n": node.n}
-    before = [tag for (tag,) in tx.all(sql.tags_of_container, **place)]
+    before = tx.scalars(sql.tags_of_container, **place)
     after = sorted(set(tags))
     if before == after:
         return None

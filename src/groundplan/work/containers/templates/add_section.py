@@ -96,7 +96,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
     # What a container would refuse is refused here, where it can be corrected.
     refuse_malformed(request.content_sample, request.content_format, ("contentSample",))
     template = changeable_template(tx, request.id)
-    taken = [ordinal for (ordinal,) in tx.all(sql.ordinals, id=template.id)]
+    taken = tx.scalars(sql.ordinals, id=template.id)
     if len(taken) >= SECTIONS_MAX:
         raise TemplateFull(template.id)
     section = TemplateSection(
@@ -109,18 +109,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
         is_required=request.is_required,
         tags=tags,
     )
-    tx.run(
-        sql.add_section,
-        template_id=template.id,
-        id=section.id,
-        ordinal=section.ordinal,
-        title=section.title,
-        usage_description=section.usage_description,
-        content_sample=section.content_sample,
-        content_format=section.content_format.value,
-        is_required=section.is_required,
-        tags=listed(tags),
-    )
+    tx.store(sql.add_section, section, template_id=template.id, tags=listed(tags))
     tx.run(sql.touch_template, id=template.id)
     tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, told(section)))
     answer = AddedSection(template.id, section)

@@ -13,9 +13,9 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, Several, checked_tags
-from groundplan.work.containers.templates.refs import refuse_taken, template_meant
+from groundplan.work.containers.templates.refs import refuse_taken
 from groundplan.work.containers.templates.shortening import fit
-from groundplan.work.containers.templates.template import Description, OneTemplate, told
+from groundplan.work.containers.templates.template import Description, OneTemplate, Template, told
 from groundplan.work.events import TemplateOp
 
 sql = load_queries(__file__)
@@ -42,21 +42,23 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
     """
     tags = sorted(checked_tags(request.tags))
     refuse_taken(tx, request.name)  # and nobody takes it now: the organization is locked
-    id_ = new_uuid()
-    tx.run(
-        sql.add_template,
-        id=id_,
+    template = Template(
+        id=new_uuid(),
         name=request.name,
         description=request.description,
-        target=request.target_entity_type.value,
-        tags=listed(tags),
+        target_entity_type=request.target_entity_type,
+        tags=tags,
         is_built_in=request.is_built_in,
         is_protected=request.is_protected,
+        is_enabled=True,
         created_by=request.created_by or tx.actor.id,
+        created_at=tx.now,
+        modified_at=tx.now,
     )
-    answer = OneTemplate(template_meant(tx, id_))
-    changes = (changed(name, None, value) for name, value in told(answer.template).items())
-    tx.record(TemplateOp.CREATED, id_, *changes)
+    tx.store(sql.add_template, template, target=template.target_entity_type, tags=listed(tags))
+    changes = (changed(name, None, value) for name, value in told(template).items())
+    tx.record(TemplateOp.CREATED, template.id, *changes)
+    answer = OneTemplate(template)
     fit(tx, answer, [answer.template])
     return answer
 

@@ -12,7 +12,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, Several, checked_tags
 from groundplan.work.containers.templates.built_in import BUILT_IN
-from groundplan.work.containers.templates.template import Template, template_from
+from groundplan.work.containers.templates.template import Template, TemplateRow, template_from
 
 SPARE_TOKENS = 40  # of the caller's cap, for what stands around the templates
 
@@ -39,7 +39,7 @@ class Templates(Struct, rename="camel"):
 def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
     """The templates that are meant."""
     tags = None if request.tags is None else set(checked_tags(request.tags))
-    there = [template_from(row) for row in tx.all(sql.templates)]
+    there = [template_from(row) for row in tx.all(sql.templates, TemplateRow)]
     there += [msgspec.structs.replace(one, sections=UNSET) for one in BUILT_IN.values()]
     found = [
         one

@@ -1,27 +1,33 @@
 -- Templates and their sections. They are of the organization, so what fences them is the tenant alone.
 
--- part: template
--- The columns from which a template is shown, of `t`.
-t.id, t.name, t.description, t.target, t.tags, t.is_built_in, t.is_protected, t.is_enabled, t.created_by,
-       t.created_at, t.modified_at
+-- columns: origin
+-- What never changes.
+id, is_built_in, created_by, created_at
+
+-- columns: template
+-- What a template says of itself, and when that changed.
+name, description, target, tags, is_protected, is_enabled, modified_at
+
+-- columns: section
+-- What a section of a template says, beside its id and its tags.
+ordinal, title, usage_description, content_sample, content_format, is_required
 
 -- name: templates
 -- Every template of the organization.
-SELECT {template}
+SELECT {t.origin}, {t.template}
   FROM work_templates AS t
  WHERE t.tenant_id = :tenant_id;
 
 -- name: template
 -- One template.
-SELECT {template}
+SELECT {t.origin}, {t.template}
   FROM work_templates AS t
  WHERE t.tenant_id = :tenant_id
    AND t.id = :id;
 
 -- name: template_with_sections
 -- One template beside each of its sections, all of one moment; a single row without a section where it has none.
-SELECT {template},
-       s.id, s.ordinal, s.title, s.usage_description, s.content_sample, s.content_format, s.is_required, s.tags
+SELECT {t.origin}, {t.template}, s.id AS section_id, s.tags AS section_tags, {s.section}
   FROM work_templates AS t
   LEFT JOIN work_template_sections AS s
     ON s.tenant_id = t.tenant_id
@@ -47,21 +53,13 @@ SELECT t.name, t.id
 
 -- name: add_template
 -- A new template, with a name that is free.
-INSERT INTO work_templates (tenant_id, id, name, description, target, tags, is_built_in, is_protected, is_enabled,
-                            created_at, created_by, modified_at)
-VALUES (:tenant_id, :id, :name, :description, :target, :tags, :is_built_in, :is_protected, true,
-        :now, :created_by, :now);
+INSERT INTO work_templates (tenant_id, {origin}, {template})
+VALUES (:tenant_id, {origin:values}, {template:values});
 
 -- name: change_template
 -- A template as it is from now on.
 UPDATE work_templates
-   SET name = :name,
-       description = :description,
-       target = :target,
-       tags = :tags,
-       is_protected = :is_protected,
-       is_enabled = :is_enabled,
-       modified_at = :now
+   SET {template:set}
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
@@ -88,10 +86,8 @@ SELECT s.ordinal
 
 -- name: add_section
 -- A new section of a template.
-INSERT INTO work_template_sections (tenant_id, template_id, id, ordinal, title, usage_description, content_sample,
-                                    content_format, is_required, tags)
-VALUES (:tenant_id, :template_id, :id, :ordinal, :title, :usage_description, :content_sample,
-        :content_format, :is_required, :tags);
+INSERT INTO work_template_sections (tenant_id, template_id, id, {section}, tags)
+VALUES (:tenant_id, :template_id, :id, {section:values}, :tags);
 
 -- name: delete_sections
 -- Take all sections of a template away.

@@ -11,8 +11,9 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.built_in import BUILT_IN
 from groundplan.work.containers.templates.template import (
-    TEMPLATE_COLUMNS,
+    SectionRow,
     Template,
+    TemplateRow,
     TemplateSection,
     section_from,
     template_from,
@@ -74,7 +75,7 @@ def template_meant(tx: Transaction, ref: str, *, field: str = "id") -> Template:
     id_ = parse_uuid(ref) or ref
     if id_ in BUILT_IN:
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET)
-    row = tx.one_or_none(sql.template, id=id_)
+    row = tx.one_or_none(sql.template, TemplateRow, id=id_)
     if row is None:
         raise _missing(tx, ref, field)
     return template_from(row)
@@ -91,11 +92,10 @@ def whole_template(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Tem
         # Copies: what does not fit into an answer is taken out of what is answered.
         sections = [msgspec.structs.replace(section) for section in BUILT_IN[id_].sections or ()]
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET), sections
-    rows = tx.all(sql.template_with_sections, id=id_)
+    rows = tx.all(sql.template_with_sections, SectionRow, id=id_)
     if not rows:
         raise _missing(tx, ref, field)
-    found = [row[TEMPLATE_COLUMNS:] for row in rows]
-    return template_from(rows[0][:TEMPLATE_COLUMNS]), [section_from(row) for row in found if row[0] is not None]
+    return template_from(rows[0]), [section_from(row) for row in rows if row.section_id is not None]
 
 
 def own_template(tx: Transaction, ref: str) -> Template:
@@ -132,7 +132,7 @@ def refuse_taken(tx: Transaction, name: str, *, but: str | None = None) -> None:
         TemplateExists: it is taken.
     """
     constants = [one.id for one in BUILT_IN.values() if one.name == name]
-    for taken in (*constants, *(id_ for (id_,) in tx.all(sql.template_named, name=name))):
+    for taken in (*constants, *tx.scalars(sql.template_named, name=name)):
         if taken != but:
             raise TemplateExists(name, taken)
 

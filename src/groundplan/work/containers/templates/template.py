@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes
-from groundplan.kernel.store.row_types import Row
 from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.requests import ContentFormat
 
@@ -56,42 +55,53 @@ class OneTemplate(Struct):
     template: Template
 
 
-TEMPLATE_COLUMNS = 11  # of the part `template` in queries.sql
 # What events have for themselves, and what is told in events of its own.
 UNTOLD = ("id", "created_at", "modified_at", "sections", "left_out")
 
 
-def template_from(row: Row) -> Template:
-    """A template without its sections, from the columns of the part `template` in queries.sql."""
-    id_, name, description, target, tags, is_built_in, is_protected, is_enabled, by, created_at, modified_at = row
-    return Template(
-        id=id_,
-        name=name,
-        description=description,
-        target_entity_type=EntityType(target),
-        tags=msgspec.json.decode(tags, type=list[str]),
-        is_built_in=bool(is_built_in),
-        is_protected=bool(is_protected),
-        is_enabled=bool(is_enabled),
-        created_by=by,
-        created_at=created_at,
-        modified_at=modified_at,
-    )
+class TemplateRow(Struct):
+    """A template as it is stored."""
+
+    id: str
+    created_by: str
+    created_at: str
+    name: str
+    description: str
+    target: EntityType
+    tags: str
+    is_built_in: bool
+    is_protected: bool
+    is_enabled: bool
+    modified_at: str
 
 
-def section_from(row: Row) -> TemplateSection:
-    """A section, from its columns behind those of the template."""
-    id_, ordinal, title, usage_description, content_sample, content_format, is_required, tags = row
-    return TemplateSection(
-        id=id_,
-        ordinal=ordinal,
-        title=title,
-        usage_description=usage_description,
-        content_sample=content_sample,
-        content_format=ContentFormat(content_format),
-        is_required=bool(is_required),
-        tags=msgspec.json.decode(tags, type=list[str]),
-    )
+class SectionRow(TemplateRow):
+    """A template beside one of its sections; without one where it has none."""
+
+    section_id: str | None
+    section_tags: str
+    ordinal: int
+    title: str
+    usage_description: str
+    content_sample: str
+    content_format: ContentFormat | None
+    is_required: bool | None
+
+
+def template_from(row: TemplateRow) -> Template:
+    """A template without its sections."""
+    alike = {name: getattr(row, name) for name in TemplateRow.__struct_fields__ if name not in ("target", "tags")}
+    return Template(target_entity_type=row.target, tags=_tags(row.tags), **alike)
+
+
+def section_from(row: SectionRow) -> TemplateSection:
+    """A section."""
+    alike = {name: getattr(row, name) for name in TemplateSection.__struct_fields__ if hasattr(row, name)}
+    return TemplateSection(**{**alike, "id": row.section_id, "tags": _tags(row.section_tags)})
+
+
+def _tags(stored: str) -> list[str]:
+    return msgspec.json.decode(stored, type=list[str])
 
 
 def told(thing: Template | TemplateSection) -> dict[str, Any]:

@@ -66,16 +66,7 @@ def change(tx: Transaction, before: Template, **values: Any) -> Template:
     if not moved:
         return before
     after.modified_at = tx.now
-    tx.run(
-        sql.change_template,
-        id=after.id,
-        name=after.name,
-        description=after.description,
-        target=after.target_entity_type.value,
-        tags=listed(after.tags or ()),
-        is_protected=after.is_protected,
-        is_enabled=after.is_enabled,
-    )
+    tx.store(sql.change_template, after, target=after.target_entity_type, tags=listed(after.tags or ()))
     tx.record(TemplateOp.UPDATED, after.id, *moved)
     return after
 
