@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, Steps
 from groundplan.kernel.input_gate.plan import KINDS, Choice, Number, Plan, Text, kind_of, last_of
 from groundplan.kernel.input_gate.text_limits import Marker
 from groundplan.kernel.wording import Path, alternatives, nearest, quoted, refusal, rendered
@@ -84,8 +84,8 @@ class Record(Plan):
         self.shape = shape
         self.tag_field = config.tag_field
         self.tag = config.tag
-        # What callers look for here in vain, and where it is: a class attribute of the shape.
-        self.elsewhere: Mapping[str, str] = getattr(shape, "ELSEWHERE", {})
+        # What callers look for here in vain, and which operations take it: a class attribute of the shape.
+        self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
 
     @cached_property  # not in __init__: a Struct may contain itself
     def arguments(self) -> Mapping[str, Argument]:
@@ -125,16 +125,15 @@ class Record(Plan):
 
     def _unknown(self, key: Any, path: Path) -> Invalid:
         names = list(self.arguments)
-        near = None if key in self.elsewhere else nearest(str(key), names)
-        known = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
-        hint = self.elsewhere.get(key, known)
-        details: dict[str, Any] = {"near": near} if near else {}
-        return Invalid(
-            f"unknown argument {quoted(str(key))}{_within(path)}; {hint}",
-            code="unknown_argument",
-            field=rendered((*path, str(key))),
-            **details,
-        )
+        problem = f"unknown argument {quoted(str(key))}{_within(path)}"
+        details: dict[str, Any] = {"field": rendered((*path, str(key)))}
+        if key in self.elsewhere:
+            return Invalid(problem, code="unknown_argument", next_steps=self.elsewhere[key], **details)
+        near = nearest(str(key), names)
+        hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
+        if near:
+            details["near"] = near
+        return Invalid(f"{problem}; {hint}", code="unknown_argument", **details)
 
 
 class Variants(Plan):

@@ -10,7 +10,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.blockers import Blockers, blockers_of
-from groundplan.work.containers.moving import Moved, NoSuchStep, moved, moving, take_step, way_back
+from groundplan.work.containers.moving import Moved, NoSuchStep, moved, moving, take_step
 from groundplan.work.containers.pipeline import following, pipelines_of
 from groundplan.work.containers.refs import project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
@@ -90,7 +90,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
     status = status_of(node, now=tx.now)
     to = status if _is_left_by_another(tx, node) else following(pipelines_of(tx).of(request.container_type), status)
     if to is None:
-        raise NoSuchStep(node, status, f"behind which there is no step; {way_back(status)}")
+        raise NoSuchStep(node, status, "behind which there is no step")
     if node.waits or node.blocked_above:
         raise Blocked(node, blockers_of(tx, node))
     readiness = Readiness(tx, decision=None)

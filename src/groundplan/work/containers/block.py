@@ -17,7 +17,7 @@ from groundplan.kernel.wording import refusal
 from groundplan.work.containers.answers import OneContainer, put_node
 from groundplan.work.containers.circles import refuse_circle
 from groundplan.work.containers.container import HOLD
-from groundplan.work.containers.moving import NoSuchStep, moving, way_back
+from groundplan.work.containers.moving import NoSuchStep, moving
 from groundplan.work.containers.refs import any_container, project_of
 from groundplan.work.containers.requests import (
     IDS_MAX,
@@ -71,7 +71,7 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
     node = moving(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
     if node.resolved:
-        raise NoSuchStep(node, status, f"so it waits for nothing; {way_back(status)}")
+        raise NoSuchStep(node, status, "so it waits for nothing")
     ids, holds = asked_blockers(request.blocked_by)
     reason = (request.blocked_reason or "").strip() or None
     if holds and reason is None:

@@ -11,6 +11,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, applied
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import ProjectExists, found
@@ -61,7 +62,7 @@ sql = load_queries(__file__)
 class Create(Struct, rename="camel", forbid_unknown_fields=True):
     """What to make. A task has a title, the others a name; a task goes into its feature, or into its project."""
 
-    ELSEWHERE: ClassVar[Mapping[str, str]] = {"status": "what is made is NEW; advance moves it on"}
+    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = {"status": NextStep("container.advance", "moves on what is NEW")}
 
     container_type: ContainerType
     name: Title | None = None

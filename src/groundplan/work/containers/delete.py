@@ -167,7 +167,7 @@ def put_away(tx: Transaction, request: Delete) -> Deleted:
 
 PUT_AWAY = Operation(
     name="container.delete_project",
-    summary="Put a project away; groundplan project restore brings it back.",
+    summary="Put a project away; it can be restored.",
     permission=Permission.PROJECT_ARCHIVE,
     effect=Effect.DESTROY,
     input=Delete,

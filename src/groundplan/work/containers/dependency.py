@@ -10,6 +10,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, RuleViolated
 from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -110,7 +111,9 @@ def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
         # What is related is so from both sides.
         begins, ends = ends, begins
         if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGES[kind], ends.n):
-            raise NotFound("dependency", _id(kind, source, target), hint="query_dependencies lists them")
+            end = {"id": target.id, "containerType": type_of(target).value}
+            step = NextStep("container.dependencies", "lists them", end)
+            raise NotFound("dependency", _id(kind, source, target), next_steps=step)
     _tell(tx, readiness, Op.DISCONNECTED, begins, EDGES[kind], ends, None)
     return _answer(tx, "delete", kind, source, target)
 
@@ -160,7 +163,7 @@ def _named(request: ManageDependency) -> tuple[str, str]:
                 raise refusal((wire,), "and id exclude each other; send the one or the other")
         parts = request.id.split(":")
         if len(parts) != 3 or parts[2] not in DependencyType.__members__:
-            raise refusal(("id",), "is no dependency; send fromId and toId, or an id as manage_dependency gives it")
+            raise refusal(("id",), "is no dependency; send fromId and toId, or an id that an answer gave")
         return parts[0], parts[1]
     if request.from_id is None:
         raise missing("fromId", (), wanted="the one that blocks, or is related")

@@ -36,7 +36,7 @@ class Got(OneContainer, kw_only=True):
     """A container and what lies beside it."""
 
     sections: list[Section] | UnsetType = UNSET
-    graph_context: Any = UNSET  # as query_graph context answers for the paths in the task's Context Files
+    graph_context: Any = UNSET  # what is known about the paths in the task's Context Files
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: list[str] | UnsetType = UNSET  # sections that did not fit, or not all of them; query_sections has them
 

@@ -13,6 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
@@ -39,14 +40,23 @@ class NoSuchStep(RuleViolated):
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: NodeRow, status: str, why: str) -> None:
-        super().__init__(f"{type_of(node)} {node.id} is {status}, {why}", id=node.id, status=status)
+        super().__init__(
+            f"{type_of(node)} {node.id} is {status}, {why}",
+            next_steps=_way_on(node, status),
+            id=node.id,
+            status=status,
+        )
 
 
-def way_back(status: str) -> str:
-    """How something that ended comes back."""
+def _way_on(node: NodeRow, status: str) -> NextStep:
+    """How something that is new goes on, and how something that ended comes back."""
     if status == WILL_NOT_IMPLEMENT:
-        return "graph_update with resolved false brings it back, or create a new one"
-    return "revert takes it back"
+        reopened = {"node_id": node.id, "resolved": False}
+        return NextStep("work.update", "with resolved false brings it back", {"updates": [reopened]})
+    this = {"containerType": type_of(node).value, "id": node.id, "version": node.rev}
+    if status == NEW:
+        return NextStep("container.advance", "takes it on", this)
+    return NextStep("container.revert", "takes it back", this)
 
 
 class Moved(OneContainer, kw_only=True):

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, refusal, shown
@@ -50,8 +51,11 @@ class StatusesInUse(RuleViolated):
 
     def __init__(self, steps: list[str], ids: list[str]) -> None:
         super().__init__(
-            f"pipeline has no {', '.join(steps)} any more, where {', '.join(ids)} stand; "
-            "advance or revert them first, or keep the step",
+            f"pipeline has no {', '.join(steps)} any more, where {', '.join(ids)} stand; keep the step, or move them",
+            next_steps=(
+                NextStep("container.advance", "moves one on"),
+                NextStep("container.revert", "takes one back"),
+            ),
             field="pipeline",
             statuses=steps,
             ids=ids,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
@@ -36,8 +37,13 @@ def relate(tx: Transaction, node: NodeRow, given: Sequence[str] | str) -> list[C
     place = {"project_id": tx.project.id, "n": node.n}
     before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
     if len(before) > IDS_MAX:  # not all of which the caller can have seen
-        wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}; manage_dependency changes single ones"
-        raise refusal(("relatedTo",), wrong, code="too_many", limit=IDS_MAX)
+        wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
+        relation = {"fromId": node.id, "type": "RELATES_TO"}
+        steps = (
+            NextStep("dependency.create", "adds single ones", relation),
+            NextStep("dependency.delete", "removes single ones", relation),
+        )
+        raise refusal(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
     if others.keys() == before.keys():
         return []
     for n, other_id in before.items():

@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.moving import Moved, NoSuchStep, moved, moving, take_step, way_back
+from groundplan.work.containers.moving import Moved, NoSuchStep, moved, moving, take_step
 from groundplan.work.containers.pipeline import pipelines_of, preceding
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
@@ -38,8 +38,7 @@ def revert(tx: Transaction, request: Revert) -> Moved:
     status = status_of(node, now=tx.now)
     to = preceding(pipelines_of(tx).of(request.container_type), status)
     if to is None:
-        why = "the first step; advance takes it on" if status == NEW else f"out of the pipeline; {way_back(status)}"
-        raise NoSuchStep(node, status, why)
+        raise NoSuchStep(node, status, "the first step" if status == NEW else "out of the pipeline")
     readiness = Readiness(tx, decision=None)
     transition = take_step(tx, readiness, node, to=to, op=Op.REVERTED)
     return moved(tx, readiness, node, transition, Moved)

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -34,8 +35,10 @@ class NotBlockedBy(RuleViolated):
 
     def __init__(self, node: NodeRow, blocker: str) -> None:
         said = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
+        this = {"containerType": type_of(node).value, "id": node.id}
         super().__init__(
-            f"{type_of(node)} {node.id} {said}; query_workflow_state tells what it waits for",
+            f"{type_of(node)} {node.id} {said}",
+            next_steps=NextStep("container.workflow_state", "tells what it waits for", this),
             field="blockedBy",
             id=node.id,
             blocker=blocker,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -61,7 +62,13 @@ sql = load_queries(__file__)
 class Update(Struct, rename="camel", forbid_unknown_fields=True):
     """Changes to one container; what is left out stays, null takes away. Statuses are for advance and the others."""
 
-    ELSEWHERE: ClassVar[Mapping[str, str]] = {"status": "a status is moved by advance, revert and terminate"}
+    ELSEWHERE: ClassVar[Mapping[str, Sequence[NextStep]]] = {
+        "status": (
+            NextStep("container.advance", "moves the status on"),
+            NextStep("container.revert", "takes it back"),
+            NextStep("container.terminate", "gives it up"),
+        )
+    }
 
     container_type: ContainerType
     id: ContainerId

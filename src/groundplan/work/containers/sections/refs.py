@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -89,7 +90,7 @@ def named(section_ids: Sequence[str] | str) -> list[str]:
     """
     ids = checked_ids(section_ids, "sectionIds")
     if not ids:
-        raise refusal(("sectionIds",), "names no section; query_sections lists ids")
+        raise refusal(("sectionIds",), "names no section", next_steps=NextStep("section.list", "lists ids"))
     return ids
 
 
@@ -154,7 +155,7 @@ def refuse_other_container(
 
 def missing(id_: str, path: Path) -> NotFound:
     """The refusal of an id that leads nowhere."""
-    return NotFound("section", id_, hint="query_sections lists what is there", field=rendered(path))
+    return NotFound("section", id_, next_steps=NextStep("section.list", "lists what is there"), field=rendered(path))
 
 
 def _project_of(tx: Transaction, id_: str, path: Path) -> str:

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import Path, quoted, refusal
 from groundplan.work.belongings import SECTIONS_MAX
 from groundplan.work.containers.requests import several
@@ -43,7 +44,8 @@ def checked_id(text: str, path: Path) -> str:
     """
     found = parse_uuid(text.strip())
     if found is None:
-        raise refusal(path, f"must be a UUID, not {quoted(text)}; query_sections lists ids", code="invalid_id")
+        wrong = f"must be a UUID, not {quoted(text)}"
+        raise refusal(path, wrong, code="invalid_id", next_steps=NextStep("section.list", "lists ids"))
     return found
 
 

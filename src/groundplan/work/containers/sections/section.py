@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, rendered
@@ -85,7 +86,8 @@ class SectionOrdinalTaken(Invalid):
         field = rendered(path)
         super().__init__(
             f"{field} {ordinal} is taken by {by}; the next free one is {free}, "
-            "or leave it out to stand behind the last, or send reorder",
+            "or leave it out to stand behind the last",
+            next_steps=NextStep("section.reorder", "puts all of them into another order"),
             field=field,
             ordinal=ordinal,
             free=free,

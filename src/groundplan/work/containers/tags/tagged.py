@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import NotFound
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.output_gate import leading
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import listed, load_queries
@@ -97,4 +98,4 @@ def missing(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -
     counts = tag_counts(tx, project_ids).most_common(TAGS_LOOKED_THROUGH_MAX)
     spelled: dict[str, str] = {one.casefold(): one for one, _ in reversed(counts)}
     near = [spelled[one] for one in get_close_matches(tag.casefold(), spelled, n=2)]
-    return NotFound("tag", tag, near=near, hint="list_tags shows what is there", field=field)
+    return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists what is there"), field=field)

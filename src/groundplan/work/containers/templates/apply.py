@@ -6,6 +6,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -41,8 +42,8 @@ class TemplateForOtherType(RuleViolated):
     def __init__(self, template: Template, given: EntityType) -> None:
         target = template.target_entity_type
         super().__init__(
-            f"template {template.name!r} is for {target.value}, not for {given.value}; "
-            f"query_templates list with targetEntityType {given.value} shows those that fit",
+            f"template {template.name!r} is for {target.value}, not for {given.value}",
+            next_steps=NextStep("template.list", "lists those that fit", {"targetEntityType": given.value}),
             field="templateId",
             templateId=template.id,
             targetEntityType=target.value,
@@ -59,7 +60,7 @@ class ApplyTemplate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AppliedSection(Struct, rename="camel"):
-    """A section that was made, in short: query_sections has its content."""
+    """A section that was made, without its content."""
 
     id: str
     title: str

@@ -1,4 +1,4 @@
-"""Make a template. It has no sections yet; addSection gives it some."""
+"""Make a template. It has no sections yet."""
 
 from __future__ import annotations
 

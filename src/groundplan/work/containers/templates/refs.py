@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.built_in import BUILT_IN
@@ -144,4 +145,5 @@ def _missing(tx: Transaction, ref: str, field: str) -> NotFound:
     ids = {one.name: one.id for one in BUILT_IN.values()}
     ids.update(tx.all(sql.template_names, at_most=NAMES_LOOKED_THROUGH_MAX))
     near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
-    return NotFound("template", ref, near=near, hint="query_templates list shows what is there", field=field)
+    step = NextStep("template.list", "lists what is there")
+    return NotFound("template", ref, near=near, next_steps=step, field=field)
