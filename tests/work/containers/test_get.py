@@ -108,7 +108,7 @@ def test_only_tasks_have_files_to_know_about(desk: Containers) -> None:
         assert error.details["field"] == "includeGraphContext"
 
 
-def test_sections_that_do_not_fit_are_left_out_and_named(desk: Containers) -> None:
+def test_sections_that_do_not_fit_lose_their_contents_and_say_so(desk: Containers) -> None:
     desk.task("walk")
     for place in range(4):
         section(desk, "walk", f"s{place}", "c" * 6_000)
@@ -117,7 +117,7 @@ def test_sections_that_do_not_fit_are_left_out_and_named(desk: Containers) -> No
     answer = got(desk.capped(3_000), "walk", includeSections=True, includeGraphContext=True)
 
     assert tokens(encode(answer)) <= 3_000
-    assert answer.left_out
+    assert answer.sections[-1].left_out == {"content": 1}
     assert len(answer.graph_context.unmatched_paths) == 100
 
 

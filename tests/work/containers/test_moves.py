@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode
+from groundplan.kernel.output_gate import encode, tokens
 from tests.work.containers.desk import Containers
 from tests.work.desk import Hands, refused
 
@@ -391,3 +391,18 @@ def test_whoever_began_a_task_may_finish_it_late(desk: Containers, clock: Hands)
     clock.move(hours=2)
 
     assert desk.advance("walk").transition.after == "TO_BE_TESTED"
+
+
+def test_an_answer_about_a_step_keeps_the_cap_and_counts_what_it_left_out(desk: Containers) -> None:
+    desk.task("walk", description="d" * 4_000)
+    waiting = [f"{n:x>200}" for n in range(30)]
+    desk.tasks(*waiting)
+    for name in waiting:
+        desk.depend("walk", name)
+
+    answer = desk.capped(1_000).terminate("walk")
+
+    assert tokens(encode({"success": True, "data": answer})) <= 1_000
+    assert answer.task.left_out == {"description": 1}
+    assert 0 < len(answer.affected_dependents) == 30 - answer.left_out["affectedDependents"]
+    assert 0 < len(answer.unblocked_entities) == 30 - answer.left_out["unblockedEntities"]

@@ -42,7 +42,7 @@ def draw_got(answer: Got) -> None:
         say("")
         draw_section(section)
     if answer.left_out:
-        say("", f"(not shown: the texts of {', '.join(answer.left_out)}; groundplan section list has them)")
+        say("", f"(not shown: {sum(answer.left_out.values())} sections; groundplan section list has them)")
     if isinstance(answer.graph_context, Known):
         _draw_context(answer.graph_context)
 

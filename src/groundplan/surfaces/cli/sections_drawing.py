@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
+from groundplan.kernel.budget import LeftOut
 from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, one_line, say
 from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
@@ -34,8 +35,7 @@ def draw_sections(answer: Sections) -> None:
     for place, section in enumerate(answer.sections):
         say(*([""] if place else []))
         draw_section(section)
-    if answer.left_out:
-        say("", "Not all is shown of these; --section asks for some:", *(f"{INDENT}{id_}" for id_ in answer.left_out))
+    _say_more(answer.left_out)
 
 
 def draw_section(section: Section) -> None:
@@ -175,9 +175,9 @@ def _draw_entities(entities: list[Entity]) -> None:
     draw_table(("type", "id", "title"), rows)
 
 
-def _say_more(left_out: int | UnsetType) -> None:
-    if left_out is not UNSET:
-        say("", f"and {left_out} more")
+def _say_more(left_out: LeftOut) -> None:
+    if left_out:
+        say("", f"and {sum(left_out.values())} more")
 
 
 def _indented(text: str | UnsetType) -> list[str]:

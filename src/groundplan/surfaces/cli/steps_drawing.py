@@ -104,7 +104,7 @@ def draw_dependencies(answer: Dependencies) -> None:
     related = {one.id: one for one in (*(answer.dependencies or ()), *(answer.dependents or ()))}
     say_list("Related:", (_end(one) for one in related.values() if one.type is DependencyType.RELATES_TO))
     if answer.left_out:
-        say("", f"and {answer.left_out} more")
+        say("", f"and {sum(answer.left_out.values())} more")
 
 
 def draw_dependency(answer: DependencyAnswer) -> None:

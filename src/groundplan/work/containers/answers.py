@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.output_gate import leading
+from groundplan.kernel.budget import Drop, Trimming
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import (
-    Container,
-    Feature,
-    ProjectContainer,
-    Task,
-    containers_shown,
-    shortened,
-)
+from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, containers_shown
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.features import FeatureMove
 from groundplan.work.readiness import Readiness, Standing
 
 ENTITIES_MAX = 50  # in one list; how many there are is told beside it
-# Of the caller's cap: for the container itself, and for each list of others, of which an answer has four at most.
-CONTAINER_TENTHS, LIST_TENTHS = 4, 1
 
 sql = load_queries(__file__)
 
@@ -55,14 +46,17 @@ class FeatureTransition(Struct, rename={"before": "from", "after": "to"}):
 class OneContainer(Struct, rename="camel", kw_only=True):
     """The container that a request was about."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        *(Drop(f"{kind}.{text}") for text in ("description", "summary") for kind in ("project", "feature", "task"))
+    )
+
     project: ProjectContainer | UnsetType = UNSET
     feature: Feature | UnsetType = UNSET
     task: Task | UnsetType = UNSET
 
 
-def put(answer: OneContainer, container: Container, tx: Transaction) -> None:
-    """Put a container where the answer has its place, without its long texts where they are too long for the caller."""
-    container = shortened(container, tokens_max=tx.preferences.answer_tokens_max * CONTAINER_TENTHS // 10)
+def put(answer: OneContainer, container: Container) -> None:
+    """Put a container where the answer has its place."""
     match container:
         case ProjectContainer():
             answer.project = container
@@ -74,7 +68,7 @@ def put(answer: OneContainer, container: Container, tx: Transaction) -> None:
 
 def put_node(answer: OneContainer, tx: Transaction, n: int) -> None:
     """Put a container of the project entered, as it is now, where the answer has its place."""
-    put(answer, containers_shown(tx, tx.project.id, [n])[n], tx)
+    put(answer, containers_shown(tx, tx.project.id, [n])[n])
 
 
 def feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
@@ -101,22 +95,26 @@ class _Dependent(Struct):
 def dependents_of(tx: Transaction, ns: Collection[int]) -> Others:
     """The open containers that wait for some nodes, in the order of their creation."""
     rows = tx.all(sql.open_dependents, _Dependent, project_id=tx.project.id, ns=listed(ns), at_most=ENTITIES_MAX)
-    return _fitting(tx, [_entity(row) for row in rows], rows[0].total if rows else 0)
+    return _others([_entity(row) for row in rows], rows[0].total if rows else 0)
 
 
-def others(tx: Transaction, standings: Iterable[Standing]) -> Others:
+def others(standings: Iterable[Standing]) -> Others:
     """Nodes by name, in the order of their creation."""
     in_order = sorted(standings, key=lambda one: one.n)
-    return _fitting(tx, [_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
+    return _others([_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
 
 
 def _entity(node: _Dependent | Standing) -> Entity:
     return Entity(node.id, type_of_kind(node.kind), node.summary)
 
 
-def _fitting(tx: Transaction, found: list[Entity], total: int) -> Others:
-    kept = leading(found, tokens_max=tx.preferences.answer_tokens_max * LIST_TENTHS // 10)
-    return Others(kept, total if total > len(kept) else UNSET)
+def _others(found: list[Entity], total: int) -> Others:
+    return Others(found, total if total > len(found) else UNSET)
+
+
+def next_offset(offset: int, shown: int, total: int) -> int | UnsetType:
+    """Return where the next page begins; UNSET behind the last."""
+    return offset + shown if shown and offset + shown < total else UNSET
 
 
 def type_of_kind(kind: str | None) -> ContainerType:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Drop, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Container, Feature, Task, containers_shown, shortened
+from groundplan.work.containers.answers import next_offset
+from groundplan.work.containers.container import Container, Feature, Task, containers_at
 from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
 from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
 
@@ -37,6 +40,8 @@ class QueryBlockedFeatures(Struct, rename="camel", forbid_unknown_fields=True):
 class BlockedTasks(Struct, rename="camel"):
     """Tasks that wait, the most important first, and how many there are in all."""
 
+    trimming: ClassVar[Trimming] = Trimming(Drop("items[].description"), Drop("items[].summary"))
+
     items: list[Task]
     count: int
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
@@ -44,6 +49,8 @@ class BlockedTasks(Struct, rename="camel"):
 
 class BlockedFeatures(Struct, rename="camel"):
     """Features that wait, the most important first, and how many there are in all."""
+
+    trimming: ClassVar[Trimming] = Trimming(Drop("items[].description"), Drop("items[].summary"))
 
     items: list[Feature]
     count: int
@@ -84,18 +91,13 @@ def blocked_features_anywhere(tx: Transaction, request: QueryBlockedFeatures) ->
 def _tasks(tx: Transaction, request: QueryBlockedTasks, place: Place) -> BlockedTasks:
     found, count = _waiting(tx, request, place, is_feature=False)
     items = [one for one in found if isinstance(one, Task)]
-    return BlockedTasks(items, count, _behind(request, len(items), count))
+    return BlockedTasks(items, count, next_offset(request.offset, len(items), count))
 
 
 def _features(tx: Transaction, request: QueryBlockedFeatures, place: Place) -> BlockedFeatures:
     found, count = _waiting(tx, request, place, is_feature=True)
     items = [one for one in found if isinstance(one, Feature)]
-    return BlockedFeatures(items, count, _behind(request, len(items), count))
-
-
-def _behind(request: QueryBlockedTasks | QueryBlockedFeatures, shown: int, count: int) -> int | UnsetType:
-    behind = request.offset + shown
-    return behind if shown and behind < count else UNSET
+    return BlockedFeatures(items, count, next_offset(request.offset, len(items), count))
 
 
 def _waiting(
@@ -112,13 +114,9 @@ def _waiting(
         found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project come in their order, in which the lower number is the older one, whatever the clock said.
     best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
-    by_place: dict[tuple[str, int], Container] = {}
-    for project_id in {one[-1] for one in best}:
-        ns = [n for *_, n, of_project in best if of_project == project_id]
-        by_place |= {(project_id, n): one for n, one in containers_shown(tx, project_id, ns).items()}
-    shown = [by_place[project_id, n] for *_, n, project_id in best]
-    room = tx.preferences.answer_tokens_max * 9 // 10
-    return leading(shown, tokens_max=room) or [shortened(one, tokens_max=room) for one in shown[:1]], count
+    shown = containers_at(tx, [(project_id, n) for *_, n, project_id in best])
+    frame = BlockedTasks([], count, next_offset=count)
+    return tx.budget.reserve(frame).take_rows(shown, at_least=1), count
 
 
 TASKS_IN_PROJECT = Operation(

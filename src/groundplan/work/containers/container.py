@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.budget import Drop, LeftOut, Trimming
 from groundplan.kernel.projects.view import view
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -26,6 +26,8 @@ sql = load_queries(__file__)
 
 
 class _Container(Struct, rename="camel", kw_only=True):
+    trimming: ClassVar[Trimming] = Trimming(Drop("description"), Drop("summary"))
+
     summary: str | UnsetType | None = None
     description: str | UnsetType | None = None
     tags: list[str]
@@ -33,7 +35,7 @@ class _Container(Struct, rename="camel", kw_only=True):
     created_at: str
     modified_at: str
     last_modified_by: str
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class ProjectContainer(_Container, kw_only=True):
@@ -74,7 +76,6 @@ class Task(_Workable, kw_only=True):
 
 
 Container: TypeAlias = ProjectContainer | Feature | Task
-C = TypeVar("C", bound=ProjectContainer | Feature | Task)
 
 
 class ContainerRow(Struct):
@@ -107,6 +108,15 @@ class ContainerRow(Struct):
         return ContainerType.TASK if self.kind is None else ContainerType(self.kind)
 
 
+def containers_at(tx: Transaction, places: Sequence[tuple[str, int]]) -> list[Container]:
+    """Containers by their projects and numbers, in the order of these."""
+    found: dict[tuple[str, int], Container] = {}
+    for project_id in {project_id for project_id, _ in places}:
+        ns = [n for of_project, n in places if of_project == project_id]
+        found |= {(project_id, n): one for n, one in containers_shown(tx, project_id, ns).items()}
+    return [found[place] for place in places]
+
+
 def containers_shown(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
     """Containers of one project by their numbers."""
     return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=listed(ns)))
@@ -137,17 +147,6 @@ def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> d
                 one.related_to_total = totals[row.n]
             found[row.n] = one
     return found
-
-
-def shortened(container: C, *, tokens_max: int) -> C:
-    """A container within so many tokens (0: any number): its long texts go as a whole, and it says so."""
-    for part in ("description", "summary"):
-        if tokens_max == 0 or tokens(encode(container)) <= tokens_max:
-            break
-        if getattr(container, part):
-            setattr(container, part, UNSET)
-            container.left_out = [*(container.left_out or ()), part]
-    return container
 
 
 def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:

@@ -211,7 +211,7 @@ def create_project(tx: Transaction, request: Create) -> CreatedContainer:
         raise ProjectExists(name)
     _describe(tx, project_id, request.description, tags)
     answer = CreatedContainer()
-    put(answer, containers_shown(tx, project_id, [ROOT_N])[ROOT_N], tx)
+    put(answer, containers_shown(tx, project_id, [ROOT_N])[ROOT_N])
     return answer
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -57,11 +58,14 @@ class Delete(Struct, rename="camel", forbid_unknown_fields=True):
 class Deleted(Struct, rename="camel", kw_only=True):
     """What is gone, and what waits for it no more. A project is only put away."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("unblocked_entities",)))
+
     deleted: str
     count: int  # with everything below it
     archived: bool | UnsetType = UNSET
     unblocked_entities: list[Entity] | UnsetType = UNSET
     unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class _Removed(Struct):
@@ -105,7 +109,7 @@ def delete(tx: Transaction, request: Delete) -> Deleted:
     _remove(tx, ids)
     for node_id in ids.values():
         tx.record(Op.DELETED, node_id, changed("deleted", None, True))
-    released = others(tx, (one for one in readiness.settle().unblocked if one.n in waited))
+    released = others(one for one in readiness.settle().unblocked if one.n in waited)
     return Deleted(
         deleted=node.id,
         count=len(ids),

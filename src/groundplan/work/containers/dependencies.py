@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import type_of_kind
@@ -52,12 +53,14 @@ class Dependency(Struct, rename="camel"):
 class Dependencies(Struct, rename="camel", kw_only=True):
     """What it waits for and what waits for it, in the order of their creation; what is related stands on both sides."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("dependencies", "dependents")))
+
     id: str
     container_type: WorkflowType
     direction: Direction
     dependencies: list[Dependency] | UnsetType = UNSET
     dependents: list[Dependency] | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET  # how many more there are than are shown
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class _End(Struct):
@@ -81,18 +84,17 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
     """
     node = container(tx, ContainerType(request.container_type), request.id)
     answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
-    left_out = 0
+    left_out = {}
     if request.direction is not Direction.DEPENDENTS:
-        answer.dependencies, more = _ends(tx, sql.depended_on, node)
-        left_out += more
+        answer.dependencies, left_out["dependencies"] = _ends(tx, sql.depended_on, node)
     if request.direction is not Direction.DEPENDENCIES:
-        answer.dependents, more = _ends(tx, sql.depending, node)
-        left_out += more
-    answer.left_out = left_out or UNSET
+        answer.dependents, left_out["dependents"] = _ends(tx, sql.depending, node)
+    answer.left_out = {name: count for name, count in left_out.items() if count} or UNSET
     return answer
 
 
 def _ends(tx: Transaction, query: Query, node: NodeRow) -> tuple[list[Dependency], int]:
+    """Return the first ends, and how many more there are."""
     ends = tx.all(query, _End, project_id=tx.project.id, n=node.n, at_most=SHOWN_MAX)
     found = [
         Dependency(
@@ -104,8 +106,7 @@ def _ends(tx: Transaction, query: Query, node: NodeRow) -> tuple[list[Dependency
         )
         for end in ends
     ]
-    kept = leading(found, tokens_max=tx.preferences.answer_tokens_max * 4 // 10)
-    return kept, (ends[0].total - len(kept) if ends else 0)
+    return found, ends[0].total - len(ends) if ends else 0
 
 
 OPERATION = Operation(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.ports import FilesAsked, knowledge_of_files
 from groundplan.kernel.store.transaction import Transaction
@@ -15,12 +16,10 @@ from groundplan.work.containers.answers import OneContainer, put_node
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType
-from groundplan.work.containers.sections.answers import fitted
 from groundplan.work.containers.sections.context_files import context_files
 from groundplan.work.containers.sections.section import Section, sections_shown
 
-# Of the caller's cap, beside what the container itself may have.
-SECTIONS_TENTHS, KNOWLEDGE_TENTHS = 2, 3
+KNOWLEDGE_TENTHS = 3  # of the caller's cap
 
 
 class Get(Struct, rename="camel", forbid_unknown_fields=True):
@@ -35,10 +34,18 @@ class Get(Struct, rename="camel", forbid_unknown_fields=True):
 class Got(OneContainer, kw_only=True):
     """A container and what lies beside it."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        Drop("sections[].content"),
+        *OneContainer.trimming,
+        Drop("sections[].usage_description"),
+        Drop("sections[].tags"),
+        Cut(("sections",)),
+    )
+
     sections: list[Section] | UnsetType = UNSET
     graph_context: Any = UNSET  # what is known about the paths in the task's Context Files
     task_counts: TaskCounts | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # sections that did not fit, or not all of them; query_sections has them
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def get(tx: Transaction, request: Get) -> Got:
@@ -59,8 +66,7 @@ def get(tx: Transaction, request: Get) -> Got:
     if request.include_sections or request.include_graph_context:
         sections = sections_shown(tx, node)
         paths = context_files(sections) if request.include_graph_context else []
-        shown = fitted(tx, sections, tenths=SECTIONS_TENTHS)
-        answer.sections, answer.left_out = shown.sections, shown.left_out
+        answer.sections = sections
         if request.include_graph_context:
             answer.graph_context = knowledge_of_files(tx, FilesAsked(paths, tenths=KNOWLEDGE_TENTHS))
     return answer

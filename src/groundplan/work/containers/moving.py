@@ -7,11 +7,12 @@ released, and its feature begins with its first task and closes with its last: t
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 
 from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
@@ -29,6 +30,8 @@ from groundplan.work.readiness import Readiness
 from groundplan.work.row import NodeRow
 from groundplan.work.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, status_of
 from groundplan.work.update import EvidenceRequired, refuse_open_children
+
+RELEASED = ("unblocked_entities", "feature_unblocked_entities")  # lists of an answer about a step
 
 sql = load_queries(__file__)
 
@@ -62,6 +65,8 @@ def _way_on(node: NodeRow, status: str) -> NextStep:
 class Moved(OneContainer, kw_only=True):
     """A step that was taken, and what came of it."""
 
+    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, Cut(RELEASED))
+
     transition: Transition
     pipeline_position: str | None  # as 2/4; none for the exit
     unblocked_entities: list[Entity] | UnsetType = UNSET
@@ -69,6 +74,7 @@ class Moved(OneContainer, kw_only=True):
     feature_transition: FeatureTransition | UnsetType = UNSET
     feature_unblocked_entities: list[Entity] | UnsetType = UNSET
     feature_unblocked_entities_total: int | UnsetType = UNSET
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 M = TypeVar("M", bound=Moved)
@@ -164,9 +170,9 @@ def described(tx: Transaction, readiness: Readiness, node: NodeRow, answer: M, *
     if settled.unblocked:
         own = set(dependents(tx, ended))
         of_features = set(dependents(tx, closed_features(tx, readiness))) - own
-        released = others(tx, (one for one in settled.unblocked if one.n in own))
+        released = others(one for one in settled.unblocked if one.n in own)
         answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
-        released = others(tx, (one for one in settled.unblocked if one.n in of_features))
+        released = others(one for one in settled.unblocked if one.n in of_features)
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
     return answer

@@ -11,7 +11,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Feature, containers_shown, shortened
+from groundplan.work.containers.container import Feature, containers_shown
 from groundplan.work.containers.places import Place, everywhere, place_asked
 from groundplan.work.containers.requests import priority_range
 
@@ -55,7 +55,7 @@ def _best(tx: Transaction, request: NextFeature, place: Place) -> Feature | None
     *_, project_id, n = min(found)
     feature = containers_shown(tx, project_id, [n])[n]
     assert isinstance(feature, Feature)  # noqa: S101 - the query asks for no other
-    return shortened(feature, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    return feature
 
 
 IN_PROJECT: Operation[NextFeature, Any] = Operation(

@@ -11,7 +11,7 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Task, containers_shown, shortened
+from groundplan.work.containers.container import Task, containers_shown
 from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
 from groundplan.work.containers.requests import ContainerId, priority_range
 
@@ -64,7 +64,7 @@ def _best(tx: Transaction, request: NextTask, place: Place) -> Task | None:
     *_, project_id, n = min(found)
     task = containers_shown(tx, project_id, [n])[n]
     assert isinstance(task, Task)  # noqa: S101 - what may be started is neither the root nor a feature
-    return shortened(task, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
+    return task
 
 
 IN_PROJECT: Operation[NextTask, Any] = Operation(

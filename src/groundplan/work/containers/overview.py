@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Budget
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
-from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.answers import OneContainer, next_offset, put_node
 from groundplan.work.containers.container import Feature, Task, containers_shown
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
 from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
@@ -79,13 +79,13 @@ def overview(tx: Transaction, request: Overview) -> Overviewed:
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = counts_of_project(tx, tx.project.id)
         places = places_found(tx, _listing(request, ContainerType.FEATURE), Place([tx.project.id]))
-        answer.features = leading(_feature_lines(tx, places), tokens_max=_room(tx))
-        answer.next_offset = _behind(request, len(answer.features), places)
+        answer.features = _lines_budget(tx).take_rows(_feature_lines(tx, places), at_least=1)
+        answer.next_offset = next_offset(request.offset, len(answer.features), places.total)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
         places = places_found(tx, _listing(request, ContainerType.TASK), Place([tx.project.id], node.n))
-        answer.tasks = leading(_task_lines(tx, places), tokens_max=_room(tx))
-        answer.next_offset = _behind(request, len(answer.tasks), places)
+        answer.tasks = _lines_budget(tx).take_rows(_task_lines(tx, places), at_least=1)
+        answer.next_offset = next_offset(request.offset, len(answer.tasks), places.total)
     return answer
 
 
@@ -140,13 +140,9 @@ def _is_blocked(container: Feature | Task) -> bool:
     return bool(container.blocked_by) or container.blocked_above is True
 
 
-def _room(tx: Transaction) -> int:
-    return tx.preferences.answer_tokens_max * 6 // 10
-
-
-def _behind(request: Overview, listed: int, places: Places) -> int | UnsetType:
-    behind = request.offset + listed
-    return behind if behind < places.total and listed else UNSET
+def _lines_budget(tx: Transaction) -> Budget:
+    """Return the room for what is in a container; the container itself may lose its texts, the page its rows not."""
+    return tx.budget.share(6, of=10)
 
 
 def list_in_project(tx: Transaction, request: Overview) -> Page:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Drop, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import alternatives, refusal, shown
-from groundplan.work.containers.container import (
-    Container,
-    Feature,
-    ProjectContainer,
-    Task,
-    containers_shown,
-    shortened,
-)
+from groundplan.work.containers.answers import next_offset
+from groundplan.work.containers.container import Feature, ProjectContainer, Task, containers_at
 from groundplan.work.containers.pipeline import STEP, pipelines_of
 from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
 from groundplan.work.containers.requests import (
@@ -60,6 +54,8 @@ class Search(Struct, rename="camel", forbid_unknown_fields=True):
 
 class Page(Struct, rename="camel"):
     """A page of what was found, and how many there are on all pages."""
+
+    trimming: ClassVar[Trimming] = Trimming(Drop("items[].description"), Drop("items[].summary"))
 
     items: list[ProjectContainer | Feature | Task]
     count: int
@@ -140,15 +136,10 @@ def _projects(tx: Transaction, request: Search, place: Place) -> Places:
 
 def _page(tx: Transaction, request: Search, found_at: Places) -> Page:
     places, count = found_at
-    by_place: dict[tuple[str, int], Container] = {}
-    for project_id in {project_id for project_id, _ in places}:
-        ns = [n for of_project, n in places if of_project == project_id]
-        by_place |= {(project_id, n): one for n, one in containers_shown(tx, project_id, ns).items()}
-    items = [by_place[place] for place in places]
-    room = tx.preferences.answer_tokens_max * 9 // 10
-    kept = leading(items, tokens_max=room) or [shortened(one, tokens_max=room) for one in items[:1]]
-    behind = request.offset + len(kept)
-    return Page(kept, count, request.limit, request.offset, behind if behind < count and kept else UNSET)
+    page = Page([], count, request.limit, request.offset, next_offset=count)
+    page.items = tx.budget.reserve(page).take_rows(containers_at(tx, places), at_least=1)
+    page.next_offset = next_offset(request.offset, len(page.items), count)
+    return page
 
 
 def _status(tx: Transaction, request: Search, place: Place) -> str | None:

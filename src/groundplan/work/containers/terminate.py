@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import Entity, Transition, dependents_of
-from groundplan.work.containers.moving import Moved, closed_features, described, moving
+from groundplan.work.containers.answers import Entity, OneContainer, Transition, dependents_of
+from groundplan.work.containers.moving import RELEASED, Moved, closed_features, described, moving
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Reason, Version, WorkflowType
 from groundplan.work.drop import drop, open_below
@@ -31,6 +34,10 @@ class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
 
 class Terminated(Moved, kw_only=True):
     """What was given up, and who waited for it. They wait no more, which may not be what they need."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *OneContainer.trimming, Cut((*RELEASED, "affected_dependents", "feature_affected_dependents"))
+    )
 
     reason: str | UnsetType = UNSET
     affected_dependents: list[Entity]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -76,12 +77,12 @@ def test_the_last_sections_lose_their_content_where_all_would_be_too_long(desk: 
 
     assert fits(answer)
     assert answer.count == len(answer.sections) == 7
-    assert answer.left_out == [desk[f"s{place}"] for place in (3, 4, 5)]
-    assert [bool(one.content) for one in answer.sections] == [True] * 3 + [False] * 3 + [True]
+    assert [one.left_out or {} for one in answer.sections] == [{}] * 3 + [{"content": 1}] * 4
+    assert [bool(one.content) for one in answer.sections] == [True] * 3 + [False] * 4
     assert {(one.usage_description, *one.tags) for one in answer.sections[:6]} == {("kept", "kept")}
-    rest = desk.capped(CAP).listed(sectionIds=answer.left_out)
+    rest = desk.capped(CAP).listed(sectionIds=[one.id for one in answer.sections if one.left_out])
     assert all(one.content for one in rest.sections)
-    assert "leftOut" not in told(rest)
+    assert "left_out" not in json.dumps(told(rest))
 
 
 def test_without_a_cap_nothing_is_left_out(desk: Sections) -> None:
@@ -92,7 +93,7 @@ def test_without_a_cap_nothing_is_left_out(desk: Sections) -> None:
 
 
 @pytest.mark.parametrize("include_content", [True, False])
-def test_sections_that_are_too_long_without_their_contents_are_named(desk: Sections, include_content: bool) -> None:
+def test_sections_that_are_still_too_long_lose_more_than_contents(desk: Sections, include_content: bool) -> None:
     tags = [f"{number:0100}" for number in range(50)]
     for batch in range(2):
         desk.bulk(*({"title": f"{batch}{n}", "usageDescription": "ü" * 2_048, "tags": tags} for n in range(20)))
@@ -100,9 +101,19 @@ def test_sections_that_are_too_long_without_their_contents_are_named(desk: Secti
     answer = desk.capped(CAP).listed(includeContent=include_content)
 
     assert fits(answer)
-    assert answer.count == 40
-    assert 0 < len(answer.sections) < 40
-    assert {one.id for one in answer.sections} | set(answer.left_out) == {one.id for one in desk.listed().sections}
+    assert answer.count == len(answer.sections) == 40
+    assert answer.sections[-1].left_out == {"usageDescription": 1, "tags": 50}
+    assert answer.sections[0].tags == sorted(tags)
+
+
+def test_sections_that_are_too_many_are_counted(desk: Sections) -> None:
+    for batch in range(2):
+        desk.bulk(*({"title": f"{batch}{n}" * 80, "content": "x"} for n in range(50)))
+
+    answer = desk.capped(6_000).listed()
+
+    assert fits(answer, 6_000)
+    assert 0 < len(answer.sections) == answer.count - answer.left_out["sections"]
 
 
 def test_the_largest_section_can_be_added_and_changed_by_whoever_has_a_cap(desk: Sections) -> None:
@@ -118,7 +129,7 @@ def test_the_largest_section_can_be_added_and_changed_by_whoever_has_a_cap(desk:
 
     for answer in (made, changed):
         assert fits(answer)
-        assert told(answer)["leftOut"] == ["content"]
+        assert told(answer)["left_out"] == {"content": 1}
     assert desk.listed().sections[0].content == largest["content"]
 
 
@@ -127,5 +138,5 @@ def test_many_long_sections_can_be_added_by_whoever_has_a_cap(desk: Sections) ->
 
     assert fits(answer)
     assert len(answer.sections) == 20
-    assert answer.left_out
+    assert answer.sections[-1].left_out == {"content": 1}
     assert {len(one.content) for one in desk.listed().sections} == {20_000}

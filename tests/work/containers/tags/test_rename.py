@@ -217,7 +217,7 @@ def test_an_answer_names_a_hundred_and_fits_while_all_are_renamed(desk: Tags) ->
     answer = desk.capped(CAP).rename("coast", "shore")
 
     assert tokens(encode({"success": True, "data": answer})) <= CAP
-    assert (answer.affected, len(answer.entities) + answer.left_out) == (103, 103)
+    assert (answer.affected, len(answer.entities) + answer.left_out["entities"]) == (103, 103)
     assert desk.counts() == {"shore": 103}
 
 

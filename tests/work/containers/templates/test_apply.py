@@ -205,5 +205,5 @@ def test_the_longest_template_is_applied_and_told_within_the_cap(engine: Engine,
 
     shortened = desk.capped(CAP // 2).apply("Long", to=task)
     assert tokens(encode({"success": True, "data": shortened})) <= CAP // 2
-    assert len(shortened.sections) + shortened.left_out == 50
+    assert len(shortened.sections) + shortened.left_out["sections"] == 50
     assert len(sections_of(engine, 2)) == 100

@@ -99,9 +99,9 @@ def test_an_answer_that_would_be_too_long_leaves_whole_texts_out_and_says_so(des
     shown = told(answer)["template"]
     assert [one["title"] for one in shown["sections"]] == [one.title for one in whole.sections]
     for one, kept in zip(shown["sections"], told(whole)["sections"], strict=True):
-        assert set(kept) - set(one) == set(one.get("leftOut", []))
+        assert set(kept) - set(one) == set(one.get("left_out", {}))
     assert shown["sections"][0]["contentSample"] == "s" * 3_000
-    assert "contentSample" in shown["sections"][-1]["leftOut"]
+    assert shown["sections"][-1]["left_out"]["contentSample"] == 1
     assert shown["description"] == "d" * 4096
 
 
@@ -110,24 +110,25 @@ def test_what_was_left_out_of_one_answer_is_in_the_next(desk: Templates) -> None
 
     shortened = told(desk.capped(300).get(TASK.name, includeSections=True))
 
-    assert shortened["sections"][-1]["leftOut"]
+    assert shortened["sections"][-1]["left_out"]
     assert told(desk.get(TASK.name, includeSections=True)) == before
 
 
 def test_a_long_list_is_cut_and_says_how_many_are_missing(desk: Templates) -> None:
-    for n in range(8):
-        desk.create(f"Long {n}", description="d" * 4096)
+    for n in range(60):
+        desk.create(f"Long {n}", description="d" * 400)
 
     answer = desk.capped(CAP).run(listing.OPERATION)
 
     assert tokens(encode({"success": True, "data": answer})) <= CAP
-    assert answer.count == 8 + len(BUILT_IN)
-    assert 0 < len(answer.templates) == answer.count - answer.left_out
+    assert answer.count == 60 + len(BUILT_IN)
+    assert 0 < len(answer.templates) == answer.count - answer.left_out["templates"]
+    assert {one.left_out["description"] for one in answer.templates} == {1}
 
 
 def test_a_change_is_told_within_the_cap(desk: Templates) -> None:
     made = desk.capped(400).create("Long", description="d" * 4096)
     added = desk.capped(400).add("Long", "Notes", contentSample="s" * 30_000)
 
-    assert (made.left_out, added.left_out) == (["description"], ["contentSample"])
+    assert (made.left_out, added.left_out) == ({"description": 1}, {"contentSample": 1})
     assert len(desk.sections("Long")[0].content_sample) == 30_000

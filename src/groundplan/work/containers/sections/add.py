@@ -12,7 +12,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path
 from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
-from groundplan.work.containers.sections.answers import Sections, fitted, fitted_one
+from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, project_of_container
 from groundplan.work.containers.sections.requests import BULK_MAX, Content, ContentFormat, Ordinal, Title, Usage
 from groundplan.work.containers.sections.section import Draft, Section, add_sections
@@ -66,7 +66,7 @@ def add(tx: Transaction, request: AddSection) -> Section:
     """
     node = container(tx, request.entity_type, request.entity_id)
     (made,) = add_sections(tx, node, [_draft(request, ())], within=None)
-    return fitted_one(tx, made)
+    return made
 
 
 def bulk_create(tx: Transaction, request: AddSections) -> Sections:
@@ -79,7 +79,8 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
     """
     node = container(tx, request.entity_type, request.entity_id)
     drafts = [_draft(one, ("sections", place)) for place, one in enumerate(request.sections)]
-    return fitted(tx, add_sections(tx, node, drafts))
+    made = add_sections(tx, node, drafts)
+    return Sections(made, len(made))
 
 
 def _draft(given: NewSection | AddSection, path: Path) -> Draft:

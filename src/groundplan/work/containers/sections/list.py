@@ -8,7 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
-from groundplan.work.containers.sections.answers import Sections, fitted
+from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, missing, project_of_container
 from groundplan.work.containers.sections.requests import checked_ids
 from groundplan.work.containers.sections.section import sections_shown
@@ -43,7 +43,7 @@ def list_sections(tx: Transaction, request: ListSections) -> Sections:
         for section in sections
         if (not tags or not tags.isdisjoint(section.tags)) and (not ids or section.id in ids)
     ]
-    return fitted(tx, meant)
+    return Sections(meant, len(meant))
 
 
 OPERATION = Operation(

@@ -12,7 +12,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.work.containers.requests import ContainerId, EntityType, Several
-from groundplan.work.containers.sections.answers import Sections, fitted
+from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.refs import container, project_of_container, section_rows
 from groundplan.work.containers.sections.requests import checked_ids
 from groundplan.work.containers.sections.section import SectionRow, put, sections_shown, tags_of, take
@@ -50,7 +50,8 @@ def reorder(tx: Transaction, request: ReorderSections) -> Sections:
             changed(f"sections.{id_}", {"ordinal": before[id_]}, {"ordinal": place}) for id_, place in moved.items()
         )
         tx.record(Op.SECTION_CHANGED, node.id, *changes)
-    return fitted(tx, sections_shown(tx, node, include_content=False))
+    sections = sections_shown(tx, node, include_content=False)
+    return Sections(sections, len(sections))
 
 
 def _at(tx: Transaction, row: SectionRow, ordinal: int) -> SectionRow:

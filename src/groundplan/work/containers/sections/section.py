@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Drop, LeftOut, Trimming
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.next_steps import NextStep
@@ -25,15 +26,19 @@ from groundplan.work.row import NodeRow
 
 sql = load_queries(__file__)
 
+TRIMMED = ("content", "usage_description", "tags")  # in the order in which an answer that is too long gives them up
+
 
 class Section(Struct, rename="camel", kw_only=True):
     """A part of the text about a container."""
+
+    trimming: ClassVar[Trimming] = Trimming(*map(Drop, TRIMMED))
 
     id: str
     entity_type: EntityType
     entity_id: str
     title: str
-    usage_description: str
+    usage_description: str | UnsetType = UNSET
     content: str | UnsetType = UNSET
     content_format: ContentFormat
     ordinal: int
@@ -41,7 +46,7 @@ class Section(Struct, rename="camel", kw_only=True):
     version: int
     created_at: str
     modified_at: str
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class Draft(NamedTuple):

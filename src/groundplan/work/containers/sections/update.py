@@ -17,7 +17,6 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
 from groundplan.kernel.wording import refusal
 from groundplan.work.containers.requests import ContainerId, EntityType, Several, Version, checked_tags
-from groundplan.work.containers.sections.answers import fitted_one
 from groundplan.work.containers.sections.refs import project_of, refuse_other_container, section_row
 from groundplan.work.containers.sections.requests import (
     Content,
@@ -113,7 +112,7 @@ def _changed(tx: Transaction, request: UpdateSection | UpdateText, given: dict[s
         Places(tx, node).refuse_taken(given["ordinal"], ("ordinal",), but=row.id)
     written = _written(tx, row, before, after)
     tx.record(Op.SECTION_CHANGED, node.id, changed(f"sections.{row.id}", {name: before[name] for name in given}, given))
-    return fitted_one(tx, shown(tx, node, written, after["tags"]))
+    return shown(tx, node, written, after["tags"])
 
 
 def _written(tx: Transaction, row: SectionRow, before: Mapping[str, Any], after: Mapping[str, Any]) -> SectionRow:

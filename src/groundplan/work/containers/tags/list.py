@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged import TaggedType, projects_looked_through, tag_counts
-
-SPARE_TOKENS = 40  # of the caller's cap, for what stands around the tags
 
 
 class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
@@ -33,9 +32,11 @@ class TagCount(Struct):
 class Tags(Struct, rename="camel"):
     """Tags, most used first, and how many different ones there are."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("tags",)))
+
     tags: list[TagCount]
     count: int
-    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
@@ -51,9 +52,7 @@ def list_tags_of_project(tx: Transaction, request: ListTags) -> Tags:
 def _tags(tx: Transaction, request: ListTags, project_ids: Iterable[str]) -> Tags:
     counts = tag_counts(tx, project_ids, request.entity_type)
     found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
-    cap = tx.preferences.answer_tokens_max
-    told = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
-    return Tags(told, len(found), len(found) - len(told) or UNSET)
+    return Tags(found, len(found))
 
 
 IN_PROJECT = Operation(

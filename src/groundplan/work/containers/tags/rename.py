@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -23,6 +26,7 @@ from groundplan.work.containers.tags.tagged import (
     TagRef,
     entities_with,
     missing,
+    not_listed,
     projects_looked_through,
     uses_by_project,
 )
@@ -62,13 +66,15 @@ class RenameTag(Struct, rename="camel", forbid_unknown_fields=True):
 class Renamed(Struct, rename="camel"):
     """What has the new tag from now on, or would have it; the first of them, containers before sections."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("entities",)))
+
     old_tag: str
     new_tag: str
     dry_run: bool
     project_id: str
     affected: int
     entities: list[Entity]
-    left_out: int | UnsetType = UNSET  # how many more there are
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 _RENAMED = msgspec.json.Decoder(Renamed)
@@ -107,7 +113,7 @@ def preview(tx: Transaction, request: RenameTag) -> Renamed:
     entities = entities_with(tx, project, old)
     for entity in entities:
         entity.project_id = UNSET  # the same for all
-    return Renamed(old, new, request.dry_run, tx.project.id, affected, entities, affected - len(entities) or UNSET)
+    return Renamed(old, new, request.dry_run, tx.project.id, affected, entities, not_listed(affected, entities))
 
 
 def _checked(request: RenameTag) -> tuple[str, str]:

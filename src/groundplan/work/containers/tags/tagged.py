@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 ENTITIES_MAX = 100  # in one answer
-SPARE_TOKENS = 180  # of the caller's cap, for what stands around them: two tags at their longest, and names
 TAGS_LOOKED_THROUGH_MAX = 2_000
 
 TagRef = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -77,7 +76,7 @@ def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Co
 
 
 def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[Entity]:
-    """The first entities with a tag in some projects, as many as an answer holds: containers, then sections."""
+    """The first entities with a tag in some projects: containers, then sections."""
     place = {"project_ids": listed(projects), "tag": tag}
     found: list[Entity] = []
     for row in tx.all(sql.containers_with_tag, _Tagged, **place, at_most=ENTITIES_MAX):
@@ -87,8 +86,12 @@ def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> lis
         found.append(entity)
     for project_id, id_, title in tx.all(sql.sections_with_tag, **place, at_most=ENTITIES_MAX - len(found)):
         found.append(Entity(id_, TaggedType.SECTION, title, project_id))
-    cap = tx.preferences.answer_tokens_max
-    return leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
+    return found
+
+
+def not_listed(count: int, entities: Collection[Entity]) -> LeftOut:
+    """Return how many entities there are beside the first."""
+    return {"entities": count - len(entities)} if count > len(entities) else UNSET
 
 
 def missing(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
@@ -15,6 +17,7 @@ from groundplan.work.containers.tags.tagged import (
     TagRef,
     entities_with,
     missing,
+    not_listed,
     projects_looked_through,
     uses_by_project,
 )
@@ -30,10 +33,12 @@ class GetTagUsage(Struct, rename="camel", forbid_unknown_fields=True):
 class TagUsage(Struct, rename="camel"):
     """What has the tag: how many, and the first of them, containers before sections."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("entities",)))
+
     tag: str
     count: int
     entities: list[Entity]
-    left_out: int | UnsetType = UNSET  # how many more there are
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
@@ -60,7 +65,7 @@ def _usage(tx: Transaction, request: GetTagUsage, projects: Mapping[str, str]) -
     if count == 0:
         raise missing(tx, projects, tag, "tag")
     entities = entities_with(tx, projects, tag)
-    return TagUsage(tag, count, entities, count - len(entities) or UNSET)
+    return TagUsage(tag, count, entities, not_listed(count, entities))
 
 
 IN_PROJECT = Operation(

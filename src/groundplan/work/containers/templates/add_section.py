@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Drop, Trimming
 from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -24,7 +26,6 @@ from groundplan.work.containers.sections.requests import (
     refuse_malformed,
 )
 from groundplan.work.containers.templates.refs import changeable_template
-from groundplan.work.containers.templates.shortening import fit
 from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, told
 from groundplan.work.events import TemplateOp
 
@@ -78,6 +79,10 @@ class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
 class AddedSection(Struct, rename="camel"):
     """The new section."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        Drop("section.content_sample"), Drop("section.usage_description"), Drop("section.tags")
+    )
+
     template_id: str
     section: TemplateSection
 
@@ -112,9 +117,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
     tx.store(sql.add_section, section, template_id=template.id, tags=listed(tags))
     tx.run(sql.touch_template, id=template.id)
     tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, told(section)))
-    answer = AddedSection(template.id, section)
-    fit(tx, answer, [section])
-    return answer
+    return AddedSection(template.id, section)
 
 
 def _place(wanted: int | None, taken: Sequence[int]) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType, field
+from typing import ClassVar
+
+from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
@@ -16,7 +18,6 @@ from groundplan.work.containers.sections.refs import container, project_of_conta
 from groundplan.work.containers.sections.section import Draft, add_sections
 from groundplan.work.containers.templates.refs import whole_template
 from groundplan.work.containers.templates.template import Template, TemplateRef
-from groundplan.work.reading.room import Room
 
 
 class TemplateDisabled(RuleViolated):
@@ -71,11 +72,13 @@ class AppliedSection(Struct, rename="camel"):
 class AppliedTemplate(Struct, rename="camel"):
     """What a container got."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("sections",)))
+
     template_id: str
     entity_type: EntityType
     entity_id: str
     sections: list[AppliedSection]
-    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
@@ -107,10 +110,7 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
     made = add_sections(tx, node, drafts)
     entity_id = tx.project.id if request.entity_type is EntityType.PROJECT else node.id
     shown = [AppliedSection(one.id, one.title, one.ordinal, one.version) for one in made]
-    answer = AppliedTemplate(template.id, request.entity_type, entity_id, [], len(made))
-    answer.sections = Room(tx.preferences.answer_tokens_max, wrap(Group.CONTAINERS, answer)).beginning(shown)
-    answer.left_out = len(made) - len(answer.sections) or UNSET
-    return answer
+    return AppliedTemplate(template.id, request.entity_type, entity_id, shown)
 
 
 OPERATION = Operation(

@@ -14,7 +14,6 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, Several, checked_tags
 from groundplan.work.containers.templates.refs import refuse_taken
-from groundplan.work.containers.templates.shortening import fit
 from groundplan.work.containers.templates.template import Description, OneTemplate, Template, told
 from groundplan.work.events import TemplateOp
 
@@ -58,9 +57,7 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
     tx.store(sql.add_template, template, target=template.target_entity_type, tags=listed(tags))
     changes = (changed(name, None, value) for name, value in told(template).items())
     tx.record(TemplateOp.CREATED, template.id, *changes)
-    answer = OneTemplate(template)
-    fit(tx, answer, [answer.template])
-    return answer
+    return OneTemplate(template)
 
 
 OPERATION = Operation(

@@ -8,8 +8,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.refs import template_meant, whole_template
-from groundplan.work.containers.templates.shortening import fit
-from groundplan.work.containers.templates.template import OneTemplate, TemplateRef, TemplateSection
+from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
 
 
 class GetTemplate(Struct, rename="camel", forbid_unknown_fields=True):
@@ -25,15 +24,11 @@ def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
     Raises:
         NotFound: there is none with this id.
     """
-    sections: list[TemplateSection] = []
-    if request.include_sections:
-        template, sections = whole_template(tx, request.id)
-        template.sections = sections
-    else:
-        template = template_meant(tx, request.id)
-    answer = OneTemplate(template)
-    fit(tx, answer, [template, *sections])
-    return answer
+    if not request.include_sections:
+        return OneTemplate(template_meant(tx, request.id))
+    template, sections = whole_template(tx, request.id)
+    template.sections = sections
+    return OneTemplate(template)
 
 
 OPERATION = Operation(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, Several, checked_tags
 from groundplan.work.containers.templates.built_in import BUILT_IN
 from groundplan.work.containers.templates.template import Template, TemplateRow, template_from
-
-SPARE_TOKENS = 40  # of the caller's cap, for what stands around the templates
 
 sql = load_queries(__file__)
 
@@ -31,9 +31,11 @@ class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
 class Templates(Struct, rename="camel"):
     """Templates by name, without their sections, and how many there are."""
 
+    trimming: ClassVar[Trimming] = Trimming(Drop("templates[].description"), Cut(("templates",)))
+
     templates: list[Template]
     count: int
-    left_out: int | UnsetType = UNSET  # how many of them did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
@@ -50,9 +52,7 @@ def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
         and (not tags or not tags.isdisjoint(one.tags or ()))
     ]
     found.sort(key=lambda one: one.name)
-    cap = tx.preferences.answer_tokens_max
-    told = leading(found, tokens_max=max(cap - SPARE_TOKENS, 1) if cap else 0)
-    return Templates(told, len(found), len(found) - len(told) or UNSET)
+    return Templates(found, len(found))
 
 
 OPERATION = Operation(

@@ -11,7 +11,6 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.refs import changeable_template
-from groundplan.work.containers.templates.shortening import fit
 from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
 from groundplan.work.containers.templates.update import change
 
@@ -46,9 +45,7 @@ def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
 
 
 def _switch(tx: Transaction, request: SwitchTemplate, *, is_enabled: bool) -> OneTemplate:
-    answer = OneTemplate(change(tx, changeable_template(tx, request.id), is_enabled=is_enabled))
-    fit(tx, answer, [answer.template])
-    return answer
+    return OneTemplate(change(tx, changeable_template(tx, request.id), is_enabled=is_enabled))
 
 
 _OPERATION = partial(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from groundplan.kernel.budget import Drop, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.requests import ContentFormat
@@ -23,12 +24,12 @@ class TemplateSection(Struct, rename="camel", kw_only=True):
     id: str
     ordinal: int
     title: str
-    usage_description: str | UnsetType
-    content_sample: str | UnsetType
+    usage_description: str | UnsetType = UNSET
+    content_sample: str | UnsetType = UNSET
     content_format: ContentFormat
     is_required: bool
-    tags: list[str] | UnsetType
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    tags: list[str] | UnsetType = UNSET
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class Template(Struct, rename="camel", kw_only=True):
@@ -36,9 +37,9 @@ class Template(Struct, rename="camel", kw_only=True):
 
     id: str
     name: str
-    description: str | UnsetType
+    description: str | UnsetType = UNSET
     target_entity_type: EntityType
-    tags: list[str] | UnsetType
+    tags: list[str] | UnsetType = UNSET
     is_built_in: bool
     is_protected: bool
     is_enabled: bool
@@ -46,11 +47,19 @@ class Template(Struct, rename="camel", kw_only=True):
     created_at: str | UnsetType = UNSET
     modified_at: str | UnsetType = UNSET
     sections: list[TemplateSection] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class OneTemplate(Struct):
     """The template as it is now."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        Drop("template.sections[].content_sample"),
+        Drop("template.sections[].usage_description"),
+        Drop("template.description"),
+        Drop("template.sections[].tags"),
+        Drop("template.tags"),
+    )
 
     template: Template
 

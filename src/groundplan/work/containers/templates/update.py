@@ -16,7 +16,6 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import EntityType, Several, checked_tags
 from groundplan.work.containers.templates.refs import TemplateProtected, own_template, refuse_taken
-from groundplan.work.containers.templates.shortening import fit
 from groundplan.work.containers.templates.template import Description, OneTemplate, Template, TemplateRef, told
 from groundplan.work.events import TemplateOp
 
@@ -50,9 +49,7 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
         raise TemplateProtected(before)
     if "name" in values:
         refuse_taken(tx, values["name"], but=before.id)
-    answer = OneTemplate(change(tx, before, **values))
-    fit(tx, answer, [answer.template])
-    return answer
+    return OneTemplate(change(tx, before, **values))
 
 
 def change(tx: Transaction, before: Template, **values: Any) -> Template:
