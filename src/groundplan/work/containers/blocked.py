@@ -14,7 +14,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import next_offset
 from groundplan.work.containers.container import Container, Feature, Task, containers_at
-from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.places import Place, place_asked, project_asked
 from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
 
 sql = load_queries(__file__)
@@ -65,37 +65,19 @@ class _Waiting(Struct):
 
 
 def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
-    """The tasks that wait, in a project or in a feature.
+    """The tasks that wait, in a project, in a feature, or in all projects that the caller sees.
 
     Raises:
         NotFound: there is no such feature here.
     """
-    return _tasks(tx, request, place_asked(tx, request.feature_id))
-
-
-def blocked_tasks_anywhere(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
-    """The same in all projects that the caller sees."""
-    return _tasks(tx, request, everywhere(tx))
-
-
-def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
-    """The features that wait, in a project."""
-    return _features(tx, request, place_asked(tx, None))
-
-
-def blocked_features_anywhere(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
-    """The same in all projects that the caller sees."""
-    return _features(tx, request, everywhere(tx))
-
-
-def _tasks(tx: Transaction, request: QueryBlockedTasks, place: Place) -> BlockedTasks:
-    found, count = _waiting(tx, request, place, is_feature=False)
+    found, count = _waiting(tx, request, place_asked(tx, request.feature_id), is_feature=False)
     items = [one for one in found if isinstance(one, Task)]
     return BlockedTasks(items, count, next_offset(request.offset, len(items), count))
 
 
-def _features(tx: Transaction, request: QueryBlockedFeatures, place: Place) -> BlockedFeatures:
-    found, count = _waiting(tx, request, place, is_feature=True)
+def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
+    """The features that wait, in a project or in all that the caller sees."""
+    found, count = _waiting(tx, request, place_asked(tx), is_feature=True)
     items = [one for one in found if isinstance(one, Feature)]
     return BlockedFeatures(items, count, next_offset(request.offset, len(items), count))
 
@@ -119,54 +101,30 @@ def _waiting(
     return tx.budget.reserve(frame).take_rows(shown, at_least=1), count
 
 
-TASKS_IN_PROJECT = Operation(
-    name="container.blocked_tasks.project",
-    summary="Tasks of a project that wait, and for what.",
+TASKS = Operation(
+    name="container.blocked_tasks",
+    summary="Tasks that wait, and for what.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=QueryBlockedTasks,
     output=BlockedTasks,
     handler=blocked_tasks,
     project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
-)
-
-TASKS = Operation(
-    name="container.blocked_tasks",
-    summary="Tasks that wait, and for what.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=QueryBlockedTasks,
-    output=BlockedTasks,
-    handler=blocked_tasks_anywhere,
-    variants=(TASKS_IN_PROJECT,),
-    choose_variant=lambda asked: (
-        TASKS_IN_PROJECT if asked.project_id is not None or asked.feature_id is not None else None
-    ),
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
     command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),
-)
-
-FEATURES_IN_PROJECT = Operation(
-    name="container.blocked_features.project",
-    summary="Features of a project that wait, and for what.",
-    permission=Permission.WORK_READ,
-    effect=Effect.READ,
-    input=QueryBlockedFeatures,
-    output=BlockedFeatures,
-    handler=blocked_features,
-    project=lambda _tx, request: request.project_id or "",
 )
 
 FEATURES = Operation(
     name="container.blocked_features",
     summary="Features that wait, and for what.",
-    permission=Permission.PROJECT_LIST,
+    permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=QueryBlockedFeatures,
     output=BlockedFeatures,
-    handler=blocked_features_anywhere,
-    variants=(FEATURES_IN_PROJECT,),
-    choose_variant=lambda asked: FEATURES_IN_PROJECT if asked.project_id is not None else None,
+    handler=blocked_features,
+    project=lambda _tx, request: request.project_id,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_features", Group.CONTAINERS),
     command=Command(("feature", "blocked"), names={"project_id": "project"}),
 )

@@ -12,7 +12,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Feature, containers_shown
-from groundplan.work.containers.places import Place, everywhere, place_asked
+from groundplan.work.containers.places import place_asked
 from groundplan.work.containers.requests import priority_range
 
 sql = load_queries(__file__)
@@ -34,15 +34,7 @@ class _OpenFeature(Struct):
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     """The best feature that waits for nothing, if there is one."""
-    return _best(tx, request, place_asked(tx, None))
-
-
-def next_feature_anywhere(tx: Transaction, request: NextFeature) -> Feature | None:
-    """The same among all projects that the caller sees."""
-    return _best(tx, request, everywhere(tx))
-
-
-def _best(tx: Transaction, request: NextFeature, place: Place) -> Feature | None:
+    place = place_asked(tx)
     least, below = priority_range(request.priority)
     found = []
     for project_id in place.project_ids:
@@ -58,27 +50,16 @@ def _best(tx: Transaction, request: NextFeature, place: Place) -> Feature | None
     return feature
 
 
-IN_PROJECT: Operation[NextFeature, Any] = Operation(
-    name="container.next_feature.project",
-    summary="The feature to go on with in a project.",
+OPERATION: Operation[NextFeature, Any] = Operation(
+    name="container.next_feature",
+    summary="Feature to go on with: ACTIVE, then NEW.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=NextFeature,
     output=Feature | None,  # type: ignore[arg-type] # a type as much as any
     handler=next_feature,
-    project=lambda _tx, request: request.project_id or "",
-)
-
-OPERATION: Operation[NextFeature, Any] = Operation(
-    name="container.next_feature",
-    summary="Feature to go on with: ACTIVE, then NEW.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=NextFeature,
-    output=Feature | None,  # type: ignore[arg-type] # a type as much as any
-    handler=next_feature_anywhere,
-    variants=(IN_PROJECT,),
-    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
+    project=lambda _tx, request: request.project_id,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_feature", Group.CONTAINERS),
     command=Command(("feature", "next"), names={"project_id": "project"}),
 )

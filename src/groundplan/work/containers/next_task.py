@@ -12,7 +12,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Task, containers_shown
-from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.places import place_asked, project_asked
 from groundplan.work.containers.requests import ContainerId, priority_range
 
 sql = load_queries(__file__)
@@ -39,15 +39,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     Raises:
         NotFound: there is no such feature here.
     """
-    return _best(tx, request, place_asked(tx, request.feature_id))
-
-
-def next_task_anywhere(tx: Transaction, request: NextTask) -> Task | None:
-    """The same among all projects that the caller sees."""
-    return _best(tx, request, everywhere(tx))
-
-
-def _best(tx: Transaction, request: NextTask, place: Place) -> Task | None:
+    place = place_asked(tx, request.feature_id)
     least, below = priority_range(request.priority)
     found: list[tuple[float, int, str, str, int]] = []
     for project_id in place.project_ids:
@@ -67,29 +59,16 @@ def _best(tx: Transaction, request: NextTask, place: Place) -> Task | None:
     return task
 
 
-IN_PROJECT: Operation[NextTask, Any] = Operation(
-    name="container.next_task.project",
-    summary="The task to do next in a project.",
+OPERATION: Operation[NextTask, Any] = Operation(
+    name="container.next_task",
+    summary="Best free NEW task: priority, complexity, age.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=NextTask,
     output=Task | None,  # type: ignore[arg-type] # a type as much as any
     handler=next_task,
     project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
-)
-
-OPERATION: Operation[NextTask, Any] = Operation(
-    name="container.next_task",
-    summary="Best free NEW task: priority, complexity, age.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=NextTask,
-    output=Task | None,  # type: ignore[arg-type] # a type as much as any
-    handler=next_task_anywhere,
-    variants=(IN_PROJECT,),
-    choose_variant=lambda request: (
-        IN_PROJECT if request.project_id is not None or request.feature_id is not None else None
-    ),
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_task", Group.CONTAINERS),
     command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
@@ -13,10 +15,10 @@ from groundplan.kernel.wording import refusal
 from groundplan.work.containers.answers import OneContainer, next_offset, put_node
 from groundplan.work.containers.container import Feature, Task, containers_shown
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
-from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.places import Place, project_asked
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, Several
-from groundplan.work.containers.search import Page, Places, Search, found, is_in_project, places_found
+from groundplan.work.containers.search import Page, Places, Search, places_found, search
 
 
 class Overview(Struct, rename="camel", forbid_unknown_fields=True):
@@ -66,14 +68,18 @@ class Overviewed(OneContainer, kw_only=True):
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
 
 
-def overview(tx: Transaction, request: Overview) -> Overviewed:
-    """A container as a whole.
+def overview(tx: Transaction, request: Overview) -> Overviewed | Page:
+    """A container as a whole; without an id, a page of those of a type.
 
     Raises:
-        NotFound: there is no such container.
+        NotFound: there is no such container, or no such feature here.
     """
+    if request.id is None:
+        listing = _listing(request, request.container_type)
+        listing.feature_id = request.feature_id
+        return search(tx, listing)
     _refuse_elsewhere(request)
-    node = container(tx, request.container_type, request.id or "")
+    node = container(tx, request.container_type, request.id)
     answer = Overviewed()
     put_node(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
@@ -145,61 +151,23 @@ def _lines_budget(tx: Transaction) -> Budget:
     return tx.budget.share(6, of=10)
 
 
-def list_in_project(tx: Transaction, request: Overview) -> Page:
-    """What there is of a type in a project or in a feature.
-
-    Raises:
-        NotFound: there is no such feature here.
-    """
-    listing = _listing(request, request.container_type)
-    listing.feature_id = request.feature_id
-    return found(tx, listing, place_asked(tx, request.feature_id))
-
-
-def list_anywhere(tx: Transaction, request: Overview) -> Page:
-    """What there is of a type in all projects that the caller sees."""
-    return found(tx, _listing(request, request.container_type), everywhere(tx))
-
-
-OF_ONE = Operation(
-    name="container.overview.one",
-    summary="See a container with what is in it.",
-    permission=Permission.WORK_READ,
-    effect=Effect.READ,
-    input=Overview,
-    output=Overviewed,
-    handler=overview,
-    project=lambda tx, request: project_of(tx, request.container_type, request.id or ""),
-)
-
-IN_PROJECT: Operation[Overview, Page] = Operation(
-    name="container.overview.project",
-    summary="List features or tasks of a project.",
-    permission=Permission.WORK_READ,
-    effect=Effect.READ,
-    input=Overview,
-    output=Page,
-    handler=list_in_project,
-    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
-)
-
-
-def _meant(request: Overview) -> Operation[Overview, Overviewed] | Operation[Overview, Page] | None:
+def _locate(tx: Transaction, request: Overview) -> str | None:
     if request.id is not None:
-        return OF_ONE
-    return IN_PROJECT if is_in_project(request) else None
+        return project_of(tx, request.container_type, request.id)
+    return project_asked(tx, request.project_id, request.feature_id)
 
 
-OPERATION = Operation(
+OPERATION: Operation[Overview, Any] = Operation(
     name="container.overview",
     summary="With id: what is in it, and how much is done; else a list.",
-    permission=Permission.PROJECT_LIST,
+    permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=Overview,
     output=Page,
-    handler=list_anywhere,
-    variants=(OF_ONE, IN_PROJECT),
-    choose_variant=_meant,
+    other_outputs=(Overviewed,),
+    handler=overview,
+    project=_locate,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "overview"),
     command=Command(
         ("task", "overview"),

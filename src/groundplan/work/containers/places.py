@@ -17,24 +17,21 @@ class Place(NamedTuple):
     feature_n: int | None = None
 
 
-def project_asked(tx: Transaction, project_id: str | None, feature_id: str | None) -> str:
-    """The project that a request is about, which names one or a feature in one."""
-    if project_id is not None:
+def project_asked(tx: Transaction, project_id: str | None, feature_id: str | None) -> str | None:
+    """The project that a request names, or that of the feature it names; None where it names neither."""
+    if project_id is not None or feature_id is None:
         return project_id
-    return project_of(tx, ContainerType.FEATURE, feature_id or "", field="featureId")
+    return project_of(tx, ContainerType.FEATURE, feature_id, field="featureId")
 
 
-def place_asked(tx: Transaction, feature_id: str | None) -> Place:
-    """The project entered, or one feature in it.
+def place_asked(tx: Transaction, feature_id: str | None = None) -> Place:
+    """The project entered or one feature in it; without a project, every one that the caller sees and is not put away.
 
     Raises:
         NotFound: there is no such feature here.
         MixedProjects: it is of another project.
     """
+    if not tx.has_project:
+        return Place([project.id for project in list_projects(tx, ListProjects()).projects])
     feature = None if feature_id is None else container(tx, ContainerType.FEATURE, feature_id, field="featureId")
     return Place([tx.project.id], feature.n if feature else None)
-
-
-def everywhere(tx: Transaction) -> Place:
-    """Every project that the caller sees and that is not put away."""
-    return Place([project.id for project in list_projects(tx, ListProjects()).projects])

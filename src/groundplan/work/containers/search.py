@@ -17,7 +17,7 @@ from groundplan.kernel.wording import alternatives, refusal, shown
 from groundplan.work.containers.answers import next_offset
 from groundplan.work.containers.container import Feature, ProjectContainer, Task, containers_at
 from groundplan.work.containers.pipeline import STEP, pipelines_of
-from groundplan.work.containers.places import Place, everywhere, place_asked, project_asked
+from groundplan.work.containers.places import Place, place_asked, project_asked
 from groundplan.work.containers.requests import (
     LIMIT,
     ContainerId,
@@ -65,18 +65,16 @@ class Page(Struct, rename="camel"):
 
 
 def search(tx: Transaction, request: Search) -> Page:
-    """What there is of that in a project.
+    """What there is of that in a project, in a feature, or in all projects that the caller sees.
 
     Raises:
         NotFound: there is no such feature here.
         Invalid: such a container has not what is asked for.
     """
-    return found(tx, request, place_asked(tx, request.feature_id))
-
-
-def search_anywhere(tx: Transaction, request: Search) -> Page:
-    """What there is of that in all projects that the caller sees."""
-    return found(tx, request, everywhere(tx))
+    place = place_asked(tx, request.feature_id)
+    if request.container_type is ContainerType.PROJECT:
+        return _page(tx, request, _projects(tx, request, place))
+    return _page(tx, request, places_found(tx, request, place))
 
 
 class Places(NamedTuple):
@@ -84,13 +82,6 @@ class Places(NamedTuple):
 
     here: list[tuple[str, int]]
     total: int
-
-
-def found(tx: Transaction, request: Search, place: Place) -> Page:
-    """A page of what is meant, in some projects."""
-    if request.container_type is ContainerType.PROJECT:
-        return _page(tx, request, _projects(tx, request, place))
-    return _page(tx, request, places_found(tx, request, place))
 
 
 def places_found(tx: Transaction, request: Search, place: Place) -> Places:
@@ -169,32 +160,16 @@ def _words(request: Search) -> str | None:
     return listed(words) if words else None
 
 
-def is_in_project(request: Any) -> bool:
-    """Whether a request is about one project."""
-    return request.project_id is not None or request.feature_id is not None
-
-
-IN_PROJECT = Operation(
-    name="container.search.project",
-    summary="Find features or tasks of a project.",
+OPERATION = Operation(
+    name="container.search",
+    summary="By words, status, priority, tags; in a project, a feature or everywhere.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=Search,
     output=Page,
     handler=search,
     project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
-)
-
-OPERATION = Operation(
-    name="container.search",
-    summary="By words, status, priority, tags; in a project, a feature or everywhere.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=Search,
-    output=Page,
-    handler=search_anywhere,
-    variants=(IN_PROJECT,),
-    choose_variant=lambda request: IN_PROJECT if is_in_project(request) else None,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("query_container", Group.CONTAINERS, "search"),
     command=Command(
         ("task", "search"),

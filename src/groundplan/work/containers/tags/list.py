@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 from msgspec import UNSET, Struct, field
@@ -12,7 +11,7 @@ from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.tagged import TaggedType, projects_looked_through, tag_counts
+from groundplan.work.containers.tags.tagged import TaggedType, projects_asked, tag_counts
 
 
 class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
@@ -40,42 +39,22 @@ class Tags(Struct, rename="camel"):
 
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
-    """The tags in all projects that the actor sees, without those that are archived."""
-    return _tags(tx, request, projects_looked_through(tx))
-
-
-def list_tags_of_project(tx: Transaction, request: ListTags) -> Tags:
-    """The tags in one project."""
-    return _tags(tx, request, [tx.project.id])
-
-
-def _tags(tx: Transaction, request: ListTags, project_ids: Iterable[str]) -> Tags:
-    counts = tag_counts(tx, project_ids, request.entity_type)
+    """The tags in a project, or in all that the actor sees and that are not archived."""
+    counts = tag_counts(tx, projects_asked(tx), request.entity_type)
     found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
     return Tags(found, len(found))
 
 
-IN_PROJECT = Operation(
-    name="tag.list.project",
-    summary="List the tags of a project.",
+OPERATION = Operation(
+    name="tag.list",
+    summary="Tags and how often each is used.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=ListTags,
     output=Tags,
-    handler=list_tags_of_project,
-    project=lambda _tx, request: request.project_id or "",
-)
-
-OPERATION = Operation(
-    name="tag.list",
-    summary="Tags and how often each is used.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=ListTags,
-    output=Tags,
     handler=list_tags,
-    variants=(IN_PROJECT,),
-    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
+    project=lambda _tx, request: request.project_id,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("list_tags", Group.CONTAINERS),
     command=Command(("tag", "list"), names={"entity_type": "type", "project_id": "project"}),
 )

@@ -49,6 +49,11 @@ class _Tagged(Struct):
     summary: str
 
 
+def projects_asked(tx: Transaction) -> dict[str, str]:
+    """The name of the project entered by its id; without one, of those that the actor sees."""
+    return {tx.project.id: tx.project.name} if tx.has_project else projects_looked_through(tx)
+
+
 def projects_looked_through(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
     """The names of the projects that the actor sees, by their ids; archived ones only on request."""
     return {one.id: one.name for one in list_projects(tx, ListProjects(archived=archived)).projects}

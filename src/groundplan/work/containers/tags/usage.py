@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 from msgspec import UNSET, Struct, field
@@ -18,7 +17,7 @@ from groundplan.work.containers.tags.tagged import (
     entities_with,
     missing,
     not_listed,
-    projects_looked_through,
+    projects_asked,
     uses_by_project,
 )
 
@@ -42,24 +41,12 @@ class TagUsage(Struct, rename="camel"):
 
 
 def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
-    """What has a tag, in all projects that the actor sees, without those that are archived.
+    """What has a tag, in a project or in all that the actor sees and that are not archived.
 
     Raises:
         NotFound: nothing has it.
     """
-    return _usage(tx, request, projects_looked_through(tx))
-
-
-def get_tag_usage_of_project(tx: Transaction, request: GetTagUsage) -> TagUsage:
-    """What has a tag in one project.
-
-    Raises:
-        NotFound: nothing has it.
-    """
-    return _usage(tx, request, {tx.project.id: tx.project.name})
-
-
-def _usage(tx: Transaction, request: GetTagUsage, projects: Mapping[str, str]) -> TagUsage:
+    projects = projects_asked(tx)
     tag = request.tag.strip()
     count = uses_by_project(tx, projects, tag).total()
     if count == 0:
@@ -68,27 +55,16 @@ def _usage(tx: Transaction, request: GetTagUsage, projects: Mapping[str, str]) -
     return TagUsage(tag, count, entities, not_listed(count, entities))
 
 
-IN_PROJECT = Operation(
-    name="tag.usage.project",
-    summary="See what has a tag in a project.",
+OPERATION = Operation(
+    name="tag.usage",
+    summary="See what has a tag.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=GetTagUsage,
     output=TagUsage,
-    handler=get_tag_usage_of_project,
-    project=lambda _tx, request: request.project_id or "",
-)
-
-OPERATION = Operation(
-    name="tag.usage",
-    summary="See what has a tag.",
-    permission=Permission.PROJECT_LIST,
-    effect=Effect.READ,
-    input=GetTagUsage,
-    output=TagUsage,
     handler=get_tag_usage,
-    variants=(IN_PROJECT,),
-    choose_variant=lambda request: IN_PROJECT if request.project_id is not None else None,
+    project=lambda _tx, request: request.project_id,
+    without_project=Permission.PROJECT_LIST,
     tool=Tool("get_tag_usage", Group.CONTAINERS),
     command=Command(("tag", "usage"), arguments=("tag",), names={"project_id": "project"}),
 )
