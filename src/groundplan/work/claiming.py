@@ -14,6 +14,7 @@ from groundplan.kernel.actors import Kind
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.clock import earlier
 from groundplan.kernel.errors import Conflict, Forbidden
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import Op
 from groundplan.work.row import NodeRow, is_held_by_another
@@ -30,7 +31,11 @@ class StaleClaim(Conflict):
             f"claim {given} of node {node.id} is over" if given is not None else f"you hold no claim of node {node.id}"
         )
         super().__init__(
-            f"{said}; take it again with graph_next, and look at what happened meanwhile",
+            said,
+            next_steps=(
+                NextStep("work.history", "shows what happened meanwhile", {"node_id": node.id}),
+                NextStep("work.next", "takes it again", {"claim": True}),
+            ),
             node_id=node.id,
             current=node.claim_number if node.claimed_by is not None else None,
             claimed_by=node.claimed_by,

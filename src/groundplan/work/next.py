@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
@@ -26,7 +27,7 @@ from groundplan.work.root import ROOT_N
 from groundplan.work.row import NodeRow, rank
 
 COUNT_MAX = 50
-ANCESTORS_MAX = 50  # the root and the nearest; graph_context on one of them goes further up
+ANCESTORS_MAX = 50  # the root and the nearest
 DEPENDENCIES_MAX = 20
 SHORTEST_OFFER_CHARS = 600  # ids, moments, names and punctuation, without any text of the node
 
@@ -248,7 +249,9 @@ def _reason(tx: Transaction) -> str:
     """Why there is nothing to offer, from the counts that are kept anyway."""
     counts = tx.one(sql.counts, Counts, project_id=tx.project.id)
     if counts.total == 1:
-        return "no work is planned yet; graph_plan adds some"
+        return (
+            f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
+        )
     if counts.unresolved <= 1 and not counts.actionable:
         return "everything is resolved"
     return (

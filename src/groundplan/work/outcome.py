@@ -11,7 +11,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.node import Mention
 from groundplan.work.readiness import Readiness
 
-MENTIONED_MAX = 50  # nodes in one list; the rest are counted, and graph_next or graph_query gives them
+MENTIONED_MAX = 50  # nodes in one list; the rest are counted
 WARNINGS_MAX = 20
 # A list has at most this share of the answer's cap: they are news, and must not crowd out what was asked.
 SHARE = 8

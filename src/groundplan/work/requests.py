@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import MaxBytes
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import Path, refusal, rendered
 
 PROPERTIES_BYTES_MAX = STATE_BYTES_MAX = 32_768
@@ -33,7 +34,8 @@ class ReservedProperty(Invalid):
     def __init__(self, path: Path) -> None:
         field = rendered(path)
         super().__init__(
-            f"{field} begins with {RESERVED!r}, which is for the engine; choose another name (graph_next claims)",
+            f"{field} begins with {RESERVED!r}, which is for the engine; choose another name",
+            next_steps=NextStep("work.next", "claims a node", {"claim": True}),
             field=field,
         )
 

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
@@ -81,8 +82,8 @@ class EvidenceRequired(RuleViolated):
 
     def __init__(self, node: NodeRow) -> None:
         super().__init__(
-            f"node {node.id} has no evidence and this project requires some to resolve it; "
-            "send add_evidence (graph_update)",
+            f"node {node.id} has no evidence and this project requires some to resolve it",
+            next_steps=NextStep("work.update", "adds some as add_evidence"),
             node_id=node.id,
         )
 

@@ -153,13 +153,13 @@ def test_where_there_is_no_project_the_way_to_make_one_is_told(ada: Session) -> 
     found = ada.call("work.onboard")
 
     assert found.projects == []
-    assert "graph_open {project, goal}" in found.hint
+    assert "work.open" in found.hint
 
 
 def test_an_empty_project_says_how_to_begin(ada: Session) -> None:
     ada.call("work.open", project="atlas")
 
-    assert "graph_plan" in ada.call("work.onboard").hint
+    assert "work.plan" in ada.call("work.onboard").hint
 
 
 def test_a_member_is_shown_only_projects_they_are_in(engine: Engine, ada: Session) -> None:

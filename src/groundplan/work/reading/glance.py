@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.events.read import headlines
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS, Op
@@ -35,8 +36,6 @@ EVENTS_OF_A_WRITE = 10
 
 WAITS_MAX = 2  # shown of one blocked node
 OF_ONE_WRITE_MAX = 2  # one batch must not fill the list of what happened
-
-FIRST_STEP = "plan the first steps with graph_plan {project, nodes: [{ref, summary}]}"
 
 sql = load_queries(__file__)
 
@@ -93,10 +92,15 @@ def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         blocked=_blocked(tx) if row.blocked else [],
         tree=tree,
         recent=_recent(tx),
-        hint=FIRST_STEP if row.total == 1 else UNSET,
+        hint=_first_step(tx) if row.total == 1 else UNSET,
     )
     open_in_tree = sum(not one.resolved for one in tree)
     return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
+
+
+def _first_step(tx: Transaction) -> str:
+    step = NextStep("work.plan", "adds the first nodes", {"project": tx.project.name})
+    return f"nothing is planned yet; {tx.describe(step)}"
 
 
 def _next(tx: Transaction) -> list[Brief]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
@@ -20,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.reading.glance import glances, whole_glance
 from groundplan.work.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
 
-NO_PROJECT = "there is no project yet; graph_open {project, goal} makes one"
+FIRST_PROJECT = NextStep("work.open", "makes one, given project and goal")
 SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
 
 
@@ -37,7 +38,7 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         return _brief(tx, request, *whole_glance(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
-        return Orientation(projects=[], hint=NO_PROJECT)
+        return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
     if len(projects) == 1:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
