@@ -13,6 +13,7 @@ from groundplan.kernel.store.store import Store
 from tests import teeth
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, start_server
+from tests.standby import Standby, standby
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own inside
 MEMORY_BYTES_MIN = 1 << 30
@@ -86,6 +87,13 @@ def postgres(request: pytest.FixtureRequest) -> Server:
 def worker(request: pytest.FixtureRequest) -> str:
     """A name that no other process of this test run has."""
     return f"{getattr(request.config, 'workerinput', {}).get('workerid', 'main')}_{os.getpid()}"
+
+
+@pytest.fixture(scope="session")
+def program() -> Iterator[Standby]:
+    """The program, started by a fork of one that has read its modules already."""
+    with standby() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from tests.surfaces.mcp.peer import Child, call
+from tests.standby import Standby
+from tests.surfaces.mcp.peer import Wire, call
 
-GROUNDPLAN = ("-m", "groundplan", "mcp")
+STDERR = 2
 
 
-class Agent(Child):
+class Agent(Wire):
     """An agent with a server process of its own."""
 
-    def __init__(self, db: str, *flags: str) -> None:
-        super().__init__("--db", db, *flags, program=GROUNDPLAN)
+    def __init__(self, program: Standby, db: str, *flags: str) -> None:
+        input_fd, to_fd = os.pipe()
+        from_fd, output_fd = os.pipe()
+        self._server = program.start("mcp", "--db", db, *flags, files=(input_fd, output_fd, STDERR))
+        os.close(input_fd)
+        os.close(output_fd)
+        super().__init__(to_fd, from_fd)
         self.initialize()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+        self._server.stop()
 
     def answer(self, tool: str, **arguments: Any) -> Any:
         """What a tool answers."""

@@ -9,15 +9,16 @@ import pytest
 
 from tests.engines import Engine
 from tests.scenarios.agents import Agent, Serve
+from tests.standby import Standby
 
 
 @pytest.fixture
-def serve(engine: Engine) -> Iterator[Serve]:
+def serve(engine: Engine, program: Standby) -> Iterator[Serve]:
     """Start a server on the engine's database: for a name whose stored role decides, or with flags of its own."""
     with ExitStack() as servers:
 
         def start(name: str | None, *flags: str) -> Agent:
             named = ("--agent", name) if name else ()
-            return servers.enter_context(Agent(engine.db, *(flags or ("--access", "members")), *named))
+            return servers.enter_context(Agent(program, engine.db, *(flags or ("--access", "members")), *named))
 
         yield start

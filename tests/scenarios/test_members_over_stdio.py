@@ -12,7 +12,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.engines import Engine
-from tests.scenarios.agents import GROUNDPLAN, Serve
+from tests.scenarios.agents import Serve
 from tests.surfaces.mcp.peer import PATIENCE_S
 
 
@@ -85,7 +85,7 @@ def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_the_official_client_works_with_the_real_server(engine: Engine, mode: str) -> None:
     async def main() -> Any:
-        command = [*GROUNDPLAN, "--db", engine.db, "--agent", "ada"]
+        command = ["-m", "groundplan", "mcp", "--db", engine.db, "--agent", "ada"]
         server = StdioServerParameters(command=sys.executable, args=command)
         with anyio.fail_after(PATIENCE_S):
             async with Client(stdio_client(server), mode=mode) as client:

@@ -6,12 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.surfaces.cli.standby import standby
+from tests.standby import Standby
 
 ROOT = Path(__file__).parents[3]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
@@ -24,17 +24,10 @@ UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 COMMIT = re.compile(r"\b[0-9a-f]{12}\b")
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[Path]:
-    """The folder in which the program is found."""
-    with standby() as folder:
-        yield folder
-
-
-def ran(script: str, folder: Path, program: Path) -> str:
+def ran(script: str, folder: Path, program: Standby) -> str:
     """What a script prints, with the program found on the PATH, as the README has it found."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GROUNDPLAN_")}
-    environment["PATH"] = os.pathsep.join((str(program), str(Path(sys.executable).parent), environment["PATH"]))
+    environment["PATH"] = os.pathsep.join((str(program.folder), str(Path(sys.executable).parent), environment["PATH"]))
     environment["GROUNDPLAN_AGENT"] = "ada"
     ended = subprocess.run(
         ("sh", "-ec", script), check=False, capture_output=True, text=True, env=environment, cwd=folder
@@ -54,7 +47,7 @@ def timeless(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
-def test_a_guide_works_as_it_stands(guide: Path, program: Path, tmp_path: Path) -> None:
+def test_a_guide_works_as_it_stands(guide: Path, program: Standby, tmp_path: Path) -> None:
     blocks = BLOCK.findall(guide.read_text(encoding="utf-8"))
     real: dict[str, str] = {}  # by the id in the guide
     for (language, text), (following, promised) in zip(blocks, [*blocks[1:], ("", "")], strict=True):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from groundplan.surfaces.cli import knowledge_check
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy, git_environment
+from tests.standby import Standby
 from tests.surfaces.cli.conftest import Ended, Run
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "freshness.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+Typed = Callable[..., subprocess.CompletedProcess[str]]
 HOOKS = [block for block in BLOCKS if block.startswith("#!")]
 
 
@@ -266,7 +268,7 @@ class TestRefusals:
 class TestPage:
     """What stands on the page about freshness, run as it stands there: the scripts by git itself."""
 
-    def test_the_commands_work(self, atlas: Knowledge) -> None:
+    def test_the_commands_work(self, atlas: Knowledge, typed: Typed) -> None:
         atlas.atom("Checkout page", "src/pages/**")
 
         printed = [typed("sh", "-ec", block) for block in BLOCKS if not block.startswith("#!")]
@@ -276,7 +278,7 @@ class TestPage:
         assert "1 fresh" in printed[1].stdout
 
     def test_the_hooks_say_what_a_commit_has_touched_and_keep_what_was_left_behind_from_being_pushed(
-        self, atlas: Knowledge, copy: WorkingCopy, tmp_path: Path
+        self, atlas: Knowledge, copy: WorkingCopy, tmp_path: Path, typed: Typed
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
@@ -299,7 +301,9 @@ class TestPage:
         assert pushed.returncode == 0, pushed.stderr
         assert copy.git("rev-parse", "origin/main") == copy.head
 
-    def test_the_first_commit_of_all_is_made_although_nothing_is_before_it(self, atlas: Knowledge) -> None:
+    def test_the_first_commit_of_all_is_made_although_nothing_is_before_it(
+        self, atlas: Knowledge, typed: Typed
+    ) -> None:
         install("post-commit", HOOKS[0])
         typed("git", "checkout", "--quiet", "--orphan", "fresh-start")
 
@@ -312,8 +316,9 @@ def install(hook: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def typed(*command: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def typed(program: Standby) -> Typed:
     """What comes of a command that somebody types who has the program on the path."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    path = os.pathsep.join((str(program.folder), os.environ["PATH"]))
     environment = {**git_environment(), "PATH": path, "GROUNDPLAN_AGENT": "ada"}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    return lambda *command: subprocess.run(command, check=False, capture_output=True, text=True, env=environment)

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 import groundplan
 from groundplan.kernel.store.sqlite_file import APPLICATION_ID
 from groundplan.surfaces.cli import file_header
+from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 
 INITIALIZE: dict[str, Any] = {
@@ -26,6 +28,7 @@ INITIALIZE: dict[str, Any] = {
     "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+Served = Callable[..., list[dict[str, Any]]]
 HEAVY = ("typer", "rich", "yaml", "psycopg")
 
 
@@ -42,11 +45,19 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
 
 
-def served(*arguments: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+@pytest.fixture
+def served(program: Standby) -> Served:
     """What an MCP server answers to these messages, one connection from start to end."""
-    ended = process("mcp", *arguments, stdin="".join(json.dumps(message) + "\n" for message in messages))
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return [json.loads(line)["result"] for line in ended.stdout.splitlines()]
+
+    def served(*arguments: str, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        said = "".join(json.dumps(message) + "\n" for message in messages)
+        ended = subprocess.run(
+            (program.command, "mcp", *arguments), check=False, input=said, capture_output=True, text=True
+        )
+        assert (ended.returncode, ended.stderr) == (0, "")
+        return [json.loads(line)["result"] for line in ended.stdout.splitlines()]
+
+    return served
 
 
 def test_the_version_is_printed_in_every_spelling(run: Run) -> None:
@@ -123,7 +134,7 @@ def test_the_program_completes_itself_in_a_shell() -> None:
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
+def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, served: Served) -> None:
     if not is_new:
         run("init", "--db", "plan.db")
     bootstrap = call("members", operation="bootstrap", scopeId="atlas")
@@ -139,13 +150,13 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool) -> None:
     assert (project["name"], project["created_by"]) == ("atlas", "claude")
 
 
-def test_mcp_offers_only_the_groups_that_are_switched_on() -> None:
+def test_mcp_offers_only_the_groups_that_are_switched_on(served: Served) -> None:
     _, tools = served("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
 
     assert {tool["name"] for tool in tools["tools"]} == {"query_graph", "manage_graph", "manage_changelog"}
 
 
-def test_mcp_holds_an_agent_to_its_stored_role(run: Run) -> None:
+def test_mcp_holds_an_agent_to_its_stored_role(run: Run, served: Served) -> None:
     run("project", "create", "atlas")
     run("member", "add", "claude", "--project", "atlas", "--role", "viewer", "--kind", "agent")
     remove = call("members", operation="remove", scopeId="atlas", userId="claude")
@@ -156,7 +167,7 @@ def test_mcp_holds_an_agent_to_its_stored_role(run: Run) -> None:
     assert json.loads(refused["content"][0]["text"])["error"]["code"] == "forbidden"
 
 
-def test_mcp_caps_its_answers(run: Run) -> None:
+def test_mcp_caps_its_answers(run: Run, served: Served) -> None:
     run("project", "create", "atlas")
     members = call("members", operation="list", scopeId="atlas")
 
@@ -172,7 +183,7 @@ def told(result: dict[str, Any]) -> Any:
     return json.loads(result["content"][0]["text"])
 
 
-def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run) -> None:
+def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run, served: Served) -> None:
     run("work", "open", "atlas")
     run(
         "work",
@@ -192,7 +203,7 @@ def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run)
     assert len(told(by_default)["nodes"]) == 50
 
 
-def test_mcp_works_by_the_preferences_of_its_configuration(run: Run) -> None:
+def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, served: Served) -> None:
     Path("groundplan.yaml").write_text("lean: true\nclaim_ttl_minutes: 5\n")
     run("work", "open", "atlas")
     run("work", "plan", "--project", "atlas", "--nodes", '[{"ref": "a", "summary": "Walk the coast"}]')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -13,8 +12,8 @@ import pytest
 from groundplan.purpose.export import Written
 from groundplan.purpose.formats.table import FORMATS, READ, WRITTEN, Format
 from groundplan.surfaces.cli.purpose_files import Readable
+from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
-from tests.surfaces.cli.standby import standby
 from tests.surfaces.cli.theory_files import THEORY, Files, plan_without_theory, squeezed, written
 
 
@@ -26,13 +25,6 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def files(run: Run, plan: Path) -> Files:
     return Files(run, plan)
-
-
-@pytest.fixture(scope="module")
-def program() -> Iterator[Path]:
-    """The program, to be run by a shell."""
-    with standby() as folder:
-        yield folder / "groundplan"
 
 
 def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_written(files: Files) -> None:
@@ -53,20 +45,20 @@ def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_writ
     )
 
 
-def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Path, tmp_path: Path) -> None:
+def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Standby, tmp_path: Path) -> None:
     files.begin()
     for one in ("json", "csv", "svg"):
         assert files("export", "--format", one, "--out", f"whole.{one}").code == 0
         words = ("purpose", "export", "--project", "atlas", "--format", one)
-        printed = subprocess.run((program, *words), capture_output=True, check=True, cwd=tmp_path).stdout
+        printed = subprocess.run((program.command, *words), capture_output=True, check=True, cwd=tmp_path).stdout
         assert printed == Path(f"whole.{one}").read_bytes()
         assert "\u202e".encode() in printed
     assert b"\r\n" in Path("whole.csv").read_bytes()
 
 
-def test_who_stops_reading_is_not_complained_to(files: Files, program: Path, tmp_path: Path) -> None:
+def test_who_stops_reading_is_not_complained_to(files: Files, program: Standby, tmp_path: Path) -> None:
     files.begin()
-    script = f"{program} purpose export --project atlas --format svg | true"
+    script = f"{program.command} purpose export --project atlas --format svg | true"
 
     ended = subprocess.run(("sh", "-c", script), capture_output=True, check=True, cwd=tmp_path)
 

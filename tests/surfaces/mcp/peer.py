@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -222,11 +222,11 @@ class Peer(Wire):
 
 
 class Child(Wire):
-    """A connection to a server in a process of its own: the test program, unless another one is named."""
+    """A connection to the test program, a server in a process of its own."""
 
-    def __init__(self, *arguments: str, program: Sequence[str] = (str(PROGRAM),)) -> None:
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, *program, *arguments],
+            [sys.executable, str(PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

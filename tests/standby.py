@@ -1,0 +1,164 @@
+"""The program on standby: it reads its modules once, and a fork of it is what a test or a script starts.
+
+    a test: `Standby.start`          ─┐  arguments, folder, environment and three files
+    a shell: `groundplan` on the PATH ┴────────────► standby process ── fork ──► main
+                                       ◄─────────────────── its process id, then its exit status
+
+A program that is only just started needs most of its time to read its modules. What runs here is the same `main`, in a
+process of its own. That it starts from nothing as well, the tests of the program itself try.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+# Only what the interpreter has in it: each module that this one imports would cost as much as all the rest.
+CLIENT = """#!{python} -IS
+import _socket, os, sys
+line = _socket.socket(_socket.AF_UNIX)
+line.connect({address!r})
+arguments = [os.fsencode(word) for word in sys.argv[1:]]
+environment = [name + b"=" + value for name, value in os.environb.items()]
+said = b"\\0".join([b"%d" % len(arguments), *arguments, os.getcwdb(), *environment])
+files = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+line.sendmsg([len(said).to_bytes(4, "big")], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
+line.sendall(said)
+line.recv(4)
+status = line.recv(1)
+sys.exit(status[0] if status else 1)
+"""
+# What commands need of others, beside all modules of our own.
+MODULES = ("psycopg_pool", "rich.table", "typer._adapters")
+START_TIMEOUT_S = 30.0
+
+
+class Forked:
+    """A program that was started."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+        self.pid = int.from_bytes(line.recv(4))
+
+    def stop(self) -> None:
+        """Kill it, unless it has ended by itself, and wait until it is gone."""
+        with self._line:
+            has_ended, _, _ = select.select([self._line], [], [], 0)
+            if not has_ended:
+                os.kill(self.pid, signal.SIGKILL)
+            while self._line.recv(1):  # it is closed with the process
+                pass
+
+
+class Standby:
+    """The way to the program on standby."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder  # for the PATH, with the program in it
+        self.command = folder / "groundplan"
+        self.address = folder / "line"
+
+    def start(self, *arguments: str, files: Sequence[int]) -> Forked:
+        """Start the program with these as its standard input, output and errors."""
+        line = socket.socket(socket.AF_UNIX)
+        line.settimeout(START_TIMEOUT_S)
+        line.connect(str(self.address))
+        environment = [name + b"=" + value for name, value in os.environb.items()]
+        words = [b"%d" % len(arguments), *map(os.fsencode, arguments), bytes(Path.cwd()), *environment]
+        said = b"\0".join(words)
+        socket.send_fds(line, [len(said).to_bytes(4)], list(files))
+        line.sendall(said)
+        return Forked(line)
+
+
+@contextlib.contextmanager
+def standby() -> Iterator[Standby]:
+    """Have the program on standby for a while."""
+    # Not below pytest's folder: the name of a socket may have a hundred letters, and no more.
+    with tempfile.TemporaryDirectory(prefix="gp-") as folder:
+        made = Standby(Path(folder))
+        made.command.write_text(CLIENT.format(python=sys.executable, address=str(made.address)), encoding="utf-8")
+        made.command.chmod(0o755)
+        command = (sys.executable, "-m", __name__, str(made.address))
+        serving = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            assert serving.stdout is not None
+            assert serving.stdout.readline() == b"ready\n"
+            yield made
+        finally:
+            serving.communicate()  # it ends with its standard input, and so with us
+
+
+def serve(address: str) -> None:
+    """Fork for whoever connects, until the standard input ends."""
+    import groundplan
+
+    ours = [one.name for one in pkgutil.walk_packages(groundplan.__path__, "groundplan.")]
+    for name in (*ours, *MODULES):
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # so that no fork looks through what it shares with the others
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(address)
+        door.listen(128)
+        print("ready", flush=True)
+        while sys.stdin not in select.select([door, sys.stdin], [], [])[0]:
+            line, _ = door.accept()
+            if os.fork() == 0:
+                door.close()
+                os._exit(_run(line))
+            line.close()
+            _reap()
+    _reap()
+
+
+def _reap() -> None:
+    """Forget those that have ended; whoever started them has been told."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _run(line: socket.socket) -> int:
+    """Be the program that somebody called, and tell them how it ended."""
+    from groundplan.__main__ import main
+
+    head, files, _, _ = socket.recv_fds(line, 4, 3)
+    said = b""
+    while len(said) < int.from_bytes(head):
+        said += line.recv(65_536)
+    count, *words = said.split(b"\0")
+    arguments = [os.fsdecode(word) for word in words[: int(count)]]
+    folder, *environment = words[int(count) :]
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(folder)
+    os.environb.clear()
+    os.environb.update((name, value) for name, _, value in (one.partition(b"=") for one in environment))
+    sys.argv = ["groundplan", *arguments]
+    line.sendall(os.getpid().to_bytes(4))
+    try:
+        status = main(arguments)
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    line.sendall(bytes([status]))
+    return status
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
