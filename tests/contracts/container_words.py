@@ -122,6 +122,8 @@ NOTES = {
     "container.get": "Projects, features and tasks are the nodes of the work graph: what `graph_plan` makes is a task "
     "here, and the other way round. `version` is the `rev` of the node. Over MCP every answer stands in "
     "`{success, data}`, and a refusal in `{success, error}`.",
+    "container.overview": "Without an `id` the answer is a page of containers; with one it is the other answer: that "
+    "container and what is in it.",
     "container.create": "A new task reopens its feature; `featureTransition` says so.",
     "container.update": "What is left out stays as it is. Statuses are for advance, revert and terminate.",
     "container.delete": "Ids stay taken, and the history stays readable. A project is put away; `project.restore` "
@@ -135,8 +137,9 @@ NOTES = {
     "container.revert": "From `CLOSED` the task is open again, and what lies above it with it.",
     "container.terminate": "Who waited for it waits no more, which may not be what they need: `affectedDependents`.",
     "container.block": "What blocks a feature holds back all its tasks.",
-    "section.list": "In the order of their ordinals. What would not fit into the answer is left out as a whole, "
-    "contents first, and named in `leftOut`; `sectionIds` asks for it.",
+    "section.list": "In the order of their ordinals. What would not fit into the answer is left out as a whole: "
+    "contents first, of the last section first. A section says in its own `left_out` what it lacks; `sectionIds` asks "
+    "for it.",
     "section.update": "Raises the version of the section by one; that of its container stays.",
     "section.reorder": "They get the ordinals 0, 1, 2 …; only what moves is at a new version.",
     "section.bulk_delete": "All of one project, at whatever version they are.",

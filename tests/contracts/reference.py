@@ -240,7 +240,7 @@ def type_in_words(schema: Mapping[str, Any]) -> str:
 
 def _outputs(operation: AnyOperation) -> str:
     tables = [_answer("Answer", operation.output)]
-    tables += [_answer("Answer without a project", other) for other in operation.other_outputs]
+    tables += [_answer("Other answer", other) for other in operation.other_outputs]
     for other in operation.variants:
         if other.output != operation.output:
             tables.append(_answer(f"Answer of `{other.name}`", other.output))

@@ -124,16 +124,14 @@ class Record(Plan):
         return value
 
     def _unknown(self, key: Any, path: Path) -> Invalid:
+        called, field = f"{quoted(str(key))}{_within(path)}", rendered((*path, str(key)))
+        if steps := self.elsewhere.get(key):
+            return Invalid(f"unknown argument {called}", code="unknown_argument", next_steps=steps, field=field)
         names = list(self.arguments)
-        problem = f"unknown argument {quoted(str(key))}{_within(path)}"
-        details: dict[str, Any] = {"field": rendered((*path, str(key)))}
-        if key in self.elsewhere:
-            return Invalid(problem, code="unknown_argument", next_steps=self.elsewhere[key], **details)
         near = nearest(str(key), names)
         hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
-        if near:
-            details["near"] = near
-        return Invalid(f"{problem}; {hint}", code="unknown_argument", **details)
+        details: dict[str, Any] = {"near": near} if near else {}
+        return Invalid(f"unknown argument {called}; {hint}", code="unknown_argument", field=field, **details)
 
 
 class Variants(Plan):
