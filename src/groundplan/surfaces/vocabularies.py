@@ -33,11 +33,12 @@ class CommandWords:
         fields = {field.encode_name: field.name for field in msgspec.structs.fields(found.input)}
         for wire_name, value in arguments.items():
             name = fields[wire_name]
+            texts = [_shell_text(one) for one in (value if isinstance(value, list) else [value])]
             if name in command.arguments:
-                positional.append(_shell_text(value))
+                positional += texts
             elif name not in command.fixed:
                 option = f"--{command.names.get(name, name).replace('_', '-')}"
-                options.append(option if value is True else f"{option} {_shell_text(value)}")
+                options += [option] if value is True else [f"{option} {text}" for text in texts]
         return " ".join((PROGRAM, *command.words, *positional, *options))
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,11 +70,11 @@ class ToolNames:
 
 
 def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:
-    """Return the command whose words say what the arguments say: `feature get` for a feature."""
+    """Return the command that takes the arguments and whose words say the same: `feature get` for a feature."""
     fields = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
     for command in operation.commands:
         given = {name: arguments.get(fields[name], value) for name, value in command.fixed.items()}
-        if given == command.fixed:
+        if given == command.fixed and not any(fields[name] in arguments for name in command.without):
             return command
     return operation.command
 
