@@ -33,7 +33,7 @@ class ContextExport(Struct, rename="camel"):
 
 
 class ContextDocument(Struct, rename="camel", forbid_unknown_fields=True):
-    """A document to take in: an export, or a whole view as `context_view` gives it. What is of the old run is left."""
+    """A document to take in: an export, or a whole view. What is of the old run is left."""
 
     sources_by_id: dict[str, SourceWrite]
     inputs_by_pointer: dict[str, InputWrite]

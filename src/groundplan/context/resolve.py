@@ -28,6 +28,7 @@ from groundplan.context.stored_rows import load_rows
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import ContextInForce
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -42,8 +43,12 @@ class NoContext(NotFound):
     contract_name = "Error"
 
     def __init__(self, scope_id: str) -> None:
-        self.hint = "Commit a run first (context_run commit), or view a draft by its runId"
-        GroundplanError.__init__(self, f"No committed PCIV v1 context found. {self.hint}", scopeId=scope_id)
+        steps = (
+            NextStep("context.commit", "puts a draft in force"),
+            NextStep("context.view", "shows a draft by its runId", {"scopeId": scope_id}),
+        )
+        # The contract has this sentence.
+        GroundplanError.__init__(self, "No committed PCIV v1 context found", next_steps=steps, scopeId=scope_id)
 
 
 class Resolved(NamedTuple):

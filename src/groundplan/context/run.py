@@ -7,6 +7,7 @@ from msgspec import Struct
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.errors import Conflict, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -42,12 +43,9 @@ class RunFinal(Conflict):
 
     code = "frozen"
 
-    def __init__(self, run_id: str, status: RunStatus, *, way_out: str = "") -> None:
+    def __init__(self, row: RunRow, step: NextStep) -> None:
         super().__init__(
-            f"run {run_id} is {status} and never changes again; "
-            + (way_out or "context_run create_draft with copyFrom begins one that can"),
-            run=run_id,
-            status=status,
+            f"run {row.id} is {row.status} and never changes again", next_steps=step, run=row.id, status=row.status
         )
 
 
@@ -129,7 +127,8 @@ def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) 
     """
     row = run_row(tx, run_id)
     if not row.is_draft:
-        raise RunFinal(row.id, row.status)
+        arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
+        raise RunFinal(row, NextStep("context.create_draft", "begins a draft that is a copy of it", arguments))
     if expected_rev is not None and expected_rev != row.rev:
         raise StaleRun(row, expected_rev)
     return row
@@ -137,7 +136,8 @@ def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) 
 
 def missing_run(run_id: str, field: str) -> NotFound:
     """The refusal of an id that leads to no run."""
-    return NotFound("run", run_id, hint="context_run list shows those of a scope", field=rendered((field,)))
+    step = NextStep("context.list", "shows those of a scope")
+    return NotFound("run", run_id, next_steps=step, field=rendered((field,)))
 
 
 class MixedProjects(Invalid):

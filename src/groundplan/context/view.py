@@ -177,7 +177,7 @@ def _put(frame: ContextView, entry: _Entry) -> None:
 
 def _too_large(entry: _Entry) -> str:
     name = quoted(entry.place[0])[1:-1]
-    return f"too large for an answer: {name}, among {PARTS[entry.part]}; the command line and Python show it"
+    return f"too large for an answer: {name}, among {PARTS[entry.part]}"
 
 
 def _chars(entry: _Entry) -> int:

@@ -75,7 +75,7 @@ def record_check(tx: Transaction, request: RecordCheck) -> Recorded:
 
 OPERATION = Operation(
     name="knowledge.record_check",
-    summary="Keep what a look at the files found; groundplan knowledge check does it.",
+    summary="Keep what a check of the files found.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=RecordCheck,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from groundplan.kernel.errors import GroundplanError, NotFound, RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.ports import task_meant
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import Query, listed, load_queries
@@ -126,4 +127,5 @@ def refuse_other_project(tx: Transaction, given: str | None, entity_type: Entity
 
 def missing(entity_type: EntityType, id_: str, path: Path) -> NotFound:
     """The refusal of an id that leads nowhere."""
-    return NotFound(entity_type.value, id_, hint="query_graph search lists what is there", field=rendered(path))
+    step = NextStep("knowledge.search", "lists what is there", {"entityType": entity_type.value})
+    return NotFound(entity_type.value, id_, next_steps=step, field=rendered(path))

@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import Path, quoted, refusal
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
 
@@ -83,7 +84,8 @@ def checked_id(text: str, path: Path) -> str:
     """
     found = parse_uuid(text)
     if found is None:
-        raise refusal(path, f"must be a UUID, not {quoted(text)}; query_graph search lists ids", code="invalid_id")
+        step = NextStep("knowledge.search", "lists ids")
+        raise refusal(path, f"must be a UUID, not {quoted(text)}", code="invalid_id", next_steps=step)
     return found
 
 

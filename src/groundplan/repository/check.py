@@ -108,7 +108,7 @@ def check(
         hints=hints or UNSET,
     )
     if since is not None:
-        report.note = "not recorded: with --since only a part of what changed is looked at"
+        report.note = "not recorded: only a part of what changed was looked at"
     elif record:
         tell("recording what was found")
         _record(session, project, report, {atom.id: atom.version for atom in atoms})

@@ -66,7 +66,7 @@ def confirm(
         NotFound: there is no such atom, project or revision.
     """
     if not refs and not every:
-        raise Invalid("no atom is named; give their ids or names, or --all for every one", code="no_atoms")
+        raise Invalid("no atom is named; give their ids or names, or ask for every one", code="no_atoms")
     if project is None:
         project = _project_of(session, refs)
     repository = Repository(folder)
@@ -96,7 +96,7 @@ def confirm(
 
 def _project_of(session: Session, refs: Sequence[str]) -> str:
     if not refs or parse_uuid(refs[0]) is None:
-        raise Invalid("say of which project: --project NAME; only an atom's id tells it by itself", code="no_project")
+        raise Invalid("say of which project; only an atom's id tells it by itself", code="no_project")
     found = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)
     return str(found.atom.project_id)
 

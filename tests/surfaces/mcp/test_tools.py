@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from groundplan.catalog import OPERATIONS
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError
 from groundplan.context.resolve import NoContext
 from groundplan.kernel.errors import (
@@ -76,7 +77,8 @@ def refusing(error: Exception, group: Group = Group.WORK) -> Any:
     def run(_chosen: Operation[Any, Any], _arguments: Mapping[str, Any]) -> Any:
         raise error
 
-    answer = RegistryTools(Registry([operation("a.b", Tool("a_b", group))]), {group}, run).call("a_b", {})
+    registry = Registry([operation("a.b", Tool("a_b", group)), *OPERATIONS])  # hints name operations that there are
+    answer = RegistryTools(registry, {group}, run).call("a_b", {})
     assert answer.is_error
     return json.loads(answer.text)
 

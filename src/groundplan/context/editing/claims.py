@@ -11,6 +11,7 @@ from groundplan.context.schemas import ConstraintWrite, InputRow, InputWrite, Pc
 from groundplan.context.values import Value, typed_value
 from groundplan.kernel.actors import Actor, Kind
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import Path, rendered
 
 T = TypeVar("T")
@@ -39,9 +40,13 @@ class ProvenanceNotAllowed(RuleViolated):
 
     code = "provenance_not_allowed"
 
-    def __init__(self, what: str, way_out: str, path: Path) -> None:
+    def __init__(self, what: str, way_out: str | NextStep, path: Path) -> None:
         field = rendered(path)
-        super().__init__(f"{field}: only a person can {what}; {way_out}", field=field)
+        problem = f"{field}: only a person can {what}"
+        if isinstance(way_out, NextStep):
+            super().__init__(problem, next_steps=way_out, field=field)
+        else:
+            super().__init__(f"{problem}; {way_out}", field=field)
 
 
 class ValueOfUnknown(RuleViolated):
@@ -108,14 +113,15 @@ def _says_the_same(value: Value, before: FactRow | None) -> bool:
     return before is not None and before.provenance is Provenance.USER_ENTERED and typed_value(before).same_as(value)
 
 
-def refuse_no_person(actor: Actor, verb: str, field: str) -> None:
-    """Let only a person decide.
+def refuse_no_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
+    """Let only a person accept or reject a suggestion.
 
     Raises:
         ProvenanceNotAllowed: it is somebody else.
     """
     if actor.kind is not Kind.PERSON:
-        raise ProvenanceNotAllowed(f"{verb} suggestions", f"let one do it: groundplan context {verb}", (field,))
+        step = NextStep("context.edit", f"{verb}s it for a person", {"runId": run_id, verb: [suggestion_id]})
+        raise ProvenanceNotAllowed(f"{verb} suggestions", step, (verb,))
 
 
 def must_wait(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:

@@ -15,6 +15,7 @@ from groundplan.context.stored_rows import load_row, stored_columns
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import new_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, rendered
@@ -135,11 +136,13 @@ def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path:
         AlreadyDecided: somebody did.
     """
     verb = {"accepted": "accept", "rejected": "reject"}[status]
-    refuse_no_person(tx.actor, verb, verb)
+    refuse_no_person(tx.actor, verb, suggestion_id, run_id)
     id_ = checked_id(suggestion_id, path)
     row = load_row(tx, sql.suggestion, SuggestionRow, run_id=run_id, id=id_)
     if row is None:
-        raise NotFound("suggestion", suggestion_id, hint="context_view lists those that wait", field=rendered(path))
+        where = {"scopeId": tx.project.name, "runId": run_id}
+        step = NextStep("context.view", "lists those that wait", where)
+        raise NotFound("suggestion", suggestion_id, next_steps=step, field=rendered(path))
     if row.status != PENDING:
         raise AlreadyDecided(id_, row.status, path)
     tx.run(sql.decide_suggestion, run_id=run_id, id=id_, status=status)

@@ -10,6 +10,7 @@ from groundplan.kernel import ports
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -60,7 +61,7 @@ def discard(tx: Transaction, request: TakeAway) -> Discarded:
     """
     row = run_row(tx, request.run_id)
     if not row.is_draft:
-        raise RunFinal(row.id, row.status, way_out="context_run delete takes it out of view")
+        raise RunFinal(row, NextStep("context.delete", "takes it out of view", {"runId": row.id}))
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
     return Discarded(row.id)
