@@ -291,7 +291,7 @@ def test_without_a_version_one_can_begin_a_draft_and_nothing_else(bare: Atlas) -
     }
     assert {"2: If operation is PUBLISH", "3: Current version is DRAFT"} <= bare.failing("publish")
     assert bare.failing("create_draft", version=3) == {"3: Draft begins from a"}
-    assert bare.propose("publish").required_actions == ["Begin a draft with toc_version draft."]
+    assert bare.propose("publish").required_actions == ["purpose.draft begins a draft."]
 
 
 def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atlas) -> None:

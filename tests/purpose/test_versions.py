@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan.catalog import OPERATIONS
 from groundplan.kernel import ports
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.output_gate import encode
+from groundplan.kernel.preferences import Preferences
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.version import NoDraft, StaleDraft
 from groundplan.purpose.versions.draft import DraftExists
 from groundplan.purpose.versions.publish import GateFailed
+from groundplan.session import Session
+from groundplan.surfaces.vocabularies import ToolNames
 from tests.context.desk import Facts
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import guards_dropped
@@ -283,6 +287,19 @@ def test_gates_of_a_published_version_say_for_ever_what_they_said(
     assert set(failing(desk.check(version=1, as_of="2027-04-05"))) >= {"GA_ORPHANS", "GA_REFUTED"}
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
     assert encode([desk.check(version=1)]).decode() == kept
+
+
+def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(desk: Purpose, engine: Engine) -> None:
+    desk.draw(WELL)
+    preferences = Preferences(vocabulary=ToolNames(OPERATIONS))
+    agent = Purpose(Session(desk.session.store, desk.session.actor, preferences=preferences))
+
+    published = agent.publish()
+
+    assert "toc_edit with add_indicator on OC1" in [check.fix for check in published.gate.checks]
+    ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
+    assert encode([desk.check(version=1)]).decode() == kept
+    assert "purpose.edit with add_indicator on OC1" in kept
 
 
 def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_published(

@@ -111,7 +111,17 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     assert refused(ben, "toc_edit", operations=FIRST_DRAFT)[0] == "no_draft"
     begun = ben.answer("toc_version", operation="draft", **ATLAS)
     assert begun["version"] == {"number": 1, "status": "DRAFT", "label": "draft", "profile": "standard"}
-    assert refused(ada, "toc_version", operation="draft") == ("draft_exists", {"number": 1})
+    assert refused(ada, "toc_version", operation="draft") == (
+        "draft_exists",
+        {
+            "number": 1,
+            "next": [
+                {"tool": "toc_edit", "arguments": ATLAS},
+                {"tool": "toc_version", "arguments": {"operation": "publish", **ATLAS}},
+                {"tool": "toc_version", "arguments": {"operation": "discard", **ATLAS}},
+            ],
+        },
+    )
 
     edited = ben.answer("toc_edit", operations=FIRST_DRAFT, expected_rev=begun["rev"], **ATLAS)
     assert edited["applied"] == len(FIRST_DRAFT)
@@ -142,6 +152,7 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     # The legend leads nowhere, so the gate is shut until an owner answers for it.
     gate = cleo.answer("toc_check", gate="A", **ATLAS)
     assert (gate["passed"], results(gate, "GA_ORPHANS")) == (False, {"GA_ORPHANS": ("failed", ["OP2"])})
+    assert "toc_edit with add_edge from OP2 towards a goal" in {check.get("fix") for check in gate["checks"]}
     assert refused(ben, "toc_version", operation="publish")[0] == "forbidden"
     code, details = refused(ada, "toc_version", operation="publish")
     assert (code, results(details["gates"][0], "GA_ORPHANS")) == ("gate_failed", results(gate, "GA_ORPHANS"))
@@ -157,7 +168,8 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     # What is published is final, by key and by row; the next draft is a copy in which it can be changed.
     (goal,) = (one for one in before["nodes"] if one["key"] == "G1")
     retitled = [op("update_node", node=goal["id"], title="Nobody gets lost at night")]
-    assert refused(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1})
+    begin = {"tool": "toc_version", "arguments": {"operation": "draft", **ATLAS}}
+    assert refused(ben, "toc_edit", operations=retitled) == ("no_draft", {"published": 1, "next": [begin]})
     second = ben.answer("toc_version", operation="draft", **ATLAS)
     assert (second["version"]["number"], second["version"]["source"]) == (2, 1)
     immutable = refused(ben, "toc_edit", operations=retitled)

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.schema import Brief
 from groundplan.kernel.store.transaction import Transaction
@@ -76,7 +76,8 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     content = checked_content(tx, row)
     observations, outside, today = gate_inputs(tx, row, content, as_of=_as_of(request))
     profile = request.profile or row.profile
-    result = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    findings = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    result = findings.describe(tx.preferences.vocabulary)
     limit = tx.preferences.answer_tokens_max
     found: GateResult = shortened([result], tokens_max=limit, answer=lambda results: results[0])
     return found
@@ -116,7 +117,8 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         ("assumption", request.assumption, content.assumptions),
     ):
         if ref is not None and ref not in there:
-            raise NotFound(name, ref, hint="toc_open shows the keys", field=name)
+            show = NextStep("purpose.open", "shows the keys", {"project": tx.project.name})
+            raise NotFound(name, ref, next_steps=show, field=name)
     observed = observations_of(tx, content, Known(as_of=_as_of(request)))
     limit = request.limit or PATHWAYS
     found = analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
@@ -133,8 +135,12 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
 
     _refuse_strange(request, "compliance")
     if request.operation is None:
-        wanted = 'the operation that is proposed, such as {"kind": "publish"} (groundplan purpose compliance takes one)'
-        raise missing("operation", (), wanted=wanted)
+        raise Invalid(
+            'missing argument \'operation\'; it must be the operation that is proposed, such as {"kind": "publish"}',
+            code="missing_argument",
+            next_steps=NextStep("purpose.compliance", "takes one", {"project": tx.project.name}),
+            field="operation",
+        )
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, rendered
@@ -18,6 +19,7 @@ class Names:
     """What some words stand for: keys, row ids and names of edges, in any version of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
+        self._show = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
         given = set(refs)
         edges = [name for name in map(edge_called, given) if name is not None]
         keys = {*given, *(end for name in edges for end in name[:2])}
@@ -40,7 +42,7 @@ class Names:
         """
         found, key = self._found(ref)
         if found != thing:
-            raise NotFound(thing, ref, hint="toc_open shows the keys", field=rendered(path))
+            raise NotFound(thing, ref, next_steps=self._show, field=rendered(path))
         return key
 
     def anything(self, ref: str, path: Path) -> str:
@@ -54,7 +56,7 @@ class Names:
             return str(edge)
         found, key = self._found(ref)
         if not found:
-            raise NotFound("key", ref, hint="toc_open shows the keys and the edges", field=rendered(path))
+            raise NotFound("key", ref, next_steps=self._show, field=rendered(path))
         return key
 
     def _found(self, ref: str) -> tuple[str, str]:

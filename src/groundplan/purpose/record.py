@@ -13,6 +13,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.clock import earlier
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import leading
@@ -219,7 +220,8 @@ def refuse_unwaivable(code: str, path: Path) -> None:
     from groundplan.purpose.gates.profiles import is_waivable, known_codes  # only who waives reads the table
 
     if code not in known_codes():
-        raise refusal(path, f"{quoted(code)} is no check; toc_check shows them", allowed=known_codes())
+        show = NextStep("purpose.check", "shows them")
+        raise refusal(path, f"{quoted(code)} is no check", next_steps=show, allowed=known_codes())
     if not is_waivable(code):
         raise NotWaivable(code, path)
 

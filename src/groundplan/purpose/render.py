@@ -9,6 +9,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
@@ -54,7 +55,8 @@ def render(tx: Transaction, request: RenderPurpose) -> Rendered:
     theory = theory_at(tx, request.version)
     if request.pathway is not None:
         if request.pathway not in theory.content.nodes:
-            raise NotFound("node", request.pathway, hint="toc_open shows the keys of the version", field="pathway")
+            show = NextStep("purpose.open", "shows the keys of the version", {"project": tx.project.name})
+            raise NotFound("node", request.pathway, next_steps=show, field="pathway")
         picture = pathway(theory, request.pathway)
     elif request.compare is not None:
         picture = comparison(theory_at(tx, request.compare), theory)

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.errors import Conflict, NotFound
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.model import Profile, Status
@@ -58,9 +59,10 @@ class NoDraft(Conflict):
 
     code = "no_draft"
 
-    def __init__(self, published: int | None) -> None:
+    def __init__(self, published: int | None, project: str) -> None:
         there = "there is no version yet" if published is None else f"version {published} is published and final"
-        super().__init__(f"{there}; toc_version draft begins one that can be edited", published=published)
+        begin = NextStep("purpose.draft", "begins one that can be edited", {"project": project})
+        super().__init__(there, next_steps=begin, published=published)
 
 
 class StaleDraft(Conflict):
@@ -119,7 +121,7 @@ def version_meant(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
             return found[published]
         case int() if ref in found:
             return found[ref]
-    raise missing_version(ref)
+    raise missing_version(tx, ref)
 
 
 def version_there(tx: Transaction, ref: VersionRef | None) -> VersionRow:
@@ -130,13 +132,19 @@ def version_there(tx: Transaction, ref: VersionRef | None) -> VersionRow:
     """
     row = version_meant(tx, ref)
     if row is None:
-        raise NotFound("version of the purpose", tx.project.name, hint="toc_version draft begins one")
+        begin = NextStep("purpose.draft", "begins one", {"project": tx.project.name})
+        raise NotFound("version of the purpose", tx.project.name, next_steps=begin)
     return row
 
 
-def missing_version(ref: VersionRef) -> NotFound:
+def missing_version(tx: Transaction, ref: VersionRef) -> NotFound:
     """The refusal of what leads to no version."""
-    return NotFound("version", str(ref), hint="toc_version list shows those there are, toc_version draft begins one")
+    project = {"project": tx.project.name}
+    steps = (
+        NextStep("purpose.versions", "shows those there are", project),
+        NextStep("purpose.draft", "begins one", project),
+    )
+    return NotFound("version", str(ref), next_steps=steps)
 
 
 def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
@@ -148,7 +156,7 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
     """
     rows = versions_of(tx)
     if not rows or not rows[-1].is_draft:
-        raise NoDraft(rows[-1].number if rows else None)
+        raise NoDraft(rows[-1].number if rows else None, tx.project.name)
     row = rows[-1]  # a draft always has the last number
     if expected_rev is not None and expected_rev != row.rev:
         raise StaleDraft(row, expected_rev)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.purpose.gates.profiles import Gate
 from groundplan.purpose.gates.result import Check, ContextFacts, GateResult, Outside
 from groundplan.purpose.gates.run import run_gate
@@ -183,7 +184,8 @@ def run(
     outside: Outside = FINE,
     today: str = TODAY,
 ) -> GateResult:
-    return run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    return found.describe(OPERATION_NAMES)
 
 
 def check(

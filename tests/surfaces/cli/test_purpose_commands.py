@@ -182,7 +182,7 @@ def test_a_gate_shows_what_fails_first_where_it_fails_and_what_to_do(purpose: Pu
     assert results == sorted(results, key=["failed", "waived", "passed", "not applicable"].index)
     assert rows[0] == ("failed", "GA_ORPHANS")
     assert "GA_ORPHANS: AC1, OC1, OC2, OP1" in shown
-    assert "GA_ORPHANS: toc_edit add_edge" in shown
+    assert "GA_ORPHANS: groundplan purpose edit with add_edge" in shown
     assert re.search(r"result +not passed, score 0\.\d", shown)
 
 

@@ -40,7 +40,7 @@ def checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     failed = [check for part in parts for check in part.checks if check.ok is False]
     # One cause can show in several sections; it is said once.
     reasons = list(dict.fromkeys(check.reason for check in failed))
-    actions = list(dict.fromkeys(check.action for check in failed))
+    actions = list(dict.fromkeys(_action(tx, check) for check in failed))
     facts = {"reasons": reasons or [EVERYTHING_HOLDS], "required_actions": actions}
     status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
     sections = [
@@ -52,3 +52,9 @@ def checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
 
 def _items(checks: list[Checked]) -> Iterator[Item]:
     yield from (Item(check.text, check.ok) for check in checks)
+
+
+def _action(tx: Transaction, check: Checked) -> str:
+    """What to do about a check, in the caller's words."""
+    described = f"{tx.describe(check.next_step)}." if check.next_step else ""
+    return " ".join(filter(None, (check.action, described)))

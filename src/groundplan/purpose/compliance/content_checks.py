@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quoted
 from groundplan.purpose.compliance.proposal import Kind
 from groundplan.purpose.compliance.section import Checked, Part, verdict
@@ -23,7 +24,7 @@ from groundplan.purpose.model import Confidence, Edge, EdgeName, EdgeType, Node,
 
 Word = TypeVar("Word", bound=StrEnum)
 
-SHOW = "Look what is there with toc_open."
+SHOW = "", NextStep("purpose.open", "shows what is there")
 
 
 def node_operation(it: Seen, *, is_fenced: bool) -> Part:
@@ -39,7 +40,7 @@ def node_operation(it: Seen, *, is_fenced: bool) -> Part:
             "Version is DRAFT (if CREATE/UPDATE/DELETE)",
             it.is_draft if is_ours else None,
             it.why_not_editable,
-            it.how_to_edit,
+            *it.how_to_edit,
         ),
         Checked(
             "Node type is valid (one of 4 types)",
@@ -69,7 +70,7 @@ def node_operation(it: Seen, *, is_fenced: bool) -> Part:
             "Node exists in this version (if UPDATE/DELETE)",
             node is not None if is_named else None,
             _none_called(it, "node", given.node),
-            SHOW,
+            *SHOW,
         ),
         Checked(
             "Edges of the node still go up (if its type changes)",
@@ -116,7 +117,7 @@ def edge_operation(it: Seen) -> Part:
             "Source and target nodes exist in same ToC version",
             is_whole if is_ours else None,
             f"{it.version_name} lacks an end of the edge: {_missing(it)}",
-            SHOW,
+            *SHOW,
         ),
         Checked(
             "Edge direction is valid (e.g., Activity → Output, Output → Outcome)",
@@ -154,7 +155,7 @@ def edge_operation(it: Seen) -> Part:
             "Edge exists in this version (if UPDATE/DELETE)",
             len(edges) == 1 if is_whole and not is_new else None,
             _not_one_edge(it, edges),
-            "Say which with edge_type." if len(edges) > 1 else SHOW,
+            *(("Say which with edge_type.",) if len(edges) > 1 else SHOW),
         ),
         Checked(
             "Mechanism is said (if given)",
@@ -201,13 +202,14 @@ def assumption_operation(it: Seen) -> Part:
             "Parent node/edge exists",
             on is not None if is_ours and (is_new or found is not None) else None,
             _no_parent(it, edges, is_of_edge=is_of_edge),
-            "Name a node, or source and target of an edge, that toc_open shows.",
+            "Name a node, or source and target of an edge.",
+            NextStep("purpose.open", "shows them"),
         ),
         Checked(
             "Version is DRAFT (if modifying)",
             it.is_draft if is_ours else None,
             it.why_not_editable,
-            it.how_to_edit,
+            *it.how_to_edit,
         ),
         Checked(
             "Risk level is valid (LOW / MEDIUM / HIGH)",
@@ -225,7 +227,7 @@ def assumption_operation(it: Seen) -> Part:
             "Assumption exists in this version (if UPDATE/DELETE)",
             found is not None if is_ours and not is_new else None,
             _none_called(it, "assumption", given.assumption),
-            SHOW,
+            *SHOW,
         ),
         Checked(
             "Review date is a date (if given)",

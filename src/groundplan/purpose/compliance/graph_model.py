@@ -15,7 +15,7 @@ NEEDED = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")
 TREE_TYPES = {"json", "jsonb", "ltree"}
 TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 
-MEND = "Let the database be restored to the schema of its migrations; groundplan doctor says what differs."
+MEND = "Let the database be restored to the schema of its migrations."
 
 
 def graph_model(tables: Mapping[str, LiveTable]) -> Part:

@@ -44,7 +44,7 @@ def tenant_isolation(tx: Transaction, kind: Kind, tables: Mapping[str, LiveTable
             "RLS policies active on `toc_nodes`, `toc_edges`, `toc_versions`",
             None if findings is None else not findings,
             "; ".join(findings or []),
-            "Run groundplan init with the owner's URL; it puts policies, grants and guards up anew.",
+            "Let the owner of the database set it up again, which puts policies, grants and guards up anew.",
         ),
         Checked(
             "User has membership in target tenant (`user_memberships` check)",

@@ -60,7 +60,7 @@ class Kind(StrEnum):
 
 
 class ProposedOperation(Struct, forbid_unknown_fields=True):
-    """What is to be done, in which version, and to what, as one would say it to toc_edit or toc_version."""
+    """What is to be done, in which version, and to what, in the words of that operation."""
 
     kind: Kind
     version: VersionRef | None = None

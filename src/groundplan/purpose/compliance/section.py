@@ -6,6 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from groundplan.kernel.next_steps import NextStep
+
 YES, NO, NOT_APPLICABLE = "YES", "NO (BLOCKED)", "NOT APPLICABLE"
 
 
@@ -43,6 +45,7 @@ class Checked(NamedTuple):
     ok: bool | None
     reason: str = ""
     action: str = ""
+    next_step: NextStep | None = None
 
 
 class Part(NamedTuple):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.compliance.proposal import Kind, ProposedOperation
 from groundplan.purpose.content import checked_content
@@ -53,12 +54,12 @@ class Seen(NamedTuple):
         return f"there is no {'draft' if self.proposal.meant == 'draft' else self.version_name}"
 
     @property
-    def how_to_edit(self) -> str:
+    def how_to_edit(self) -> tuple[str, NextStep | None]:
         """What to do where the version meant is no draft."""
         draft = next((row.number for row in self.versions if row.is_draft), None)
         if draft is None:
-            return "Begin a draft with toc_version draft."
-        return f"Work on the draft: version {draft}."
+            return "", NextStep("purpose.draft", "begins a draft", {"project": self.project.name})
+        return f"Work on the draft: version {draft}.", None
 
     def node(self, ref: str | None) -> Node | None:
         """A node by key or row id."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quoted
@@ -24,7 +25,7 @@ def version_state(it: Seen) -> Part:
     row, kind = it.row, it.kind
 
     def must_be_draft(text: str, applies: bool) -> Checked:
-        return Checked(text, it.is_draft if applies else None, it.why_not_editable, it.how_to_edit)
+        return Checked(text, it.is_draft if applies else None, it.why_not_editable, *it.how_to_edit)
 
     changes = kind is not Kind.READ
     checks = [
@@ -35,13 +36,15 @@ def version_state(it: Seen) -> Part:
             "If operation is READ → Version can be DRAFT or PUBLISHED",
             None if changes else row is not None or it.proposal.meant is None,
             it.why_not_editable,
-            "Name a version that toc_version list shows.",
+            "Name a version that is there.",
+            NextStep("purpose.versions", "lists them", {"project": it.project.name}),
         ),
         Checked(
             "Project is not archived (if anything changes)",
             it.project.archived_at is None if changes else None,
             "the project is archived, and nothing in it can change",
-            "Restore the project with groundplan project restore.",
+            "",
+            NextStep("project.restore", "brings the project back", {"project": it.project.name}),
         ),
     ]
     facts = {
@@ -79,13 +82,13 @@ def version_constraints(tx: Transaction, it: Seen, versions: LiveTable | None) -
             "Current version is DRAFT",
             it.is_draft if is_publish else None,
             it.why_not_editable,
-            it.how_to_edit,
+            *it.how_to_edit,
         ),
         Checked(
             "All validation gates pass (Gate A/B if required)",
             all(result.passed for result in results) if results else None,
             "; ".join(f"gate {one.gate}: {_said(one)}" for one in results if not one.passed),
-            " ".join(_to_mend(one) for one in results if not one.passed),
+            " ".join(_to_mend(tx, one) for one in results if not one.passed),
         ),
         Checked(
             "Version number is next in sequence",
@@ -101,7 +104,7 @@ def version_constraints(tx: Transaction, it: Seen, versions: LiveTable | None) -
             if is_publish
             else None,
             it.why_not_editable,
-            it.how_to_edit,
+            *it.how_to_edit,
         ),
         _origin(it),
         Checked(
@@ -163,7 +166,9 @@ def _gates(tx: Transaction, row: VersionRow, it: Seen) -> list[GateResult]:
 
     observations, outside, today = gate_inputs(tx, row, it.content)
     return [
-        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today)
+        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today).describe(
+            tx.preferences.vocabulary
+        )
         for gate in gates_to_publish(it.project.policies)
     ]
 
@@ -172,9 +177,13 @@ def _said(result: GateResult) -> str:
     return ", ".join(f"{check.code} ({check.message})" for check in _shut(result))
 
 
-def _to_mend(result: GateResult) -> str:
+def _to_mend(tx: Transaction, result: GateResult) -> str:
     fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _shut(result))
-    return f"Mend what gate {result.gate} found with toc_edit, or let an owner waive it with toc_record. {fixes}."
+    steps = (
+        NextStep("purpose.edit", f"mends what gate {result.gate} found"),
+        NextStep("purpose.record", "with waivers lets an owner answer for it"),
+    )
+    return f"{tx.describe(*steps)}. {fixes}."
 
 
 def _shut(result: GateResult) -> list[Check]:

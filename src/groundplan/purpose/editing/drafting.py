@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import parse_uuid
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, refusal, rendered
@@ -64,6 +65,7 @@ class Drafting:
     def __init__(self, tx: Transaction, version: VersionRow, named: Named) -> None:
         self.tx = tx
         self.version = version
+        self._show = NextStep("purpose.open", "shows what is in the draft, by key", {"project": tx.project.name})
         self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must go up, and close no cycle
         self.refs: dict[str, str] = {}
         self.later = set(named.refs)  # refs of the batch of which nothing was made yet
@@ -128,7 +130,7 @@ class Drafting:
         found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
         if found is None:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
-            raise NotFound("edge", str(name), hint="toc_open shows the edges", field=rendered(path))
+            raise NotFound("edge", str(name), next_steps=self._show, field=rendered(path))
         return found
 
     def edge_name(self, row: EdgeRow) -> EdgeName:
@@ -193,7 +195,7 @@ class Drafting:
             if row is not None:
                 number, key = row
                 raise PublishedImmutable(ref, number, key, path)
-        raise NotFound(thing, ref, hint="toc_open shows what is in the draft, by key", field=rendered(path))
+        raise NotFound(thing, ref, next_steps=self._show, field=rendered(path))
 
 
 def _spellings(refs: Iterable[str]) -> str:

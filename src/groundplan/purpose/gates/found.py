@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quoted
-from groundplan.purpose.gates.result import Outside
+from groundplan.purpose.gates.result import Fix, Outside
 from groundplan.purpose.graph.causal import Causal, causal_of, sound_edges
 from groundplan.purpose.model import Content, Edge, EdgeName, NodeType, Profile, edge_order
 from groundplan.purpose.observed import Observations
@@ -24,7 +25,7 @@ class Found(NamedTuple):
     rule: str
     subjects: int  # none: the rule does not apply
     failing: Sequence[str] = ()  # refs, in any order
-    fix: str = ""  # the next step; `{refs}` stands for those for which nobody answers
+    fix: Fix = ""  # what to do; `{refs}` stands for those for which nobody answers
     wrong: str | None = None  # what is wrong, where that is not how many of the subjects break the rule
     actual: Any = UNSET
     expected: Any = UNSET
@@ -53,6 +54,11 @@ class Theory:
         """What a node is; None where there is no such node."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
+
+
+def edit(how: str) -> Fix:
+    """A change of the draft that mends what was found: `add_edge from {refs} towards a goal`."""
+    return (NextStep("purpose.edit", f"with {how}"),)
 
 
 def edge_names(names: Iterable[EdgeName]) -> list[str]:

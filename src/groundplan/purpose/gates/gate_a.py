@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edge_names, is_said
+from groundplan.kernel.next_steps import NextStep
+from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edge_names, edit, is_said
 from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
 from groundplan.purpose.graph.reaching import leading_to
 from groundplan.purpose.model import (
@@ -28,10 +29,10 @@ def goal_count(theory: Theory) -> Found:
     goals = [node.key for node in theory.content.of_type(NodeType.GOAL)]
     rule = f"There is {'exactly' if theory.is_strict else 'at least'} one GOAL"
     if not goals:
-        fix = "toc_edit add_node with node_type GOAL"
+        fix = edit("add_node (node_type GOAL)")
         return Found(rule, 1, fix=fix, wrong="there is none", actual=0, expected=1)
     if theory.is_strict and len(goals) > 1:
-        fix = "toc_edit update_node or remove_node on all but one of {refs}"
+        fix = edit("update_node or remove_node on all but one of {refs}")
         return Found(rule, 1, sorted_keys(goals), fix, wrong=f"there are {len(goals)}", actual=len(goals), expected=1)
     return Found(rule, 1)
 
@@ -47,7 +48,7 @@ def min_types(theory: Theory) -> Found:
     return Found(
         rule,
         1,
-        fix=f"toc_edit add_node with node_type {' and '.join(missing)}",
+        fix=edit(f"add_node (node_type {' and '.join(missing)})"),
         wrong=f"there is no {listed}",
         actual=len(wanted) - len(missing),
         expected=len(wanted),
@@ -62,7 +63,7 @@ def orphans(theory: Theory) -> Found:
         "Every node that is no goal reaches a goal along causal edges",
         len(theory.content.nodes) - len(goals),
         failing,
-        "toc_edit add_edge from {refs} towards a goal",
+        edit("add_edge from {refs} towards a goal"),
     )
 
 
@@ -73,7 +74,7 @@ def type_chain(theory: Theory) -> Found:
     else:
         rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
         failing = [edge.name for edge in theory.edges if _rise(theory, edge) < 0]
-    fix = "toc_edit remove_edge, update_edge with new_edge_type FEEDBACK, or update_node with node_type, on {refs}"
+    fix = edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
     return Found(rule, theory.causes, edge_names(failing), fix)
 
 
@@ -82,7 +83,7 @@ def leap(theory: Theory) -> Found:
         "No causal edge skips a level",
         theory.causes,
         edge_names(edge.name for edge in theory.edges if _rise(theory, edge) > 1),
-        "toc_edit add_node for what lies between the ends of {refs}, and edges through it in place of the leap",
+        edit("add_node for what lies between the ends of {refs}, and edges through it in place of the leap"),
     )
 
 
@@ -100,7 +101,7 @@ def cycle(theory: Theory) -> Found:
         "Causal edges form no cycle",
         theory.causes,
         [graph.keys[node] for node in failing],
-        "toc_edit remove_edge, or update_edge with new_edge_type FEEDBACK, on one edge of the cycle",
+        edit("remove_edge or update_edge (new_edge_type FEEDBACK) on one edge of the cycle"),
         looked_into=looked_into,
     )
 
@@ -111,7 +112,7 @@ def dup_edge(theory: Theory) -> Found:
         "No edge is there twice",
         len(counted),
         edge_names(name for name, count in counted.items() if count > 1),
-        "toc_edit remove_edge on {refs}, then add_edge once",
+        edit("remove_edge on {refs}, then add_edge once"),
     )
 
 
@@ -121,7 +122,7 @@ def self_edge(theory: Theory) -> Found:
         "No edge leads from a node to itself",
         len(names),
         edge_names(name for name in names if name.source == name.target),
-        "toc_edit remove_edge on {refs}",
+        edit("remove_edge on {refs}"),
     )
 
 
@@ -137,7 +138,7 @@ def cross_version(theory: Theory) -> Found:
         "Every edge, assumption and indicator belongs to nodes and edges of this version",
         len(names) + len(assumptions) + len(indicators),
         outside,
-        "toc_edit remove_edge, remove_assumption or remove_indicator on {refs}, or add the node that is missing",
+        edit("remove_edge, remove_assumption or remove_indicator on {refs}, or add the node that is missing"),
     )
 
 
@@ -146,7 +147,7 @@ def mechanism(theory: Theory) -> Found:
         "Every causal edge says how (mechanism)",
         theory.causes,
         edge_names(edge.name for edge in theory.edges if not is_said(edge.mechanism)),
-        "toc_edit update_edge with mechanism on {refs}",
+        edit("update_edge (mechanism) on {refs}"),
     )
 
 
@@ -164,7 +165,7 @@ def high_risk(theory: Theory) -> Found:
         f"Every assumption of HIGH risk has an owner and a review date{also}",
         len(subjects),
         sorted_keys(one.key for one in subjects if not is_in_hand(one)),
-        f"toc_edit update_assumption with owner and review_by on {{refs}}{step}",
+        edit(f"update_assumption (owner, review_by) on {{refs}}{step}"),
     )
 
 
@@ -174,7 +175,7 @@ def low_confidence(theory: Theory) -> Found:
         "Every causal edge of low confidence carries an assumption",
         len(subjects),
         edge_names(subjects - theory.assumed_edges),
-        "toc_edit add_assumption on {refs}",
+        edit("add_assumption on {refs}"),
     )
 
 
@@ -184,7 +185,7 @@ def outcome_coverage(theory: Theory) -> Found:
         "Every OUTCOME has an indicator",
         len(outcomes),
         sorted_keys(key for key in outcomes if key not in theory.measured),
-        "toc_edit add_indicator on {refs}",
+        edit("add_indicator on {refs}"),
     )
 
 
@@ -195,7 +196,7 @@ def assumptions(theory: Theory) -> Found:
         "Every causal edge into an OUTCOME or GOAL, or its source, carries an assumption",
         len(subjects),
         edge_names(bare),
-        "toc_edit add_assumption on {refs}",
+        edit("add_assumption on {refs}"),
     )
 
 
@@ -206,7 +207,7 @@ def dead_end(theory: Theory) -> Found:
         "Every ACTIVITY contributes to something",
         len(activities),
         sorted_keys(key for key in activities if key not in leading_on),
-        "toc_edit add_edge from {refs} to what comes of it",
+        edit("add_edge from {refs} to what comes of it"),
     )
 
 
@@ -234,7 +235,10 @@ def refuted(theory: Theory) -> Found:
         "No refuted assumption on a path to a goal is without a decision about it",
         len(subjects),
         sorted_keys(failing),
-        "toc_record decisions with about {refs}, or toc_edit what rests on it",
+        (
+            NextStep("purpose.record", "with decisions about {refs}"),
+            NextStep("purpose.edit", "changes what rests on it"),
+        ),
     )
 
 
@@ -244,9 +248,12 @@ def context(theory: Theory) -> Found:
     if facts is None:
         return Found(rule, 0, not_applicable=NOBODY_KNOWS)
     if facts.run is None:
-        return Found(rule, 1, fix="context_run commit", wrong="none ever were")
+        return Found(rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none ever were")
     if facts.is_partial:
-        fix = "set what is required with context_edit, then context_run commit without allowPartial"
+        fix = (
+            NextStep("context.edit", "sets what is required"),
+            NextStep("context.commit", "without allowPartial puts all of it in force"),
+        )
         return Found(rule, 1, fix=fix, wrong="only in part", is_warning=True)
     return Found(rule, 1)
 
@@ -260,7 +267,7 @@ def title(theory: Theory) -> Found:
         "Every node has a title, and no other node of its type has the same",
         len(theory.content.nodes),
         sorted_keys(failing),
-        "toc_edit update_node with another title on {refs}",
+        edit("update_node (another title) on {refs}"),
     )
 
 

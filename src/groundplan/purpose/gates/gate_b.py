@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, is_said
+from groundplan.kernel.next_steps import NextStep
+from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edit, is_said
 from groundplan.purpose.model import Indicator, NodeType, sorted_keys
 
 
@@ -14,7 +15,7 @@ def baseline(theory: Theory) -> Found:
         "Every indicator on an OUTCOME or GOAL has a baseline",
         len(subjects),
         sorted_keys(one.key for one in subjects if one.baseline is None),
-        "toc_edit update_indicator with baseline on {refs}",
+        edit("update_indicator (baseline) on {refs}"),
     )
 
 
@@ -24,7 +25,7 @@ def target(theory: Theory) -> Found:
         "Every indicator on an OUTCOME or GOAL has a target",
         len(subjects),
         sorted_keys(one.key for one in subjects if one.target is None),
-        "toc_edit update_indicator with target on {refs}",
+        edit("update_indicator (target) on {refs}"),
     )
 
 
@@ -35,7 +36,7 @@ def verified(theory: Theory) -> Found:
         "No baseline is marked as unverified",
         len(subjects),
         sorted_keys(one.key for one in subjects if one.baseline_verified is False),
-        "verify the baseline, then toc_edit update_indicator with baseline_verified true on {refs}",
+        edit("update_indicator (baseline_verified true) on {refs}, once somebody verified the baseline"),
     )
 
 
@@ -47,7 +48,7 @@ def plan(theory: Theory) -> Found:
         sorted_keys(
             one.key for one in subjects if not (is_said(one.method) and is_said(one.frequency) and is_said(one.owner))
         ),
-        "toc_edit update_indicator with method, frequency and owner on {refs}",
+        edit("update_indicator (method, frequency, owner) on {refs}"),
     )
 
 
@@ -74,7 +75,7 @@ def facts(theory: Theory) -> Found:
         return Found(rule, 0, not_applicable="no facts were ever committed")
     unset = sorted(set(known.required_unset))
     wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
-    fix = "context_edit inputs at {refs}, then context_run commit"
+    fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
     return Found(rule, 1, unset, fix, wrong=wrong, actual=len(unset), expected=0)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
+from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
 from groundplan.purpose.model import Profile
+
+Fix = str | tuple[NextStep, ...]  # what to do about a check that fails
 
 
 class ContextFacts(Struct, frozen=True):
@@ -53,3 +58,23 @@ class GateResult(Struct, frozen=True):
     score: float | None
     checks: list[Check]
     content_hash: str
+
+
+class Findings(NamedTuple):
+    """The result of a gate without the words of any surface, and what to do about each check that fails, by code."""
+
+    result: GateResult
+    fixes: Mapping[str, Fix]
+
+    def describe(self, vocabulary: Vocabulary) -> GateResult:
+        """Return the result in the words of a surface."""
+        checks = [
+            replace(check, fix=_describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
+        ]
+        return replace(self.result, checks=checks)
+
+
+def _describe_fix(fix: Fix | None, vocabulary: Vocabulary) -> str | UnsetType:
+    if fix is None:
+        return UNSET
+    return fix if isinstance(fix, str) else describe(fix, vocabulary)

@@ -9,7 +9,7 @@ from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.gates import gate_a, gate_b
 from groundplan.purpose.gates.found import Found, Theory, named
 from groundplan.purpose.gates.profiles import Gate, Severity, severities
-from groundplan.purpose.gates.result import Check, GateResult, Outside
+from groundplan.purpose.gates.result import Check, Findings, Fix, GateResult, Outside
 from groundplan.purpose.gates.waiving import Excuses
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observed import Observations
@@ -19,17 +19,15 @@ _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 
 def run_gate(
     gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: Outside, today: str
-) -> GateResult:
+) -> Findings:
     """What a gate says of one content. `today` is the day on which waivers must still count."""
     theory = Theory(content, observations, profile, outside)
     excuses = Excuses(observations.waivers, today)
-    checks = [
-        _judged(code, severity, _CHECKS[gate][code](theory), excuses)
-        for code, severity in severities(gate, profile).items()
-    ]
+    found = {code: _CHECKS[gate][code](theory) for code in severities(gate, profile)}
+    checks = [_judged(code, severity, found[code], excuses) for code, severity in severities(gate, profile).items()]
     applicable = [check for check in checks if check.result != "not_applicable"]
     passed = sum(check.result == "passed" for check in applicable)
-    return GateResult(
+    result = GateResult(
         gate=gate,
         profile=profile,
         passed=not any(check.blocks for check in checks),
@@ -37,6 +35,8 @@ def run_gate(
         checks=checks,
         content_hash=content_hash(content),
     )
+    fixes = {check.code: _name_refs(found[check.code].fix, check.refs) for check in checks if check.result == "failed"}
+    return Findings(result, fixes)
 
 
 def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Check:
@@ -64,13 +64,11 @@ def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Ch
         return Check(code, severity, "waived", message, refs, actual=actual, expected=expected)
     if len(refs) < len(failing):
         wrong = f"{wrong}; somebody answers for {len(failing) - len(refs)} of them"
-    return Check(
-        code,
-        severity,
-        "failed",
-        f"{found.rule}: {wrong}",
-        refs,
-        actual=actual,
-        expected=expected,
-        fix=found.fix.replace("{refs}", named(refs)),
-    )
+    return Check(code, severity, "failed", f"{found.rule}: {wrong}", refs, actual=actual, expected=expected)
+
+
+def _name_refs(fix: Fix, refs: list[str]) -> Fix:
+    """Name the refs for which nobody answers, not too many, where the fix says `{refs}`."""
+    if isinstance(fix, str):
+        return fix.replace("{refs}", named(refs))
+    return tuple(step._replace(effect=step.effect.replace("{refs}", named(refs))) for step in fix)

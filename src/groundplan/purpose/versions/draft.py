@@ -9,6 +9,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -37,11 +38,16 @@ class DraftExists(Conflict):
 
     code = "draft_exists"
 
-    def __init__(self, number: int) -> None:
-        super().__init__(
-            f"version {number} is a draft already; edit it with toc_edit, publish it, or discard it first",
-            number=number,
-        )
+    def __init__(self, number: int, project: str) -> None:
+        steps = [
+            NextStep(operation, effect, {"project": project})
+            for operation, effect in (
+                ("purpose.edit", "changes it"),
+                ("purpose.publish", "makes it final"),
+                ("purpose.discard", "removes it"),
+            )
+        ]
+        super().__init__(f"version {number} is a draft already", next_steps=steps, number=number)
 
 
 class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
@@ -70,7 +76,7 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
         ContentAltered: the version is not what was published.
     """
     rows = rows_without_draft(tx)
-    origin = _origin(rows, request.source)
+    origin = _origin(tx, rows, request.source)
     profile = request.profile or (origin.profile if origin else Profile.STANDARD)
     row = add_draft(tx, rows, origin, profile)
     return OneVersion(shown(row), row.rev)
@@ -84,7 +90,7 @@ def rows_without_draft(tx: Transaction) -> list[VersionRow]:
     """
     rows = versions_of(tx)
     if rows and rows[-1].is_draft:
-        raise DraftExists(rows[-1].number)
+        raise DraftExists(rows[-1].number, tx.project.name)
     return rows
 
 
@@ -109,7 +115,7 @@ def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None
     return draft_row(tx)
 
 
-def _origin(rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
+def _origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
     """The version to begin from, all of them being published."""
     match source:
         case None:
@@ -120,7 +126,7 @@ def _origin(rows: list[VersionRow], source: VersionRef | None) -> VersionRow | N
             return rows[-1]
         case int() if 1 <= source <= len(rows):
             return rows[source - 1]
-    raise missing_version(source)
+    raise missing_version(tx, source)
 
 
 OPERATION = Operation(

@@ -12,6 +12,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
+from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -37,13 +38,16 @@ class GateFailed(RuleViolated):
 
     code = "gate_failed"
 
-    def __init__(self, results: list[GateResult], tokens_max: int) -> None:
+    def __init__(self, results: list[GateResult], tokens_max: int, project: str) -> None:
         found = [check for result in results for check in result.checks if check.blocks]
         named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
         more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
         super().__init__(
-            f"not published. {named}{more}. Mend the draft with toc_edit, or let an owner waive a check with "
-            "toc_record waivers",
+            f"not published. {named}{more}",
+            next_steps=(
+                NextStep("purpose.edit", "mends the draft", {"project": project}),
+                NextStep("purpose.record", "with waivers lets an owner answer for a check", {"project": project}),
+            ),
             gates=shortened(results, tokens_max=tokens_max, answer=msgspec.to_builtins),
         )
 
@@ -88,13 +92,14 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         raise refusal(("label",), f"{quoted(label)} would be taken for another version; this is v{row.number}")
     content = read_content(tx, row.id)
     observations, outside, today = gate_inputs(tx, row, content)
-    results = [
+    findings = [
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
         for gate in gates_to_publish(tx.project.policies)
     ]
     limit = tx.preferences.answer_tokens_max
+    results = [found.describe(tx.preferences.vocabulary) for found in findings]
     if not all(result.passed for result in results):
-        raise GateFailed(results, limit // 2)
+        raise GateFailed(results, limit // 2, tx.project.name)
     run_id = outside.context.run if outside.context else None
     tx.run(
         sql.publish_version,
@@ -102,7 +107,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         label=label,
         content_hash=results[0].content_hash,
         context_run=run_id,
-        gates=msgspec.json.encode(results).decode(),
+        gates=msgspec.json.encode([found.describe(OPERATION_NAMES) for found in findings]).decode(),
         outside=msgspec.json.encode(outside).decode(),
         project_rev=tx.rev,
     )
