@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.main import get_command
 
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.store.store import Store
+from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.engines import Engine, PostgresEngine, SqliteEngine
-from tests.postgres import Server, attach, start_server
+from tests.postgres import Server, attach, memory, start_server
 from tests.standby import Standby, standby
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own inside
-MEMORY_BYTES_MIN = 1 << 30
 ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp goes before it
 ON_POSTGRES = {"postgres", "postgres_engine", "team"}  # what asks for one of them has nothing to do without a server
 
@@ -30,21 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.option.teeth = teeth.part(config.option.teeth)  # before the workers are told: the day may end meanwhile
-    if has_room(MEMORY):
-        os.environ.setdefault(ROOT_OF_FILES, str(MEMORY))
+    if folder := memory():
+        os.environ.setdefault(ROOT_OF_FILES, str(folder))
     # One server for all workers: the controller starts it, and the workers are told where it is.
     if config.getoption("--store") != "sqlite":
         given = getattr(config, "workerinput", {}).get("postgres")
         config.stash[_SERVER] = attach(given) if given else start_server()
-
-
-def has_room(folder: Path) -> bool:
-    """Whether tests can have their files there. On a disk SQLite waits for it at each commit, as it should."""
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return False
-    found = os.statvfs(folder)
-    runs_programs = not found.f_flag & os.ST_NOEXEC  # some tests make one
-    return runs_programs and found.f_bavail * found.f_frsize >= MEMORY_BYTES_MIN
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -128,3 +123,18 @@ def team(postgres_engine: PostgresEngine) -> Iterator[PostgresEngine]:
 def store(engine: Engine) -> Store:
     """The store as the product opens it."""
     return engine.store
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_made_once() -> Iterator[None]:
+    """To make the commands below a word takes longer than to run one. A process makes them once, and so do tests."""
+    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
+    make = cache(command_line.application)
+
+    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
+        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(command_line, "application", application)
+        patched.setattr(command_line, "get_command", cache(get_command))
+        yield

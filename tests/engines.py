@@ -31,13 +31,15 @@ from groundplan.session import Session
 from tests.postgres import Server
 
 Rows = list[tuple[Any, ...]]
+Dump = dict[str, bytes]
 Run = Callable[[str], Rows]
 
 # Up to ten pages a table that was never vacuumed looks to the planner as if it had ten; so does one of which the rows
 # were deleted. What is larger, or has much beside its rows, is truncated.
 DELETED_BYTES_MAX = 10 * 8192
+MIGRATIONS = "schema_migrations"
 _SIZES: LiteralString = """
-SELECT relname, pg_relation_size(oid), pg_table_size(oid)
+SELECT relname, pg_relation_size(oid), CASE WHEN pg_relation_size(oid) > 0 THEN pg_table_size(oid) END
   FROM pg_class
  WHERE relnamespace = 'groundplan'::regnamespace
    AND relkind = 'r'
@@ -116,6 +118,14 @@ class Engine(ABC):
     @abstractmethod
     def refusals(self) -> tuple[type[Exception], ...]:
         """What raw SQL raises when the database says no."""
+
+    @abstractmethod
+    def dump(self) -> Dump:
+        """Everything that is stored now, for `load`."""
+
+    @abstractmethod
+    def load(self, dump: Dump) -> None:
+        """Store what was dumped, in a database that nobody has used yet."""
 
     def session(self, actor: Actor | str | None) -> Session:
         """Somebody at the product's store; a bare name is trusted, as in local mode."""
@@ -207,6 +217,13 @@ class SqliteEngine(Engine):
         from groundplan.kernel.store.sqlite_file import statements
 
         self.as_owner(*statements(tables), *sqlite_guards(declared))
+
+    def dump(self) -> Dump:
+        return {self.path.name: self._reader.serialize()}
+
+    def load(self, dump: Dump) -> None:
+        assert not self._stores, "somebody uses this file"
+        self.path.write_bytes(dump[self.path.name])
 
     @cached_property
     def _reader(self) -> sqlite3.Connection:
@@ -337,6 +354,26 @@ class PostgresEngine(Engine):
             opened = postgres_policies(declared, role.as_string(connection))
             _run(connection, (tables, *guards, *(one for one in opened if not one.startswith("REVOKE"))))
 
+    def dump(self) -> Dump:
+        return {table: self._copied(table) for table in self._used_tables()}
+
+    def _copied(self, table: str) -> bytes:
+        with self._superuser().cursor().copy(f"COPY {table} TO STDOUT (FORMAT binary)".encode()) as copy:
+            return b"".join(map(bytes, copy))
+
+    def load(self, dump: Dump) -> None:
+        connection = self._superuser()
+        with connection.transaction():
+            _run(connection, ("SET LOCAL session_replication_role = replica", "DELETE FROM organizations"))
+            for table, rows in dump.items():
+                with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT binary)".encode()) as copy:
+                    copy.write(rows)
+
+    def _used_tables(self) -> dict[str, int]:
+        """The tables that have rows, or had some, and how large they are with all that belongs to them."""
+        sizes = self._superuser().execute(_SIZES)
+        return {table: all_bytes for table, rows_bytes, all_bytes in sizes if rows_bytes and table != MIGRATIONS}
+
     def _superuser(self) -> psycopg.Connection:
         """A connection that stays: to make one takes longer than most of what is asked over it."""
         if self._kept is None or self._kept.closed:
@@ -378,24 +415,21 @@ class PostgresEngine(Engine):
 
     def _empty(self) -> None:
         """Remove all rows. TRUNCATE takes 40 ms for all tables; to delete a few rows, a fiftieth of that."""
-        connection = self._superuser()
-        used: list[str] = []
-        grown: list[str] = []
-        for table, rows_bytes, all_bytes in connection.execute(_SIZES):
-            if table != "schema_migrations" and rows_bytes:
-                (grown if all_bytes > DELETED_BYTES_MAX else used).append(table)
+        used = self._used_tables()
+        grown = [table for table, all_bytes in used.items() if all_bytes > DELETED_BYTES_MAX]
         statements = [
             # Past the triggers that rightly refuse to empty the events.
             "SET LOCAL session_replication_role = replica",
-            f"LOCK TABLE {', '.join(used + grown)} IN SHARE ROW EXCLUSIVE MODE",  # whoever still writes comes first
+            f"LOCK TABLE {', '.join(used)} IN SHARE ROW EXCLUSIVE MODE",  # whoever still writes comes first
             *([f"TRUNCATE {', '.join(grown)} CASCADE"] if grown else []),
-            *(f"DELETE FROM {table}" for table in used),
+            *(f"DELETE FROM {table}" for table in used if table not in grown),
             # A new schema makes every connection plan anew, as TRUNCATE does: a plan for a few rows would not do for a
             # test with many.
             "CREATE SCHEMA plan_anew",
             "DROP SCHEMA plan_anew",
             "INSERT INTO organizations (id, name, created_at) VALUES ('local', 'local', '2026-01-01T00:00:00.000Z')",
         ]
+        connection = self._superuser()
         with connection.transaction():
             _run(connection, ("; ".join(statements),))
 

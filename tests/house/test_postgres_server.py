@@ -193,6 +193,7 @@ def test_a_temporary_directory_too_deep_for_a_socket_or_closed_to_the_server_is_
 ) -> None:
     deep = tmp_path / ("x" * 100)
     deep.mkdir(mode=0o755)
+    monkeypatch.setattr(postgres, "MEMORY", tmp_path / "no such place")
 
     with tempfile.TemporaryDirectory(prefix="gp-", dir="/tmp") as name:
         monkeypatch.setattr(tempfile, "tempdir", str(deep))

@@ -34,6 +34,9 @@ from tests.races.work_claimers import (
 from tests.work.desk import Hands, Work
 from tests.work.recount import recomputed, stored
 
+# Processes of their own, which one that has read the modules forks.
+FORKING = multiprocessing.get_context("forkserver")
+FORKING.set_forkserver_preload(["tests.races.work_claimers", "groundplan.catalog", "psycopg_pool", "sqlite3"])
 PROCESSES = 4
 THREADS = 6
 ROUNDS = 12
@@ -120,10 +123,9 @@ def test_processes_that_share_the_work_take_every_node_exactly_once(engine: Engi
     work = Work(engine.session("ada"))
     work.open()
     work.plan(PHASES)
-    spawning = multiprocessing.get_context("spawn")
-    barrier, queue = spawning.Barrier(PROCESSES), spawning.Queue()
+    barrier, queue = FORKING.Barrier(PROCESSES), FORKING.Queue()
     processes = [
-        spawning.Process(target=work_in_a_process, args=(engine.db, f"agent {n}", barrier, queue))
+        FORKING.Process(target=work_in_a_process, args=(engine.db, f"agent {n}", barrier, queue))
         for n in range(PROCESSES)
     ]
     for process in processes:
@@ -356,9 +358,8 @@ def test_a_project_that_many_open_at_once_is_made_once(engine: Engine, desks: li
 @contextmanager
 def planner(db: str) -> Iterator[tuple[BaseProcess, Connection]]:
     """A process that plans until it is killed."""
-    spawning = multiprocessing.get_context("spawn")
-    ours, theirs = spawning.Pipe(duplex=False)
-    process = spawning.Process(target=plan_in_a_process, args=(db, theirs))
+    ours, theirs = FORKING.Pipe(duplex=False)
+    process = FORKING.Process(target=plan_in_a_process, args=(db, theirs))
     process.start()
     theirs.close()
     try:

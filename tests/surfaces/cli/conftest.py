@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
 import pytest
-import typer
 from psycopg import sql
-from typer.main import get_command
 
 from groundplan.__main__ import main
-from groundplan.catalog import OPERATIONS
-from groundplan.kernel.operations.registry import Registry
-from groundplan.surfaces.cli import program
 from tests.postgres import Server
 
 
@@ -52,21 +46,6 @@ def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         monkeypatch.delenv(variable)
     monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
     monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _commands_are_made_once() -> Iterator[None]:
-    """To make the commands below a word takes longer than to run one. A process makes them once, and so do tests."""
-    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
-    make = cache(program.application)
-
-    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(program, "application", application)
-        patched.setattr(program, "get_command", cache(get_command))
-        yield
 
 
 @pytest.fixture
