@@ -102,7 +102,8 @@ def _only_reads(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bo
     if operation.choose_variant is not None:
         strict_json.inspect(arguments)
         meant = operation.choose_variant(admit(arguments, operation.input)) or operation
-    return all(one.effect is Effect.READ for one in (meant, meant.when_project_missing) if one is not None)
+    may_make_project = meant.when_project_missing is not None and arguments.get("project") is not None
+    return meant.effect is Effect.READ and not may_make_project
 
 
 def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -> inspect.Parameter:
