@@ -167,11 +167,14 @@ NOTES = {
     "that somebody else has claimed is passed over until the claim is over. Where there is none, `reason` says why.",
     "work.claim": "Over MCP this is `graph_next` with `claim: true`. `claim` in the answer is the number to send with "
     "`graph_update`.",
+    "work.context": "`left_out` counts what is not shown, by name. `graph_query` lists the rest: `filter: {parent}` "
+    "the children, `{depended_by}` what the node depends on, `{depends_on}` who depends on it.",
     "work.update": "`newly_actionable` is what can be started now and could not before the call.",
     "work.connect": "Reasons in `rejected`: `cycle_detected` (with the way round in `path`), `node_not_found` (with "
     "what was probably meant in `near`), `ambiguous_node`, `mixed_projects`, `already_connected`, `not_connected`, "
     "`self_edge`, and `use_graph_restructure` for the tree, which is no edge.",
-    "work.onboard": "Never longer than 600 tokens.",
+    "work.onboard": "Never longer than 600 tokens. `left_out` counts the claims, the projects and the open nodes on "
+    "top of the tree that are not listed.",
     "knowledge.create": "Paths, a molecule and related atoms are for atoms, related molecules for molecules. Over MCP "
     "every answer about knowledge stands in `{success, data}`, and a refusal in `{success, error}` with the code of "
     "its family: `VALIDATION_ERROR`, `NOT_FOUND`, `CONFLICT`, `INVARIANT_VIOLATION`.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import UNSET
 
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
 from groundplan.kernel.preferences import Preferences
@@ -34,6 +35,7 @@ def test_many_long_offers_fit_into_one_answer(capped: Work) -> None:
     answer = capped.call("work.next", project="atlas", count=50)
 
     assert answer.nodes
+    assert answer.left_out == {"nodes": 50 - len(answer.nodes)}
     assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
 
 
@@ -53,7 +55,43 @@ def test_an_offer_says_what_was_left_out(capped: Work) -> None:
     (offer,) = capped.offers()
 
     assert tokens(encode(offer)) <= ANSWER_TOKENS_MAX
-    assert offer.left_out
+    assert offer.left_out == {"context_links": 1, "ancestors": 1, "node.context_links": 40}
+
+
+def test_the_last_offers_give_up_their_context_first(capped: Work) -> None:
+    names = [f"n{place}" for place in range(8)]
+    links = [f"{place} {LONG}" for place in range(2)]
+    capped.plan("\n".join(names), each={name: {"context_links": links} for name in names})
+
+    answer = capped.call("work.next", project="atlas", count=8)
+
+    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    gone = [one.left_out is not UNSET for one in answer.nodes]
+    assert len(gone) == 8
+    assert any(gone)
+    assert gone == sorted(gone)
+
+
+def test_projects_that_do_not_fit_into_the_list_are_counted(work: Work) -> None:
+    for place in range(9):
+        work.call("work.open", project=f"p{place}", goal="g" * 400)
+    session = Session(work.session.store, work.session.actor, preferences=Preferences(answer_tokens_max=500))
+
+    listed = session.call("work.open")
+
+    assert tokens(encode(listed)) <= 500
+    assert listed.left_out == {"projects": 10 - len(listed.projects)}
+
+
+def test_met_dependencies_beyond_the_twentieth_are_counted(work: Work) -> None:
+    names = [f"n{place}" for place in range(23)]
+    work.plan("\n".join([*names, f"last: {', '.join(names)}"]))
+    work.resolve(*names)
+
+    (offer,) = work.offers()
+
+    assert len(offer.resolved_deps) == 20
+    assert offer.left_out == {"resolved_deps": 3}
 
 
 def test_a_child_below_a_deep_and_resolved_chain_can_be_planned(capped: Work) -> None:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Drop, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, tokens
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.claiming import lease_end
 from groundplan.work.events import Op
 from groundplan.work.features import begin_feature
-from groundplan.work.node import Counts, Evidence, Mention, Node, evidence_of, evidence_shown, shorten, show
+from groundplan.work.node import LONG_PARTS, Counts, Evidence, Mention, Node, evidence_of, evidence_shown, show
 from groundplan.work.refs import in_project
 from groundplan.work.requests import Decision, NodeRef
 from groundplan.work.root import ROOT_N
@@ -29,7 +29,7 @@ from groundplan.work.row import NodeRow, rank
 COUNT_MAX = 50
 ANCESTORS_MAX = 50  # the root and the nearest
 DEPENDENCIES_MAX = 20
-SHORTEST_OFFER_CHARS = 600  # ids, moments, names and punctuation, without any text of the node
+SHORTEST_OFFER = "x" * 600  # ids, moments, names and punctuation, without any text of the node
 
 sql = load_queries(__file__)
 
@@ -69,7 +69,7 @@ class DoneDependency(Struct):
     evidence: list[Evidence] | UnsetType = UNSET
 
 
-class AncestorRow(Struct):
+class LinkedAncestor(Struct):
     """A node above another, with its links."""
 
     n: int
@@ -96,15 +96,20 @@ class Offer(Struct, kw_only=True):
     ancestors: list[Mention]
     context_links: LinksBySource | UnsetType = UNSET
     resolved_deps: list[DoneDependency] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit; graph_context and graph_query have it
+    left_out: LeftOut = UNSET
 
 
 class Offers(Struct):
     """The best nodes, best first. Where there are none, why."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        *(Drop(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
+        *(Drop(f"nodes[].node.{part}") for part in LONG_PARTS),
+    )
+
     nodes: list[Offer]
     reason: str | UnsetType = UNSET
-    left_out: int | UnsetType = UNSET  # how many more there are of those asked for, which did not fit
+    left_out: LeftOut = UNSET
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
@@ -114,7 +119,7 @@ def offer(tx: Transaction, request: Next) -> Offers:
         NotFound: the scope is no node here.
     """
     picked = _pick(tx, request)
-    return _answer(tx, request, picked, _tellable(tx, picked), is_claimed=False)
+    return _answer(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
@@ -124,19 +129,19 @@ def claim(tx: Transaction, request: Next) -> Offers:
         NotFound: the scope is no node here.
     """
     picked = _pick(tx, request)
-    told = _tellable(tx, picked)
+    taken = _fit_to_budget(tx, picked)
     until = lease_end(tx)
-    for node in told:
+    for node in taken:
         before = node.claimed_by, node.claimed_until
-        taken = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
-        node.rev, node.claim_number, node.claimed_until = taken
+        claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
+        node.rev, node.claim_number, node.claimed_until = claimed
         node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
         # When it was taken, and that its number grew by one, the event says by itself.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
         if node.feature_n is not None:
             begin_feature(tx, node.feature_n, decision=request.decision)
-    return _answer(tx, request, picked, told, is_claimed=True)
+    return _answer(tx, request, picked, taken, is_claimed=True)
 
 
 def _pick(tx: Transaction, request: Next) -> list[NodeRow]:
@@ -151,21 +156,12 @@ def _pick(tx: Transaction, request: Next) -> list[NodeRow]:
     return sorted(rows, key=rank)[: request.count]
 
 
-def _tellable(tx: Transaction, picked: list[NodeRow]) -> list[NodeRow]:
-    """The first of these nodes, as many as fit into the answer at their shortest: what is taken must be told."""
-    if len(picked) < 2 or not tx.preferences.answer_tokens_max:
+def _fit_to_budget(tx: Transaction, picked: list[NodeRow]) -> list[NodeRow]:
+    """Return the leading nodes that fit into half of the answer at their shortest: what is claimed must be told."""
+    if len(picked) < 2:
         return picked
-    room = _room(tx) * CHARS_PER_TOKEN
-    for place, row in enumerate(picked):
-        room -= len(encode(row.summary).decode()) + SHORTEST_OFFER_CHARS
-        if room < 0 and place:
-            return picked[:place]
-    return picked
-
-
-def _room(tx: Transaction) -> int:
-    # Half of the answer for what each node needs, half for an equal share of the rest.
-    return tx.preferences.answer_tokens_max * 9 // 20
+    shortest = [(row.summary, SHORTEST_OFFER) for row in picked]
+    return picked[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
 
 
 def wanted(properties: dict[str, Any]) -> str:
@@ -186,13 +182,12 @@ def _kind(value: Any) -> tuple[str, Any]:
     return "json", msgspec.json.encode(value).decode()
 
 
-def _answer(tx: Transaction, request: Next, picked: list[NodeRow], told: list[NodeRow], *, is_claimed: bool) -> Offers:
+def _answer(tx: Transaction, request: Next, picked: list[NodeRow], kept: list[NodeRow], *, is_claimed: bool) -> Offers:
     if not picked:
         return Offers([], reason=_reason(tx))
     lean = tx.preferences.lean if request.lean is None else request.lean
-    share = _room(tx) // len(told)
-    offers = [fitting(_offer(tx, row, lean=lean, is_claimed=is_claimed), share) for row in told]
-    return Offers(offers, left_out=len(picked) - len(told) or UNSET)
+    offers = [_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
+    return Offers(offers, left_out={"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET)
 
 
 def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Offer:
@@ -200,10 +195,11 @@ def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Of
     row.parent = above[-1].id
     node = show(tx, row, lean=lean)
     done = tx.all(sql.resolved_dependencies, DoneRow, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
-    left_out = [] if len(above) == row.depth else ["ancestors"]  # there is one at each depth
+    left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}  # there is one at each depth
     if len(done) > DEPENDENCIES_MAX:
         del done[DEPENDENCIES_MAX:]
-        left_out.append("resolved_deps")
+        total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
+        left_out["resolved_deps"] = total - DEPENDENCIES_MAX
     offered = Offer(node=node, ancestors=[Mention(one.id, one.summary) for one in above])
     offered.left_out = left_out or UNSET
     if is_claimed:
@@ -221,28 +217,13 @@ def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Of
     return offered
 
 
-def _above(tx: Transaction, row: NodeRow) -> list[AncestorRow]:
+def _above(tx: Transaction, row: NodeRow) -> list[LinkedAncestor]:
     """The ancestors, root first; of very many the root and the nearest."""
-    rows = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
+    rows = tx.all(sql.ancestors, LinkedAncestor, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
     rows.sort(key=attrgetter("depth"))
     if rows[0].n != ROOT_N:
-        rows.insert(0, tx.one(sql.root_with_links, AncestorRow, project_id=tx.project.id))
+        rows.insert(0, tx.one(sql.root_with_links, LinkedAncestor, project_id=tx.project.id))
     return rows
-
-
-def fitting(offered: Offer, room: int) -> Offer:
-    """An offer within so many tokens (0: any number): what is least needed goes first, and the answer says so."""
-    if room == 0 or tokens(encode(offered)) <= room:
-        return offered
-    gone = dict.fromkeys((*(offered.left_out or ()), "resolved_deps", "context_links"))
-    offered.resolved_deps = offered.context_links = UNSET
-    if tokens(encode(offered)) > room and offered.ancestors:
-        offered.ancestors = []
-        gone["ancestors"] = None
-    around = tokens(encode(offered)) - tokens(encode(offered.node))
-    shortened = shorten(offered.node, tokens_max=max(1, room - around))
-    offered.left_out = [*gone, *(f"node.{part}" for part in shortened)]
-    return offered
 
 
 def _reason(tx: Transaction) -> str:

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.output_gate import encode, tokens
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.row import NodeRow
 
 EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
+LONG_PARTS = ("evidence", "context_links", "properties", "state")  # what an answer gives up of a node, in this order
 
 sql = load_queries(__file__)
 
@@ -134,18 +134,6 @@ def show_claim(properties: dict[str, Any], row: Claimed, *, now: str) -> None:
         properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
         if row.claimed_until is None:
             properties["_held"] = True
-
-
-def shorten(node: Node, *, tokens_max: int) -> list[str]:
-    """Take from a node what makes it longer than so many tokens (0: any number), and say what."""
-    gone: list[str] = []
-    for part in ("evidence", "context_links", "properties", "state"):
-        if tokens_max == 0 or tokens(encode(node)) <= tokens_max:
-            break
-        if getattr(node, part) not in (UNSET, [], {}):
-            setattr(node, part, UNSET)
-            gone.append(part)
-    return gone
 
 
 def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import Brief
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.policies import Policies, PolicyChanges
 from groundplan.kernel.projects.configure import configure
 from groundplan.kernel.projects.create import Goal, ProjectExists, found
@@ -22,7 +22,7 @@ from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.cycles import CycleDetected, loop_through
-from groundplan.work.node import Counts, Node, nodes_shown, shorten
+from groundplan.work.node import LONG_PARTS, Counts, Node, nodes_shown
 from groundplan.work.requests import Decision
 from groundplan.work.root import ROOT_N
 
@@ -44,10 +44,12 @@ class OpenProject(Struct, forbid_unknown_fields=True):
 class Opened(Struct):
     """The root of a project, and how much there is to do."""
 
+    trimming: ClassVar[Trimming] = Trimming(*(Drop(f"root.{part}") for part in LONG_PARTS))
+
     root: Node
     summary: Counts
     policies: Policies | UnsetType = UNSET  # where they differ from the defaults
-    left_out: list[str] | UnsetType = UNSET  # parts of the root that did not fit
+    left_out: LeftOut = UNSET
 
 
 class ProjectRow(Struct):
@@ -74,8 +76,10 @@ class ProjectLine(Struct):
 class ProjectLines(Struct):
     """The projects, most recently changed first."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("projects",)))
+
     projects: list[ProjectLine]
-    left_out: int | UnsetType = UNSET  # those that did not fit; `groundplan project list` has them all
+    left_out: LeftOut = UNSET
 
 
 def open_project(tx: Transaction, request: OpenProject) -> Opened | ProjectLines:
@@ -94,8 +98,7 @@ def _list_projects(tx: Transaction) -> ProjectLines:
         row = counted[view.id]
         open_ = row.total - row.resolved
         lines.append(ProjectLine(view.id, view.name, row.summary, row.total, row.resolved, open_, view.updated_at))
-    kept = leading(lines, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
-    return ProjectLines(kept, left_out=len(lines) - len(kept) or UNSET)
+    return ProjectLines(lines)
 
 
 def begin(tx: Transaction, request: OpenProject) -> Opened:
@@ -148,8 +151,7 @@ def change_policies(tx: Transaction, request: OpenProject) -> Opened:
 def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:
     root = nodes_shown(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
     counts = tx.one(sql.counts, Counts, project_id=project_id)
-    left_out = shorten(root, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
-    return Opened(root, counts, UNSET if policies == DEFAULTS else policies, left_out or UNSET)
+    return Opened(root, counts, UNSET if policies == DEFAULTS else policies)
 
 
 BEGIN = Operation(

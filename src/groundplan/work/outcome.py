@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.node import Mention
 from groundplan.work.readiness import Readiness
@@ -30,32 +29,29 @@ class Outcome(Struct, kw_only=True):
 
 
 T = TypeVar("T", bound=Outcome)
+N = TypeVar("N")
 
 
 def outcome(answer: T, tx: Transaction, readiness: Readiness, warnings: list[str]) -> T:
     """The answer with everything that came of the change."""
     settled = readiness.settle()
-    listed = listable(tx, settled.newly_actionable)
-    if len(listed) < len(settled.newly_actionable):
-        answer.newly_actionable_total = len(settled.newly_actionable)
-    answer.newly_actionable = listed or UNSET
-    answer.reopened = listable(tx, settled.reopened) or UNSET
-    if len(settled.reopened) > len(answer.reopened or ()):
-        answer.reopened_total = len(settled.reopened)
-    answer.auto_resolved = settled.auto_resolved[:MENTIONED_MAX] or UNSET
-    if len(settled.auto_resolved) > MENTIONED_MAX:
-        answer.auto_resolved_total = len(settled.auto_resolved)
-    answer.warnings = told(warnings)
+    answer.newly_actionable, answer.newly_actionable_total = list_news(tx, settled.newly_actionable)
+    answer.reopened, answer.reopened_total = list_news(tx, settled.reopened)
+    answer.auto_resolved, answer.auto_resolved_total = list_news(tx, settled.auto_resolved)
+    answer.warnings = limit_warnings(warnings)
     return answer
 
 
-def told(warnings: list[str]) -> list[str] | UnsetType:
+def limit_warnings(warnings: list[str]) -> list[str] | UnsetType:
     """The first of the warnings, and how many more there are."""
     if len(warnings) > WARNINGS_MAX:
         warnings = [*warnings[:WARNINGS_MAX], f"{len(warnings) - WARNINGS_MAX} more like these"]
     return warnings or UNSET
 
 
-def listable(tx: Transaction, mentions: list[Mention]) -> list[Mention]:
-    """As many of them as may be listed beside what was asked for."""
-    return leading(mentions[:MENTIONED_MAX], tokens_max=tx.preferences.answer_tokens_max // SHARE)
+def list_news(tx: Transaction, news: list[N]) -> tuple[list[N] | UnsetType, int | UnsetType]:
+    """Return as many entries as may stand beside what was asked for, and how many there are where these are not all."""
+    if not news:
+        return UNSET, UNSET
+    listed = tx.budget.share(1, of=SHARE).take_rows(news[:MENTIONED_MAX])
+    return listed or UNSET, len(news) if len(listed) < len(news) else UNSET

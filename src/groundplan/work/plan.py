@@ -24,7 +24,7 @@ from groundplan.work.identify import fresh_ids
 from groundplan.work.insert import insert
 from groundplan.work.kinds import feature_below, passes_on
 from groundplan.work.node import Mention
-from groundplan.work.outcome import listable, told
+from groundplan.work.outcome import limit_warnings, list_news
 from groundplan.work.priority import complexity_of, priority_of, warning
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import in_project, project_of
@@ -195,13 +195,8 @@ def plan(tx: Transaction, request: Plan) -> Planned:
     settled = readiness.settle()
     _refuse_loops_through_tree(tx, nodes)
     warnings = [said for node in nodes if (said := warning(node.given.ref, node.properties))]
-    reopened = listable(tx, settled.reopened)
-    return Planned(
-        [Created(node.given.ref, node.id) for node in nodes],
-        reopened=reopened or UNSET,
-        reopened_total=len(settled.reopened) if len(reopened) < len(settled.reopened) else UNSET,
-        warnings=told(warnings),
-    )
+    created = [Created(node.given.ref, node.id) for node in nodes]
+    return Planned(created, *list_news(tx, settled.reopened), limit_warnings(warnings))
 
 
 def _named(nodes: Sequence[PlanNode]) -> Iterator[str]:

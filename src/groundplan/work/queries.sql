@@ -951,6 +951,20 @@ SELECT n, id, summary, context_links, depth
    AND project_id = :project_id
    AND n = 1;
 
+-- name: count_resolved_dependencies
+-- How many of the nodes that a node depended on are done.
+SELECT count(*)
+  FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND c.resolved;
+
 -- name: resolved_dependencies
 -- What a node depended on and is done, the latest first, with the number of its evidence.
 SELECT c.n, c.id, c.summary, {evidence_total}

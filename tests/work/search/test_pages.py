@@ -117,9 +117,10 @@ def test_a_page_keeps_the_callers_cap_and_the_rest_follows(project: Entangled) -
 
 
 def test_a_node_that_is_larger_than_the_cap_goes_out_alone(project: Entangled) -> None:
-    large = [{"ref": str(at), "summary": "x" * 4000, "properties": {}} for at in range(3)]
+    large = [{"ref": str(at), "summary": "xxxx", "properties": {"note": "y" * 4000}} for at in range(3)]
     project.ada.call("work.plan", project="atlas", nodes=large)
     for cap in (100, 200, 300):
         capped = Session(project.store, local_actor("ada"), preferences=Preferences(answer_tokens_max=cap))
         answers = list(pages(capped, limits=repeat(100), project="atlas", filter={"text": "xxxx"}))
         assert [len(answer.nodes) for answer in answers] == [1, 1, 1]
+        assert [node.left_out for answer in answers for node in answer.nodes] == [{"properties": 1}] * 3

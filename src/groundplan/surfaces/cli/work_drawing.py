@@ -62,7 +62,7 @@ def _draw_projects(answer: ProjectLines) -> None:
         ],
     )
     if answer.left_out:
-        say(f"and {answer.left_out} more: groundplan project list")
+        say(f"and {answer.left_out['projects']} more: groundplan project list")
 
 
 def draw_orientation(answer: Orientation) -> None:
@@ -96,7 +96,7 @@ def draw_orientation(answer: Orientation) -> None:
             [(one.name, one.id, one.unresolved, one.actionable, _called(one)) for one in answer.projects],
         )
     if answer.left_out:
-        _say_pairs("not shown", answer.left_out)
+        say(f"not shown: {_counts(answer.left_out)}")
     if answer.hint:
         say("", answer.hint)
 
@@ -133,7 +133,7 @@ def _about_offer(offer: Offer) -> Pairs:
     for done in offer.resolved_deps or ():
         yield "after", f"{titled(done.id, done.summary)}{_shown_evidence(done.evidence)}"
     if offer.left_out:
-        yield "not shown", shown(offer.left_out)
+        yield "not shown", _counts(offer.left_out)
 
 
 def draw_context(answer: Context) -> None:
@@ -158,7 +158,7 @@ def draw_context(answer: Context) -> None:
     if answer.children:
         say_list("Below:", _tree(answer.children))
     if answer.left_out:
-        _say_pairs("not shown", answer.left_out)
+        say(f"not shown: {_counts(answer.left_out)}")
 
 
 def _about_context(answer: Context) -> Pairs:
@@ -234,7 +234,7 @@ def _changes(event: HistoryEvent) -> Iterator[str]:
     for change in event.changes or ():
         yield _changed(change)
     if event.left_out:
-        yield f"{event.left_out.changes} more, {event.left_out.hint}"
+        yield f"{event.left_out['changes']} more"
 
 
 def _changed(change: FieldChange) -> str:
@@ -312,6 +312,10 @@ def counted(counts: Counts) -> str:
         f"{counts.unresolved} open of {counts.total}: {counts.actionable} can be started, {counts.blocked} wait, "
         f"{counts.resolved} resolved."
     )
+
+
+def _counts(left_out: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in left_out.items())
 
 
 def _say_pairs(title: str, facts: Any) -> None:

@@ -60,12 +60,12 @@ class Above(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """The neighbours shown along edges, and how many there are of each sort."""
+    """The neighbours shown along edges, and how many more there are of each sort."""
 
     depends_on: list[Dependency]
     depended_by: list[Dependency]
     related: list[Relation]
-    totals: dict[str, int]
+    left_out: dict[str, int]
 
 
 def above(tx: Transaction, n: int) -> Above:
@@ -90,12 +90,19 @@ def beside(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> Beside:
     if max(len(targets), len(waiting)) > DEPENDENCIES_MAX or len(related) > RELATED_MAX:
         totals = tx.one(sql.edge_counts, project_id=project_id, n=n)  # there may be more than were fetched
     targets, waiting = targets[:DEPENDENCIES_MAX], waiting[:DEPENDENCIES_MAX]
+    related = [*_first(related, "out"), *_first(related, "in")]
     nodes = nodes_shown(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
+    left_out = {
+        name: total - len(listed)
+        for name, total, listed in zip(
+            ("depends_on", "depended_by", "related"), totals, (targets, waiting, related), strict=True
+        )
+    }
     return Beside(
         depends_on=[Dependency(nodes[target_n], nodes[target_n].resolved) for target_n in targets],
         depended_by=[Dependency(nodes[waiting_n], resolved) for waiting_n in waiting],
-        related=[*_first(related, "out"), *_first(related, "in")],
-        totals=dict(zip(("depends_on", "depended_by", "related"), totals, strict=True)),
+        related=related,
+        left_out=left_out,
     )
 
 

@@ -6,26 +6,24 @@ that was merged into another or deleted keeps its history under its own id.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change
+from groundplan.kernel.budget import Cut, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.events.read import BEHIND_ALL, PastEvent, about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.events import ACTIONS
-from groundplan.work.reading.room import Room, length
 from groundplan.work.refs import find, gone
 from groundplan.work.requests import NodeRef
 
 OPS = "work"  # what our events are called in front of the dot; a project has others too
 LIMIT_MAX = 100
-CURSOR_CHARS_MAX = 64
-HINT = "too long for one answer; groundplan work history --json shows them"
 
 
 class ReadHistory(Struct, forbid_unknown_fields=True):
@@ -45,13 +43,6 @@ class FieldChange(Struct):
     after: Any = UNSET
 
 
-class ChangesLeftOut(Struct):
-    """How many changes of an event are not shown, and where they are."""
-
-    changes: int
-    hint: str = HINT
-
-
 class HistoryEvent(Struct, kw_only=True):
     """One thing that happened. A lean one has no null and no empty fields."""
 
@@ -60,11 +51,13 @@ class HistoryEvent(Struct, kw_only=True):
     action: str
     changes: list[FieldChange] | UnsetType = UNSET
     decision: str | UnsetType = UNSET
-    left_out: ChangesLeftOut | UnsetType = UNSET
+    left_out: LeftOut = UNSET
 
 
 class History(Struct):
     """A page of events, newest first."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("events[].changes",)))
 
     events: list[HistoryEvent]
     next_cursor: str | UnsetType = UNSET
@@ -81,11 +74,14 @@ def history(tx: Transaction, request: ReadHistory) -> History:
     _, node_id = whereabouts(tx, request.node_id)
     before = _position(tx, node_id, request.cursor)
     past = about(tx, node_id, ops=OPS, before=before, at_most=request.limit + 1)
-    shown = _page([_shown(event, lean=lean) for event in past[: request.limit]], tx.preferences.answer_tokens_max)
-    if len(shown) == len(past):
-        return History(shown)
-    last = past[len(shown) - 1]
-    return History(shown, cursor_at(tx, OPERATION.name, node_id, last.rev, last.n))
+    page = take_page(
+        tx.budget.reserve(History([])),
+        [(event, _shown(event, lean=lean)) for event in past[: request.limit]],
+        cursor_after=lambda row: cursor_at(tx, OPERATION.name, node_id, row[0].rev, row[0].n),
+        item=itemgetter(1),
+        has_more=len(past) > request.limit,
+    )
+    return History([shown for _, shown in page.rows], page.next_cursor)
 
 
 def whereabouts(tx: Transaction, ref: str) -> tuple[str, str]:
@@ -131,26 +127,6 @@ def _change(change: Change, *, lean: bool) -> FieldChange:
         UNSET if change.before is None else change.before,
         UNSET if change.after is None else change.after,
     )
-
-
-def _page(events: Sequence[HistoryEvent], cap: int) -> list[HistoryEvent]:
-    """As many events as fit. The first goes out in any case, if need be without its longest changes."""
-    room = Room(cap, History([], "x" * CURSOR_CHARS_MAX))
-    shown = room.beginning(events)
-    if shown or not events:
-        return shown
-    return [_shortened(events[0], room)]
-
-
-def _shortened(event: HistoryEvent, room: Room) -> HistoryEvent:
-    changes = event.changes or []
-    event.changes, event.left_out = [], ChangesLeftOut(len(changes))
-    room.takes(event)
-    shortest_first = sorted(range(len(changes)), key=lambda place: length(changes[place]))
-    kept = {place for place in shortest_first if room.takes(changes[place])}
-    event.changes = [change for place, change in enumerate(changes) if place in kept]
-    event.left_out.changes -= len(kept)
-    return event
 
 
 OPERATION = Operation(

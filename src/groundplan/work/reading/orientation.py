@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from groundplan.kernel.budget import LeftOut, fit_excerpts
 from groundplan.work.node import Counts
-from groundplan.work.reading.shortening import Kept, excerpted, fitted
 
 TOKENS_MAX = 600
 
@@ -80,14 +80,6 @@ class ProjectChoice(Brief, kw_only=True):
     actionable: int
 
 
-class LeftOut(Struct, kw_only=True):
-    """How many more there are: of the tree, how many that are open."""
-
-    my_claims: int | UnsetType = UNSET
-    tree: int | UnsetType = UNSET
-    projects: int | UnsetType = UNSET
-
-
 class Orientation(Struct, kw_only=True):
     """One project at a glance, or the projects to choose from."""
 
@@ -99,7 +91,7 @@ class Orientation(Struct, kw_only=True):
     tree: list[BranchBrief] | UnsetType = UNSET
     recent: list[RecentBrief] | UnsetType = UNSET
     projects: list[ProjectChoice] | UnsetType = UNSET
-    left_out: LeftOut | UnsetType = UNSET
+    left_out: LeftOut = UNSET  # of my_claims, tree (those that are open) and projects
     hint: str | UnsetType = UNSET
 
 
@@ -110,15 +102,22 @@ def brief(whole: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, l
     """As much of an orientation as fits. `unlisted` says how many more there are than its lists have."""
     lists = {name: len(getattr(whole, name)) for name in LISTS_MAX if getattr(whole, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
-    return fitted(lambda chars, kept: _shortened(whole, unlisted, chars, kept, lean=lean), lists, LISTS_DEAR, limit)
+    return fit_excerpts(
+        lambda chars, kept: _shorten(whole, unlisted, chars, kept, lean=lean),
+        lists,
+        floors=LISTS_DEAR,
+        tokens_max=limit,
+    )
 
 
-def _shortened(whole: Orientation, unlisted: Mapping[str, int], chars: int, kept: Kept, *, lean: bool) -> Orientation:
+def _shorten(
+    whole: Orientation, unlisted: Mapping[str, int], chars: int, kept: Mapping[str, int], *, lean: bool
+) -> Orientation:
     parts: dict[str, Any] = {
         name: [_named(one, chars, lean=lean) for one in getattr(whole, name)[:count]] for name, count in kept.items()
     }
     if whole.project is not UNSET:
-        goal, goal_excerpt = excerpted(whole.project.goal, chars * GOAL_WIDTHS)
+        goal, goal_excerpt = _excerpt(whole.project.goal, chars * GOAL_WIDTHS)
         parts["project"] = replace(whole.project, goal=goal, goal_excerpt=goal_excerpt)
     parts["left_out"] = _left_out(whole, unlisted, kept)
     if lean:
@@ -127,24 +126,31 @@ def _shortened(whole: Orientation, unlisted: Mapping[str, int], chars: int, kept
 
 
 def _named(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
-    summary, excerpt = excerpted(one.summary, chars)
+    summary, excerpt = _excerpt(one.summary, chars)
     shown = replace(one, summary=summary, excerpt=excerpt)
     match shown:
         case RecentBrief():
-            shown.decision, shown.decision_excerpt = excerpted(shown.decision, chars * DECISION_WIDTHS)
+            shown.decision, shown.decision_excerpt = _excerpt(shown.decision, chars * DECISION_WIDTHS)
             if lean:
                 shown.agent = shown.at = UNSET
         case BlockedBrief():
             shown.waits_for = [_named(other, chars, lean=lean) for other in shown.waits_for]
-            shown.hold, shown.hold_excerpt = excerpted(shown.hold, chars)
+            shown.hold, shown.hold_excerpt = _excerpt(shown.hold, chars)
         case ClaimBrief() if lean:
             shown.claimed_at = UNSET
     return shown
 
 
-def _left_out(whole: Orientation, unlisted: Mapping[str, int], kept: Kept) -> LeftOut | UnsetType:
+def _excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
+    """Return a stored text if it is short enough, else as much of it as is allowed."""
+    if stored is UNSET or len(stored) <= chars_max:
+        return stored, UNSET
+    return UNSET, stored[: chars_max - 1] + "…"
+
+
+def _left_out(whole: Orientation, unlisted: Mapping[str, int], kept: Mapping[str, int]) -> LeftOut:
     counted = {
         name: count + sum(not getattr(one, "resolved", False) for one in getattr(whole, name)[kept[name] :])
         for name, count in unlisted.items()
     }
-    return LeftOut(**{name: count for name, count in counted.items() if count}) if any(counted.values()) else UNSET
+    return {name: count for name, count in counted.items() if count} or UNSET

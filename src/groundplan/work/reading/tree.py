@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.budget import Budget
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.node import Node
-from groundplan.work.reading.room import Room
 
 CHILDREN_MAX = 50  # of one node in one answer
 TREE_NODES_MAX = 200  # in one answer
-LINKS_CHARS_MAX = len(',"children":[],"child_count":1000000000')  # what a node's own children add to it
 
 sql = load_queries(__file__)
 
@@ -85,7 +84,7 @@ def joined(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
             children.setdefault(branch.above.n, []).append(branch.shown)
     for branch in branches:
         branch.show(children.get(branch.n, ()), lean=lean)
-    return branches[0].shown if branches and (branches[0].count or not lean) else UNSET
+    return branches[0].shown if branches[0].count or not lean else UNSET
 
 
 def left_out(branches: Sequence[Branch]) -> int:
@@ -94,15 +93,11 @@ def left_out(branches: Sequence[Branch]) -> int:
     return asked_for - (len(branches) - 1)
 
 
-def fitting(branches: Sequence[Branch], room: Room) -> list[Branch]:
-    """The first of these branches, as far as there is room for them."""
-    found: list[Branch] = []
+def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
+    """Return the leading branches that fit; the top in any case."""
     for branch in branches:
-        branch.shown.children = branch.shown.child_count = UNSET  # counted apart
-        if not room.takes(branch.shown, and_chars=LINKS_CHARS_MAX):
-            break
-        found.append(branch)
-    return found
+        branch.shown.children, branch.shown.child_count = [], branch.count  # as much as joining can add
+    return branches[: len(budget.take_rows([branch.shown for branch in branches], at_least=1))]
 
 
 def _count_children(tx: Transaction, level: Sequence[Branch]) -> None:

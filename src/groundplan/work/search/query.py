@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from groundplan.kernel import output_gate
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Drop, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -21,7 +22,6 @@ from groundplan.work.search.orders import ORDERS, Position, Sort, from_cursor, p
 LIMIT = 20
 LIMIT_MAX = 100
 NAME = "work.query"
-SPARE_TOKENS = 200  # of the caller's cap, for what stands around the nodes
 
 sql = load_queries(__file__)
 
@@ -47,11 +47,13 @@ class FoundNode(Struct, kw_only=True):
     parent: str | UnsetType = UNSET
     depth: int
     properties: dict[str, Any] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into an answer with this node alone
+    left_out: LeftOut = UNSET
 
 
 class Found(Struct):
     """A page of nodes, how many there are on all pages, and where the next one begins."""
+
+    trimming: ClassVar[Trimming] = Trimming(Drop("nodes[].properties"), Drop("nodes[].state"))
 
     nodes: list[FoundNode]
     total: int
@@ -97,11 +99,16 @@ def query(tx: Transaction, request: Query) -> Found:
         behind = None  # those before it count as well
     elif len(ns) <= request.limit:
         behind = len(ns)
-    rows = _rows(tx, ns[: request.limit])
-    nodes = _fitting(tx, [_node(row, now=tx.now, lean=_lean(tx, request)) for row in rows])
-    found = Found(nodes, total(tx, search) if behind is None else behind)
-    if len(nodes) < len(ns):
-        found.next_cursor = cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, rows[len(nodes) - 1])))
+    found = Found([], total(tx, search) if behind is None else behind)
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    listed_page = take_page(
+        tx.budget.reserve(found),
+        [(row, _node(row, now=tx.now, lean=lean)) for row in _rows(tx, ns[: request.limit])],
+        cursor_after=lambda one: cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, one[0]))),
+        item=itemgetter(1),
+        has_more=len(ns) > request.limit,
+    )
+    found.nodes, found.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
     return found
 
 
@@ -110,10 +117,6 @@ def _rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
         return []
     by_n = {row.n: row for row in tx.all(sql.shown, FoundRow, project_id=tx.project.id, ns=listed(ns))}
     return [by_n[n] for n in ns]
-
-
-def _lean(tx: Transaction, request: Query) -> bool:
-    return tx.preferences.lean if request.lean is None else request.lean
 
 
 def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
@@ -128,18 +131,6 @@ def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
         depth=row.depth,
         properties=properties if properties or not lean else UNSET,
     )
-
-
-def _fitting(tx: Transaction, nodes: list[FoundNode]) -> list[FoundNode]:
-    """As many of the nodes as the caller's cap on answers leaves room for, but one at least: it has no smaller page."""
-    cap = tx.preferences.answer_tokens_max
-    room = max(cap - SPARE_TOKENS, 1) if cap else 0
-    kept = output_gate.leading(nodes, tokens_max=room)
-    if nodes and not kept:
-        kept = nodes[:1]
-        kept[0].left_out = [part for part in ("state", "properties") if getattr(kept[0], part) is not UNSET]
-        kept[0].state = kept[0].properties = UNSET
-    return kept
 
 
 def _position(sort: Sort, row: FoundRow) -> Position:
