@@ -414,7 +414,7 @@ class KnowledgeVerbs:
         atoms: Sequence[SeenAtom],
         op_id: str | None = None,
     ) -> groundplan.knowledge.record_check.Recorded:
-        """Keep what a look at the files found; groundplan knowledge check does it."""
+        """Keep what a check of the files found."""
 
     def delete(
         self,

@@ -180,7 +180,7 @@ NOTES = {
     "its family: `VALIDATION_ERROR`, `NOT_FOUND`, `CONFLICT`, `INVARIANT_VIOLATION`.",
     "knowledge.update": "What is left out stays as it is. Every update raises the version by one.",
     "knowledge.context": "Molecules by name, atoms by name within them; the same paths give the same answer in "
-    "whatever order they come. What would not fit into the answer is left out as a whole and named in `leftOut`.",
+    "whatever order they come. What would not fit into the answer is left out as a whole and counted in `left_out`.",
     "knowledge.delete": "The changelog is out of view from then on; the events keep everything.",
 }
 

@@ -34,7 +34,7 @@ def test_an_answer_that_fits_leaves_nothing_out(capped: Knowledge) -> None:
     capped.log("Cart", "made")
 
     for answer in (capped.get("Cart"), capped.get("Shop"), capped.search(), capped.context("src/cart/a")):
-        assert "leftOut" not in encode(answer).decode()
+        assert "left_out" not in encode(answer).decode()
 
 
 def test_an_atom_with_long_knowledge_and_a_long_changelog_keeps_its_knowledge(capped: Knowledge) -> None:
@@ -45,7 +45,7 @@ def test_an_atom_with_long_knowledge_and_a_long_changelog_keeps_its_knowledge(ca
     answer = capped.get("Cart", changelogLimit=50)
 
     assert fits(answer)
-    assert (answer.atom.knowledge, answer.left_out) == (LONG, ["changelog"])
+    assert (answer.atom.knowledge, answer.left_out) == (LONG, {"changelog": 15})
     assert len(capped.get("Cart", changelogLimit=10).changelog) == 10
 
 
@@ -57,7 +57,7 @@ def test_relations_go_before_knowledge_does(capped: Knowledge, crowded: Knowledg
 
     assert fits(answer)
     assert answer.atom.knowledge == LONG
-    assert answer.atom.left_out == ["relatedAtoms"]
+    assert answer.atom.left_out == {"relatedAtoms": 50}
 
 
 def test_an_atom_whose_text_alone_is_too_long_says_so(capped: Knowledge, crowded: Knowledge) -> None:
@@ -66,7 +66,7 @@ def test_an_atom_whose_text_alone_is_too_long_says_so(capped: Knowledge, crowded
     answer = capped.get("Cart")
 
     assert fits(answer)
-    assert answer.atom.left_out[-1] == "knowledge"
+    assert list(answer.atom.left_out)[-1] == "knowledge"
 
 
 def test_a_molecule_of_many_atoms_leaves_out_the_knowledge_of_the_last_ones(engine: Engine, capped: Knowledge) -> None:
@@ -120,7 +120,7 @@ def test_what_is_too_long_for_a_page_of_its_own_is_found_without_its_parts(
     page = capped.search("cart")
 
     assert fits(page)
-    assert [(one.name, one.left_out) for one in page.items] == [("Cart", ["relatedAtoms"])]
+    assert [(one.name, one.left_out) for one in page.items] == [("Cart", {"relatedAtoms": 50})]
 
 
 def test_context_names_every_atom_and_leaves_out_the_knowledge_of_the_last_ones(
@@ -139,7 +139,7 @@ def test_context_names_every_atom_and_leaves_out_the_knowledge_of_the_last_ones(
     assert shop.knowledge == "of the shop"
     assert all(one.matched_paths for one in shop.atoms)
     assert shop.atoms[0].knowledge == "x" * 10_000
-    assert told(shop.atoms[-1])["leftOut"] == ["knowledge"]
+    assert told(shop.atoms[-1])["left_out"] == {"knowledge": 1}
 
 
 def test_context_of_a_great_many_atoms_names_the_first_and_counts_the_rest(engine: Engine, capped: Knowledge) -> None:
@@ -157,7 +157,7 @@ def test_context_of_a_great_many_atoms_names_the_first_and_counts_the_rest(engin
     assert told_of[0] == "Cart"
     assert 100 < len(told_of) < 500
     assert answer.orphan_atoms == []  # they come last
-    assert answer.more_atoms == 902 - len(told_of)
+    assert answer.left_out == {"atoms": 902 - len(told_of)}
 
 
 def test_a_page_of_a_changelog_ends_and_the_next_goes_on(capped: Knowledge) -> None:

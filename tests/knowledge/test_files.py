@@ -23,7 +23,7 @@ def known(desk: Knowledge, paths: Sequence[str], *, answer_tokens_max: int = 0) 
     def ask(tx: Transaction) -> Any:
         tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
         tx.enter(authorize_project(tx, desk.project, Permission.WORK_READ))
-        return knowledge_of_files(tx, FilesAsked(list(paths)))
+        return knowledge_of_files(tx, FilesAsked(list(paths), tx.budget))
 
     return desk.session.store.read(desk.session.actor, ask)
 
@@ -83,4 +83,4 @@ def test_it_keeps_the_cap_on_answers(crowded: Knowledge) -> None:
     answer = known(crowded, ["copies/a"], answer_tokens_max=1_000)
 
     assert tokens(encode(answer)) <= 1_000
-    assert answer.molecules[0].atoms[0].left_out == ["knowledge"]
+    assert answer.molecules[0].atoms[0].left_out == {"knowledge": 1}

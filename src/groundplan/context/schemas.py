@@ -34,6 +34,7 @@ from groundplan.context.limits import (
     Word,
 )
 from groundplan.kernel.access import Role
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.kernel.operations.schema import Unlisted
 
@@ -256,17 +257,6 @@ class PcivContextViewV1(Struct, rename="camel"):
     artifacts_by_type: dict[str, list[PcivArtifactV1]]
 
 
-class LeftOut(Struct):
-    """How much is not in this answer, for lack of room."""
-
-    missing: int
-    sources: int
-    inputs: int
-    constraints: int
-    artifacts: int
-    suggestions: int
-
-
 class ContextView(PcivContextViewV1):
     """The view with what a consumer must know beside it: its version, what is missing, what to be careful about."""
 
@@ -275,7 +265,7 @@ class ContextView(PcivContextViewV1):
     warnings: list[str]
     rev: int
     suggestions: list[Suggestion] | UnsetType = UNSET
-    left_out: LeftOut | UnsetType = field(name="left_out", default=UNSET)
+    left_out: LeftOut = field(name="left_out", default=UNSET)
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
 
 

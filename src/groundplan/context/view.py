@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
@@ -11,19 +12,20 @@ from groundplan.context.limits import Pointers
 from groundplan.context.pointers import Places
 from groundplan.context.resolve import Resolved, resolve_context_view, suggestions_of
 from groundplan.context.run import StaleRun
-from groundplan.context.schemas import ContextView, LeftOut, ResolvePrefer, Suggestion
+from groundplan.context.schemas import ContextView, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
 from groundplan.context.warnings import warnings_about
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import size, take_page
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.schema import Unlisted
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quoted
 
 NAME = "context.view"
+NOTED_MAX = 10**6  # as many rows as left_out has room to count
 # The parts of a view in the order in which they fill a page: what is missing and what is known go first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
 
@@ -46,6 +48,7 @@ class _Entry(NamedTuple):
     part: int
     place: tuple[str, ...]
     item: Any
+    is_passed_over: bool = False  # it does not fit onto any page, and `item` is a remark about it
 
 
 def view(tx: Transaction, request: ViewContext) -> ContextView:
@@ -68,10 +71,9 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     if rev is not None and rev != resolved.row.rev:
         raise StaleRun(resolved.row, rev)  # pages of two states would be a third one, which never was
     shown = _whole(tx, resolved, request.pointers)
-    limit = tx.preferences.answer_tokens_max
-    if after is None and (not limit or fits(encode(shown), limit * 9 // 10)):
+    if after is None and not tx.budget.is_limited:
         return shown
-    return _page(tx, shown, query, after, limit)
+    return _page(tx, shown, query, after)
 
 
 def _whole(tx: Transaction, resolved: Resolved, pointers: list[str] | None) -> ContextView:
@@ -108,37 +110,38 @@ def _narrowed(shown: ContextView, pointers: list[str], suggestions: list[Suggest
 
 
 def _page(
-    tx: Transaction, shown: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None, limit: int
+    tx: Transaction, shown: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
 ) -> ContextView:
     """As much of a view as fits, from some place on. Pages put together are the view.
 
     What would not fit onto a page of its own is passed over and named, else nobody would get at what comes behind it.
     """
-    rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
     frame = ContextView(shown.run, {}, {}, [], {}, shown.context_version_id, [], [], shown.rev)
     frame.warnings = list(shown.warnings) if after is None else []
-    page = limit * 9 // 10 * CHARS_PER_TOKEN - len(encode(frame).decode())
-    room = page
-    taken = 0
-    passed = []
-    for entry in rest:
-        chars = _chars(entry)
-        remark = _too_large(entry) if limit and chars > page else None
-        room -= chars if remark is None else len(encode(remark).decode()) + 1
-        if limit and taken and room < 0:
-            break
-        taken += 1
-        if remark is None:
-            _put(frame, entry)
-        else:
-            frame.warnings.append(remark)
-            passed.append(PARTS[entry.part])
-    left = [PARTS[entry.part] for entry in rest[taken:]]
-    if left or passed:
-        frame.left_out = LeftOut(**{part: (left + passed).count(part) for part in PARTS})
-    if left:
-        last = rest[taken - 1]
-        frame.next_cursor = cursor_at(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
+    frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, NOTED_MAX), ""
+    budget = tx.budget.reserve(frame)
+
+    def cursor_after(last: _Entry) -> str:
+        return cursor_at(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
+
+    rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
+    # The first alone can be too large for a page: another one ends the page before it, and is the first of the next.
+    if rest and size([_measured(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
+        rest[0] = _pass_over(rest[0])
+    page = take_page(
+        budget,
+        rest,
+        cursor_after=cursor_after,
+        item=_measured,
+        part=lambda entry: PARTS[entry.part],
+    )
+    frame.suggestions = UNSET
+    for entry in page.rows:
+        _put(frame, entry)
+    left = Counter(page.left_out or {})
+    left.update(PARTS[entry.part] for entry in page.rows if entry.is_passed_over)
+    frame.left_out = {part: left[part] for part in PARTS if left[part]} or UNSET
+    frame.next_cursor = page.next_cursor
     return frame
 
 
@@ -159,6 +162,9 @@ def _entries(shown: ContextView) -> Iterable[_Entry]:
 
 
 def _put(frame: ContextView, entry: _Entry) -> None:
+    if entry.is_passed_over:
+        frame.warnings.append(entry.item)
+        return
     place = entry.place[0]
     match PARTS[entry.part]:
         case "missing":
@@ -175,14 +181,15 @@ def _put(frame: ContextView, entry: _Entry) -> None:
             frame.suggestions = [*(frame.suggestions or ()), entry.item]
 
 
-def _too_large(entry: _Entry) -> str:
-    name = quoted(entry.place[0])[1:-1]
-    return f"too large for an answer: {name}, among {PARTS[entry.part]}"
+def _pass_over(entry: _Entry) -> _Entry:
+    """Return a remark in the place of an entry that is too large for a page."""
+    remark = f"too large for an answer: {quoted(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
+    return entry._replace(item=remark, is_passed_over=True)
 
 
-def _chars(entry: _Entry) -> int:
-    """How much of an answer it takes, with its key and the signs around it."""
-    return len(encode(entry.item).decode()) + len(encode(entry.place[0]).decode()) + len(':[],"')
+def _measured(entry: _Entry) -> tuple[str, Any]:
+    """Return what an entry takes of an answer: itself, and its key with the signs around both."""
+    return entry.place[0], entry.item
 
 
 def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:

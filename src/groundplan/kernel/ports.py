@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from groundplan.kernel.budget import Budget
 from groundplan.kernel.store.transaction import Transaction
 
 Asked = TypeVar("Asked")
@@ -60,13 +61,13 @@ task_meant: Question[str, tuple[str, str]] = Question()
 
 
 class FilesAsked(NamedTuple):
-    """Some files, and how many tenths of an answer what is known about them may take."""
+    """Some files, and the share of an answer that what is known about them may take."""
 
     paths: list[str]
-    tenths: int = 10
+    budget: Budget
 
 
-# What one must know about some files of the project entered, as `query_graph context` says it.
+# What one must know about some files of the project entered, as `knowledge.context` says it.
 knowledge_of_files: Question[FilesAsked, Any] = Question()
 
 

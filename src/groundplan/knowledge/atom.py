@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import Entry
@@ -34,9 +35,9 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     project_id: str
     molecule_id: str | None
     name: str
-    paths: list[str] | UnsetType
-    knowledge: str | UnsetType
-    related_atoms: list[AtomRelation] | UnsetType
+    paths: list[str] | UnsetType = UNSET
+    knowledge: str | UnsetType = UNSET
+    related_atoms: list[AtomRelation] | UnsetType = UNSET
     created_by_task_id: str
     last_task_id: str
     version: int
@@ -47,7 +48,7 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     confirmed: str | UnsetType = UNSET  # the commit at which somebody last saw that it is right
     freshness: Freshness | UnsetType = UNSET
     changelog: list[Entry] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class AtomRow(EntityRow):

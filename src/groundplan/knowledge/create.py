@@ -16,7 +16,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, AtomRow, atoms_shown
-from groundplan.knowledge.entity import OneEntity, shown
+from groundplan.knowledge.entity import OneEntity
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecules_shown
 from groundplan.knowledge.refs import checked_molecule, checked_task
@@ -63,8 +63,8 @@ def create(tx: Transaction, request: Create) -> OneEntity:
         OtherProject: the molecule or something related is of another project.
     """
     if request.entity_type is EntityType.ATOM:
-        return shown(tx, OneEntity(atom=_atom(tx, request)))
-    return shown(tx, OneEntity(molecule=_molecule(tx, request)))
+        return OneEntity(atom=_atom(tx, request))
+    return OneEntity(molecule=_molecule(tx, request))
 
 
 def _atom(tx: Transaction, request: Create) -> Atom:

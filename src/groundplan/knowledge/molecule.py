@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import Entry
@@ -32,8 +33,8 @@ class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag
     id: str
     project_id: str
     name: str
-    knowledge: str | UnsetType
-    related_molecules: list[MoleculeRelation] | UnsetType
+    knowledge: str | UnsetType = UNSET
+    related_molecules: list[MoleculeRelation] | UnsetType = UNSET
     created_by_task_id: str
     last_task_id: str
     version: int
@@ -42,7 +43,7 @@ class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag
     updated_at: str
     updated_by: str
     changelog: list[Entry] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class MoleculeRow(EntityRow):

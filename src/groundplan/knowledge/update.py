@@ -18,7 +18,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRow, atom_row, atoms_shown
-from groundplan.knowledge.entity import OneEntity, shown
+from groundplan.knowledge.entity import OneEntity
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecule_row, molecules_shown
 from groundplan.knowledge.refs import checked_molecule, checked_task, project_of, refuse_other_project
@@ -99,8 +99,8 @@ def update(tx: Transaction, request: Update) -> OneEntity:
     id_ = checked_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
     if request.entity_type is EntityType.ATOM:
-        return shown(tx, OneEntity(atom=_atom(tx, request, id_)))
-    return shown(tx, OneEntity(molecule=_molecule(tx, request, id_)))
+        return OneEntity(atom=_atom(tx, request, id_))
+    return OneEntity(molecule=_molecule(tx, request, id_))
 
 
 def _atom(tx: Transaction, request: Update, id_: str) -> Atom:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, field
 
 from groundplan.context.editing.artifacts import write_artifact
 from groundplan.context.editing.claims import refuse_redefinition
@@ -21,12 +21,12 @@ from groundplan.context.pointers import checked_pointer
 from groundplan.context.run import draft_row, project_of_run
 from groundplan.context.schemas import ArtifactWrite, ConstraintWrite, InputWrite, LinkWrite, RunStatus, SourceWrite
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.operations.schema import Brief
-from groundplan.kernel.output_gate import encode, fits, leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, refusal, rendered
@@ -81,18 +81,11 @@ class WrittenConstraint(Struct):
     key: str
 
 
-class EditLeftOut(Struct):
-    """How much was written that is not in this answer, for lack of room."""
-
-    sources: int
-    inputs: int
-    constraints: int
-    artifacts: int
-    suggested: int
-
-
 class Edited(Struct, rename="camel"):
     """What was written, in the order of the request, and what waits for a person instead."""
+
+    # Whoever wrote rows knows them, and the view has their ids; what waits instead is news.
+    trimming: ClassVar[Trimming] = Trimming(Cut(("sources", "inputs", "constraints", "artifacts")), Cut(("suggested",)))
 
     run: RunLine
     sources: list[Written]
@@ -101,7 +94,7 @@ class Edited(Struct, rename="camel"):
     artifacts: list[Written]
     suggested: list[Suggested]
     rev: int
-    left_out: EditLeftOut | UnsetType = field(name="left_out", default=UNSET)
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def edit(tx: Transaction, request: EditRun) -> Edited:
@@ -154,7 +147,7 @@ def edit(tx: Transaction, request: EditRun) -> Edited:
         remove(tx, row.id, request.remove)
     if tx.has_recorded:
         edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
-    return _shortened(edited, tx.preferences.answer_tokens_max)
+    return edited
 
 
 def _refuse_twice(request: EditRun) -> None:
@@ -173,20 +166,6 @@ def _refuse_twice(request: EditRun) -> None:
             if known is not None and known in seen:
                 raise refusal((part, place, name), f"names {quoted(given)} a second time; say all of it in one row")
             seen |= {known} if known is not None else set()
-
-
-def _shortened(edited: Edited, tokens_max: int) -> Edited:
-    """The answer as far as it fits: whoever wrote rows knows them, and the view has their ids."""
-    if not tokens_max or fits(encode(edited), tokens_max * 9 // 10):
-        return edited
-    left: dict[str, int] = {}
-    for part in ("sources", "inputs", "constraints", "artifacts", "suggested"):
-        rows = getattr(edited, part)
-        kept = leading(rows, tokens_max=tokens_max * 8 // 10 // 5)
-        setattr(edited, part, kept)
-        left[part] = len(rows) - len(kept)
-    edited.left_out = EditLeftOut(**left)
-    return edited
 
 
 def _pointers(request: EditRun) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Struct, field
 
 from groundplan.context.events import Op
 from groundplan.context.resolve import latest_committed, required_unset
@@ -13,10 +13,10 @@ from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.context.warnings import named, warnings_about
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Budget, Cut, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -28,12 +28,12 @@ class RequiredInputsUnset(RuleViolated):
 
     code = "required_inputs_unset"
 
-    def __init__(self, pointers: list[str], tokens_max: int) -> None:
-        super().__init__(
+    def __init__(self, pointers: list[str], budget: Budget) -> None:
+        problem = (
             f"required and not set: {named(pointers)}; set them, or commit with allowPartial: true, which keeps them "
-            "visible as missing",
-            **_listed(tokens_max, pointers=pointers),
+            "visible as missing"
         )
+        super().__init__(problem, **_fit_places(budget.reserve(self.code, problem), pointers=pointers))
 
 
 class SourceMissing(RuleViolated):
@@ -41,22 +41,22 @@ class SourceMissing(RuleViolated):
 
     code = "source_missing"
 
-    def __init__(self, pointers: list[str], keys: list[str], tokens_max: int) -> None:
-        super().__init__(
+    def __init__(self, pointers: list[str], keys: list[str], budget: Budget) -> None:
+        problem = (
             f"source-backed, but without a source: {named([*pointers, *keys])}; link one, or say where the value "
-            "really comes from",
-            **_listed(tokens_max, pointers=pointers, keys=keys),
+            "really comes from"
         )
+        super().__init__(problem, **_fit_places(budget.reserve(self.code, problem), pointers=pointers, keys=keys))
 
 
-def _listed(tokens_max: int, **places: list[str]) -> dict[str, Any]:
-    """Places as far as they fit into an answer, and how many there are where they do not."""
-    found: dict[str, Any] = {}
-    for name, each in places.items():
-        found[name] = leading(each, tokens_max=tokens_max // len(places))
-        if len(found[name]) < len(each):
-            found[f"{name}_total"] = len(each)
-    return found
+def _fit_places(budget: Budget, **places: list[str]) -> dict[str, Any]:
+    """Return the details of an error: places as far as they fit, and how many are left out."""
+    counts = {name: len(each) for name, each in places.items()}
+    budget.reserve({"details": counts, "left_out": counts})
+    shares = {name: budget.share(1, of=len(places)) for name in places}
+    found: dict[str, Any] = {name: share.take_rows(places[name]) for name, share in shares.items()}
+    left_out = {name: left for name, count in counts.items() if (left := count - len(found[name]))}
+    return {**found, "left_out": left_out} if left_out else found
 
 
 class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
@@ -71,10 +71,12 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
 class Committed(Struct, rename="camel"):
     """The run as it is from now on, what is required and not in it, and what to be careful about."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("missing",)))
+
     run: PcivRunV1
     missing: list[str]
     warnings: list[str]
-    missing_total: int | UnsetType = UNSET  # where not all that is missing fits here; the view has it, page by page
+    left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has it, page by page
 
 
 def commit(tx: Transaction, request: CommitRun) -> Committed:
@@ -88,14 +90,13 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         RequiredInputsUnset: something that is required is not set, and the commit shall be whole.
     """
     row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
-    room = tx.preferences.answer_tokens_max * 7 // 10  # the rest is for sentences that name some of them
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
     keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
-        raise SourceMissing(pointers, keys, room)
+        raise SourceMissing(pointers, keys, tx.budget)
     missing = required_unset(tx, row.id)
     if missing and not request.allow_partial:
-        raise RequiredInputsUnset(missing, room)
+        raise RequiredInputsUnset(missing, tx.budget)
     in_force = latest_committed(tx)
     overruled = [] if in_force is None else tx.scalars(sql.overruled, run_id=row.id, before_id=in_force.id)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
@@ -106,9 +107,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     warnings = warnings_about(after, missing, waiting=waiting)
     if overruled:
         warnings.append(f"a person had entered these, and here it is otherwise: {named(overruled)}")
-    shown = leading(missing, tokens_max=room)
-    total = len(missing) if len(shown) < len(missing) else UNSET
-    return Committed(run_shown(after, tx.project.name), shown, warnings, total)
+    return Committed(run_shown(after, tx.project.name), missing, warnings)
 
 
 OPERATION = Operation(

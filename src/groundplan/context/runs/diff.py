@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -27,14 +27,15 @@ from groundplan.context.schemas import (
 )
 from groundplan.context.values import Value, stored_json, typed_value, value_of
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Drop, LeftOut, Trimming, take_page
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.transaction import Transaction
 
 T = TypeVar("T")
 
 NAME = "context.diff"
+PARTS = ("inputs", "constraints", "sources")
 EVIDENCE = ("evidenceSnippet", "snippet")
 
 
@@ -109,21 +110,18 @@ class SourceDiff(Struct):
     id: str  # in the run that has it; of both, in the later one
 
 
-class DiffLeftOut(Struct):
-    """How much is not in this answer, for lack of room."""
-
-    inputs: int
-    constraints: int
-    sources: int
-
-
 class RunsCompared(Struct):
     """Everything that is not the same in both runs, and where to go on when not all of it fits."""
+
+    # A single difference can be too long for a page of its own.
+    trimming: ClassVar[Trimming] = Trimming(
+        *(Drop(f"{part}[].{field}") for field in ("fields", "before", "after") for part in ("inputs", "constraints"))
+    )
 
     inputs: list[InputDiff]
     constraints: list[ConstraintDiff]
     sources: list[SourceDiff]
-    left_out: DiffLeftOut | UnsetType = UNSET
+    left_out: LeftOut = UNSET
     next_cursor: str | UnsetType = UNSET
 
 
@@ -178,18 +176,22 @@ def _told_apart(
 
 def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunsCompared:
     """As much as fits."""
-    items = [one.item for one in rest]
-    taken = len(leading(items, tokens_max=tx.preferences.answer_tokens_max * 8 // 10)) or min(len(items), 1)
-    page = RunsCompared(
-        [one for one in items[:taken] if isinstance(one, InputDiff)],
-        [one for one in items[:taken] if isinstance(one, ConstraintDiff)],
-        [one for one in items[:taken] if isinstance(one, SourceDiff)],
+    frame = RunsCompared([], [], [], dict.fromkeys(PARTS, len(rest)), "")
+    page = take_page(
+        tx.budget.reserve(frame),
+        rest,
+        cursor_after=lambda last: cursor_at(tx, NAME, query, *revs, *last[:3]),
+        item=lambda one: one.item,
+        part=lambda one: PARTS[one.part],
     )
-    if taken < len(rest):
-        left = Counter(one.part for one in rest[taken:])
-        page.left_out = DiffLeftOut(left[0], left[1], left[2])
-        page.next_cursor = cursor_at(tx, NAME, query, *revs, *rest[taken - 1][:3])
-    return page
+    items = [one.item for one in page.rows]
+    return RunsCompared(
+        [one for one in items if isinstance(one, InputDiff)],
+        [one for one in items if isinstance(one, ConstraintDiff)],
+        [one for one in items if isinstance(one, SourceDiff)],
+        page.left_out,
+        page.next_cursor,
+    )
 
 
 def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:

@@ -9,11 +9,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from groundplan.context.run import RunRow, run_shown
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.principals import principal_called
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -46,7 +46,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     """The runs of a scope, or a page of them."""
     whose = None if request.user_id is None else principal_called(tx, request.user_id) or request.user_id
     query = [tx.project.id, whose, request.status]
-    limit = request.limit or (LIMIT_MAX if tx.preferences.answer_tokens_max else NO_LIMIT)
+    limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
     before, after_id = END_OF_TIME, ""
     if request.cursor is not None:
         before, after_id = _position(tx, query, request.cursor)
@@ -64,12 +64,13 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
         any_user=request.user_id is None,
         at_most=limit + 1,
     )
-    shown = [run_shown(row, tx.project.name) for row in rows[:limit]]
-    page = leading(shown, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
-    page = page or shown[:1]  # one that is too large for the cap is for the cap to refuse
-    if len(page) == len(rows):
-        return Runs(page)
-    return Runs(page, cursor_at(tx, NAME, query, page[-1].created_at, page[-1].id))
+    page = take_page(
+        tx.budget.reserve(Runs([])),
+        [run_shown(row, tx.project.name) for row in rows[:limit]],
+        cursor_after=lambda last: cursor_at(tx, NAME, query, last.created_at, last.id),
+        has_more=len(rows) > limit,
+    )
+    return Runs(page.rows, page.next_cursor)
 
 
 def _position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:

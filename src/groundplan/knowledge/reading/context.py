@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -17,13 +18,13 @@ from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, AtomRelation, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import Entry, latest_entries
 from groundplan.knowledge.freshness import Freshness
-from groundplan.knowledge.lightening import excess_chars, lighten
 from groundplan.knowledge.molecule import molecule_rows
 from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
 from groundplan.knowledge.patterns import atoms_matching
 from groundplan.knowledge.requests import CHANGELOG_SHOWN, ChangelogLimit, EntityType
+from groundplan.knowledge.trimming import drop_parts
 
-ATOM_TOKENS_MIN = 50  # of a matched atom without all that can be left out
+ATOM_CHARS_MIN = 200  # of a matched atom without all that can be left out
 PATHS_CHARS_MAX = 65_536  # of all together: what matching costs grows with them
 
 sql = load_queries(__file__)
@@ -45,12 +46,12 @@ class MatchedAtom(Struct, rename="camel", kw_only=True):
     name: str
     version: int
     updated_by: str
-    knowledge: str | UnsetType
-    matched_paths: list[str] | UnsetType
-    related_atoms: list[AtomRelation] | UnsetType
+    knowledge: str | UnsetType = UNSET
+    matched_paths: list[str] | UnsetType = UNSET
+    related_atoms: list[AtomRelation] | UnsetType = UNSET
     changelog: list[Entry] | UnsetType = UNSET
     freshness: Freshness | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer; query_graph get gives it
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class MatchedMolecule(Struct, rename="camel", kw_only=True):
@@ -60,18 +61,24 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
     name: str
     version: int
     updated_by: str
-    knowledge: str | UnsetType
+    knowledge: str | UnsetType = UNSET
     atoms: list[MatchedAtom]
-    left_out: list[str] | UnsetType = UNSET
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 class Known(Struct, rename="camel"):
     """What is known about some files, by name, and the files about which nothing is known."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        *drop_parts("orphan_atoms[]", "molecules[].atoms[]", "molecules[]"),
+        Cut(("molecules[].atoms", "orphan_atoms", "unmatched_paths")),
+        Cut(("molecules",)),
+    )
+
     molecules: list[MatchedMolecule]
     orphan_atoms: list[MatchedAtom]
     unmatched_paths: list[str]
-    more_atoms: int | UnsetType = UNSET  # that did not fit into the answer; ask for fewer paths
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def context(tx: Transaction, request: Context) -> Known:
@@ -84,11 +91,8 @@ def context(tx: Transaction, request: Context) -> Known:
     return known(tx, atoms_matching(tx, _paths(request.paths)), of_each=of_each)
 
 
-def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None, tenths: int = 10) -> Known:
-    """What is known about some files, from the atoms that each is of; with so many entries of each changelog.
-
-    It may take so many tenths of the caller's cap.
-    """
+def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None) -> Known:
+    """What is known about some files, from the atoms that each is of; with so many entries of each changelog."""
     matched: dict[str, list[str]] = {}
     for path, atom_ids in found.items():
         for atom_id in atom_ids:
@@ -110,28 +114,12 @@ def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int
         )
         for row in molecule_rows(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
     ]
-    answer = Known(
+    return Known(
         molecules,
         [atom for molecule_id, atom in atoms if molecule_id is None],
         [path for path, atom_ids in found.items() if not atom_ids],
-        left_over or UNSET,
+        {"atoms": left_over} if left_over else UNSET,
     )
-    in_order = [*(atom for molecule in molecules for atom in molecule.atoms), *answer.orphan_atoms]
-    lighten(tx, answer, [*molecules, *in_order], tenths=tenths)
-    while in_order and excess_chars(tx, answer, tenths) > 0:
-        in_order = in_order[: len(in_order) * 3 // 4]
-        _keep(answer, in_order)
-        answer.more_atoms = len(matched) - len(in_order)
-    return answer
-
-
-def _keep(answer: Known, atoms: list[MatchedAtom]) -> None:
-    """Leave all other atoms out, and molecules of which none is left."""
-    kept = {atom.id for atom in atoms}
-    for molecule in answer.molecules:
-        molecule.atoms = [atom for atom in molecule.atoms if atom.id in kept]
-    answer.molecules = [molecule for molecule in answer.molecules if molecule.atoms]
-    answer.orphan_atoms = [atom for atom in answer.orphan_atoms if atom.id in kept]
 
 
 def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
@@ -139,8 +127,7 @@ def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
 
     Where answers have a cap they are chosen before their texts are read: of very many, most would be read in vain.
     """
-    cap = tx.preferences.answer_tokens_max
-    at_most = cap // ATOM_TOKENS_MIN if cap else len(matched)
+    at_most = int(min(len(matched), tx.budget.free_chars / ATOM_CHARS_MIN))
     if len(matched) <= at_most:
         return list(matched), 0
     ids = tx.scalars(sql.first_matched, project_id=tx.project.id, ids=listed(matched), at_most=at_most)

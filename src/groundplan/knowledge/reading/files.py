@@ -1,6 +1,6 @@
 """What one must know about the files that a task names, for slices that know of files and nothing about knowledge.
 
-It says what `query_graph context` says. But the paths were written by people into a text, so none of them is refused:
+It says what `knowledge.context` says. But the paths were written by people into a text, so none of them is refused:
 what cannot be matched is told as a path about which nothing is known.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from groundplan.kernel.budget import trim
 from groundplan.kernel.ports import FilesAsked
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
@@ -21,9 +22,11 @@ def knowledge_of_files(tx: Transaction, asked: FilesAsked) -> Known:
     """What is known about some files of the project entered."""
     meant = requested(asked.paths)
     found: dict[str, list[str]] = {path: [] for path in meant}
-    with suppress(TooCostly):  # asked for with query_graph, it says so
+    with suppress(TooCostly):  # asked for by itself, it says so
         found |= atoms_matching(tx, _matchable(meant))
-    return known(tx, found, of_each=CHANGELOG_SHOWN, tenths=asked.tenths)
+    answer = known(tx, found, of_each=CHANGELOG_SHOWN)
+    trim(answer, asked.budget)
+    return answer
 
 
 def _matchable(paths: Sequence[str]) -> list[str]:

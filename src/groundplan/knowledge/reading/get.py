@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from typing import ClassVar
+
+from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.atom import Atom, atom_row, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import Entry, latest_entries
-from groundplan.knowledge.lightening import excess_chars, lighten
 from groundplan.knowledge.molecule import Molecule, molecule_row, molecules_shown
-from groundplan.knowledge.reading.pages import page_of
+from groundplan.knowledge.reading.search import page_of
 from groundplan.knowledge.refs import project_of, refuse_other_project
 from groundplan.knowledge.requests import CHANGELOG_SHOWN, ChangelogLimit, EntityType, checked_id
+from groundplan.knowledge.trimming import drop_parts
 
-ATOM_TOKENS_MIN = 60  # of an atom without all that can be left out: its id, its tasks, its moments
+ATOM_CHARS_MIN = 240  # of an atom without all that can be left out: its id, its tasks, its moments
 ALL = 2**31
 
 sql = load_queries(__file__)
@@ -36,12 +39,15 @@ class Get(Struct, rename="camel", forbid_unknown_fields=True):
 class Found(Struct, rename="camel"):
     """An atom, or a molecule with its atoms by name."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        Drop("changelog"), *drop_parts("atoms[]", "atom", "molecule"), Cut(("atoms",))
+    )
+
     atom: Atom | UnsetType = UNSET
     molecule: Molecule | UnsetType = UNSET
     atoms: list[Atom] | UnsetType = UNSET
-    more_atoms: int | UnsetType = UNSET  # that are not listed here; query_graph search with moleculeId lists them
     changelog: list[Entry] | UnsetType = UNSET
-    left_out: list[str] | UnsetType = UNSET  # what did not fit into the answer
+    left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def get(tx: Transaction, request: Get) -> Found:
@@ -52,29 +58,23 @@ def get(tx: Transaction, request: Get) -> Found:
     """
     id_ = checked_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
-    count = 0
     if request.entity_type is EntityType.ATOM:
         found = Found(atom=atoms_shown(tx, [atom_row(tx, id_)])[0])
     else:
-        found, count = _molecule(tx, id_)
+        found = _molecule(tx, id_)
     if request.include_changelog:
         entries = latest_entries(tx, request.entity_type, [id_], of_each=request.changelog_limit)
         found.changelog = entries[id_]
-    lighten(tx, found, [found, found.molecule or found.atom, *(found.atoms or ())])
-    while found.atoms and excess_chars(tx, found) > 0:
-        found.atoms = found.atoms[: len(found.atoms) * 3 // 4]
-        found.more_atoms = count - len(found.atoms)
     return found
 
 
-def _molecule(tx: Transaction, id_: str) -> tuple[Found, int]:
-    """A molecule with its atoms, and how many those are; where answers have a cap, no more than could ever fit."""
+def _molecule(tx: Transaction, id_: str) -> Found:
+    """A molecule with its atoms; where answers have a cap, no more than could ever fit."""
     molecule = molecules_shown(tx, [molecule_row(tx, id_)])[0]
-    cap = tx.preferences.answer_tokens_max
-    limit = cap // ATOM_TOKENS_MIN + 1 if cap else ALL
+    limit = int(min(ALL, tx.budget.free_chars / ATOM_CHARS_MIN + 1))
     members, count = page_of(tx, sql.atoms_of_molecule, molecule_id=id_, limit=limit, offset=0)
     atoms = atoms_shown(tx, atom_rows(tx, members))
-    return Found(molecule=molecule, atoms=atoms, more_atoms=count - len(atoms) or UNSET), count
+    return Found(molecule=molecule, atoms=atoms, left_out={"atoms": count - limit} if count > limit else UNSET)
 
 
 OPERATION = Operation(

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import take_page
 from groundplan.kernel.cursors import cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
@@ -81,11 +82,13 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
         at_most=request.limit + 1,  # one more tells whether there are more
     )
     freshness = freshness_of(tx, [row.id for row in rows[: request.limit]])
-    page = Atoms([_listed(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]])
-    if len(rows) > request.limit:
-        last = page.atoms[-1]
-        page.next_cursor = cursor_at(tx, NAME, [tx.project.id], last.name, last.id)
-    return page
+    page = take_page(
+        tx.budget.reserve(Atoms([])),
+        [_listed(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],
+        cursor_after=lambda last: cursor_at(tx, NAME, [tx.project.id], last.name, last.id),
+        has_more=len(rows) > request.limit,
+    )
+    return Atoms(page.rows, page.next_cursor)
 
 
 def _listed(row: AtomInShort, freshness: Freshness | UnsetType) -> ListedAtom:

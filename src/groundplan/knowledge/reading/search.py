@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import Query, listed, load_queries
@@ -14,9 +15,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.knowledge.atom import Atom, atom_rows, atoms_shown
 from groundplan.knowledge.changelog import latest_entries
-from groundplan.knowledge.lightening import lighten
 from groundplan.knowledge.molecule import Molecule, molecule_rows, molecules_shown
-from groundplan.knowledge.reading.pages import fitting, page_of
 from groundplan.knowledge.refs import checked_molecule
 from groundplan.knowledge.requests import (
     CHANGELOG_SHOWN,
@@ -27,6 +26,7 @@ from groundplan.knowledge.requests import (
     Offset,
     refuse_foreign,
 )
+from groundplan.knowledge.trimming import drop_parts
 from groundplan.knowledge.words import wanted_words
 
 QUERY_WORDS_MAX = 128
@@ -52,6 +52,8 @@ class Search(Struct, rename="camel", forbid_unknown_fields=True):
 class Page(Struct, rename="camel"):
     """A page of atoms or molecules by name, and how many there are on all pages."""
 
+    trimming: ClassVar[Trimming] = Trimming(*drop_parts("items[]"))
+
     items: list[Atom | Molecule]
     count: int
     limit: int
@@ -70,9 +72,22 @@ def search(tx: Transaction, request: Search) -> Page:
     if listing is None:
         return Page([], 0, request.limit, request.offset)
     ids, count = page_of(tx, listing, limit=request.limit, offset=request.offset, **parameters)
-    items = _fitting(tx, _items(tx, request, ids))
-    behind = request.offset + len(items)
-    return Page(items, count, request.limit, request.offset, behind if behind < count else UNSET)
+    page = Page([], count, request.limit, request.offset, count)
+    # One at least, if need be without its parts: it has no smaller page.
+    page.items = tx.budget.reserve(page).take_rows(_items(tx, request, ids), at_least=1)
+    behind = request.offset + len(page.items)
+    page.next_offset = behind if behind < count else UNSET
+    return page
+
+
+def page_of(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
+    """Return the ids on a page, and how many there are on all pages."""
+    rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
+    if not rows and offset:
+        # Behind the last page there is no row that could tell how many there are.
+        _, total = page_of(tx, listing, limit=1, offset=0, **parameters)
+        return [], total
+    return [id_ for id_, _ in rows], next((total for _, total in rows), 0)
 
 
 def _meant(tx: Transaction, request: Search) -> tuple[Query | None, dict[str, Any]]:
@@ -123,15 +138,6 @@ def _items(tx: Transaction, request: Search, ids: list[str]) -> list[Atom | Mole
         for item in items:
             item.changelog = entries[item.id]
     return items
-
-
-def _fitting(tx: Transaction, items: list[Atom | Molecule]) -> list[Atom | Molecule]:
-    """As many of the items as the caller's cap leaves room for, but one at least: it has no smaller page."""
-    kept = fitting(tx, items)
-    if items and not kept:
-        kept = items[:1]
-        lighten(tx, Page(kept, 0, 0, 2**31), kept)
-    return kept
 
 
 OPERATION = Operation(

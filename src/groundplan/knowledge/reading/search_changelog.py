@@ -8,7 +8,6 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import WholeEntry, entries_of
-from groundplan.knowledge.reading.pages import fitting
 from groundplan.knowledge.refs import missing, names_of, project_of
 from groundplan.knowledge.requests import LIMIT, EntityType, Limit, Offset, checked_id
 
@@ -42,9 +41,11 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     if not names_of(tx, request.parent_type, {parent_id}):
         raise missing(request.parent_type, request.parent_id, ("parentId",))
     found, count = entries_of(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
-    entries = fitting(tx, found) or found[:1]
-    behind = request.offset + len(entries)
-    return Entries(entries, count, request.limit, request.offset, behind if behind < count else UNSET)
+    page = Entries([], count, request.limit, request.offset, count)
+    page.entries = tx.budget.reserve(page).take_rows(found, at_least=1)
+    behind = request.offset + len(page.entries)
+    page.next_offset = behind if behind < count else UNSET
+    return page
 
 
 OPERATION = Operation(

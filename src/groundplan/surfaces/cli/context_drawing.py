@@ -1,7 +1,8 @@
 """Answers about facts as people read them: what is known and from where, what is missing, what waits for a person.
 
 A value is drawn as one would type it. A text that could be taken for something else (for a number, for no value, for
-nothing at all) stands in quotes, so that UNSET, the empty text and a choice called "unknown" are never alike.
+nothing at all) stands in quotes, so that UNSET, the empty text and a choice called "unknown" are never alike. The
+command line has no cap on answers, so a view is always whole.
 """
 
 from __future__ import annotations
@@ -69,14 +70,10 @@ def draw_view(answer: ContextView) -> None:
     say_list("Sources:", _sources(answer))
     say_list("Artifacts:", _artifacts(answer))
     say_list("Waiting for a person:", _waiting(answer, marks))
-    if not (answer.inputs_by_pointer or answer.next_cursor) and answer.run.status is RunStatus.DRAFT:
+    if not answer.inputs_by_pointer and answer.run.status is RunStatus.DRAFT:
         say("", f"No inputs here. Next: groundplan context set {answer.run.id} /POINTER VALUE")
     say_list("Missing:", (_missing(answer, pointer) for pointer in answer.missing))
     say_list("Mind:", answer.warnings)
-    if answer.next_cursor:
-        left = msgspec.structs.asdict(answer.left_out) if answer.left_out else {}
-        told = ", ".join(f"{count} {part}" for part, count in left.items() if count)
-        say("", f"Not shown for lack of room: {told}.", f"The next page: the same with --cursor {answer.next_cursor}")
 
 
 def _about(run: PcivRunV1) -> Pairs:

@@ -1,4 +1,7 @@
-"""Answers about knowledge as people read them: what to know about some files, one atom, lists."""
+"""Answers about knowledge as people read them: what to know about some files, one atom, lists.
+
+The command line has no cap on answers, so nothing is ever left out of them.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +36,6 @@ def draw_known(answer: Known) -> None:
             _draw_matched(atom, INDENT)
     for atom in answer.orphan_atoms:
         _draw_matched(atom, "")
-    if answer.more_atoms:
-        say("", f"and {answer.more_atoms} more atoms; ask for fewer files")
     if answer.unmatched_paths:
         say("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
         say("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
@@ -46,8 +47,6 @@ def _draw_matched(atom: MatchedAtom, indent: str) -> None:
     say(*_indented(atom.knowledge, inner))
     say(*(f"{inner}-> {_related(one)}" for one in atom.related_atoms or ()))
     say(*(f"{inner}{_entry(one)}" for one in atom.changelog or ()))
-    if atom.left_out:
-        say(f"{inner}(not shown: {', '.join(atom.left_out)}; groundplan knowledge get {atom.id} --type atom)")
 
 
 def draw_found(answer: Found) -> None:
@@ -59,14 +58,8 @@ def draw_found(answer: Found) -> None:
     if answer.atoms:
         say("", "Atoms:")
         draw_table(("id", "name", "paths"), [(one.id, one.name, _some(one.paths or ())) for one in answer.atoms])
-    if answer.more_atoms:
-        say(f"and {answer.more_atoms} more: groundplan knowledge search --type atom{_within(answer.molecule)}")
     if answer.changelog:
         say("", "Changelog:", *(f"{INDENT}{_entry(one)}" for one in answer.changelog))
-
-
-def _within(molecule: Molecule | UnsetType) -> str:
-    return f" --project {molecule.project_id} --molecule {molecule.id}" if molecule else ""
 
 
 def draw_entity(answer: OneEntity) -> None:

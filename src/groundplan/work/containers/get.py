@@ -68,7 +68,7 @@ def get(tx: Transaction, request: Get) -> Got:
         paths = context_files(sections) if request.include_graph_context else []
         answer.sections = sections
         if request.include_graph_context:
-            answer.graph_context = knowledge_of_files(tx, FilesAsked(paths, tenths=KNOWLEDGE_TENTHS))
+            answer.graph_context = knowledge_of_files(tx, FilesAsked(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10)))
     return answer
 
 
