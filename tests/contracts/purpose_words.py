@@ -192,9 +192,10 @@ NOTES = {
     "Edges are drawn from cause to effect. In the profiles `standard` and `strict` they neither point down the chain "
     "activity, output, outcome, goal nor close a cycle; `FEEDBACK` edges may do both.",
     "purpose.open": "Over MCP, where `detail` is not said, an answer above 2,500 tokens leaves out the ids of rows, "
-    "then long texts, then more; `left_out.fields` names what. Where that does not make it short enough, nothing is "
-    "left out, and what does not fit follows on further pages: `next_cursor` leads there, `left_out` counts what is to "
-    "come, and all pages together are the whole.",
+    "then long texts, then more, of the last rows first; `left_out` says of how many rows. There `defaults` counts "
+    "what most rows have alike: no `assumptions`, no `metadata`, the `edge_type` CONTRIBUTES_TO. Where that does not "
+    "make it short enough, nothing is left out, and what does not fit follows on further pages: `next_cursor` leads "
+    "there, `left_out` counts what is to come, and all pages together are the whole.",
     "purpose.check": "The same content and the same observations give the same bytes. A published version is looked at "
     "with what was known when it was published, so its gates say for ever what they said; with `as_of` with what was "
     "known then. A check is `waived` when somebody answers for all of it: see [purpose.record](#purposerecord).",

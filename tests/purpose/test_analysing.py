@@ -120,9 +120,9 @@ def test_each_refuted_assumption_says_what_it_touches() -> None:
     observations = observed(reviewed={"AS2": "refuted", "AS1": "at_risk", "AS3": "refuted", "AS9": "refuted"})
     found = analysis(observations=observations, assumption="AS1")
     assert found.refuted == [only("AS2"), only("AS3")]
-    assert (found.touched, found.refuted_left_out) == (only("AS1"), UNSET)
+    assert (found.touched, found.left_out) == (only("AS1"), UNSET)
     bounded = analysis(observations=observations, limit=1)
-    assert ([one.assumption for one in bounded.refuted], bounded.refuted_left_out) == (["AS2"], 1)
+    assert ([one.assumption for one in bounded.refuted], bounded.left_out) == (["AS2"], {"refuted": 1})
 
 
 def test_a_key_that_is_not_there_is_the_callers_to_check() -> None:

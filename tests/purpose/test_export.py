@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.purpose.formats.table import FORMATS, WRITTEN
+from groundplan.purpose.picture import layout, svg
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 
 
@@ -89,6 +92,31 @@ def test_a_picture_shows_the_ways_through_a_node_or_what_changed(desk: Purpose) 
     assert "what leads to OP1" in desk.call("purpose.render", pathway="OP1").svg
     assert "nodes 1 added" in desk.call("purpose.render", compare="published").svg
     assert desk.call("purpose.render", theme="dark").svg != plain.svg
+
+
+@pytest.mark.parametrize(("operation", "given"), [("purpose.render", {}), ("purpose.export", {"format": "svg"})])
+def test_a_picture_is_drawn_when_its_transaction_has_ended(
+    desk: Purpose, monkeypatch: pytest.MonkeyPatch, operation: str, given: dict[str, Any]
+) -> None:
+    desk.draw("well -> water -> health")
+    read, lay_out = desk.session.store.read, layout.layout_of
+    steps: list[str] = []
+
+    def watched_read(*arguments: Any) -> Any:
+        steps.append("transaction begins")
+        answer = read(*arguments)
+        steps.append("transaction ends")
+        return answer
+
+    def watched_layout(*arguments: Any) -> Any:
+        steps.append("drawing begins")
+        return lay_out(*arguments)
+
+    monkeypatch.setattr(desk.session.store, "read", watched_read)
+    monkeypatch.setattr(svg, "layout_of", watched_layout)
+    desk.call(operation, **given)
+
+    assert steps == ["transaction begins", "transaction ends", "drawing begins"]
 
 
 def test_a_picture_is_of_one_thing_and_of_a_node_that_is_there(desk: Purpose) -> None:

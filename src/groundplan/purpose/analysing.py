@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import UNSET, Struct, UnsetType
 
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.purpose.graph.causal import Causal, causal_of
 from groundplan.purpose.graph.goals import GoalReached, goals_of
 from groundplan.purpose.graph.pathways import pathways
@@ -50,7 +53,7 @@ class GoalAnalysis(Struct, frozen=True):
     cut_edge: CutEdge | UnsetType = UNSET
 
 
-class Touched(Struct, frozen=True):
+class Touched(Struct):
     """What rests on an assumption: edges by name, everything else by key."""
 
     assumption: str
@@ -60,19 +63,35 @@ class Touched(Struct, frozen=True):
     activities: list[str]  # those that lead to what is assumed; the work on them may be in vain
 
 
-class Analysis(Struct, frozen=True):
+class Analysis(Struct):
     """Everything that was asked; what was not is not there."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(
+            (
+                "orphans",
+                "dead_ends",
+                "goals",
+                "refuted",
+                "cut_edge_left_out",
+                "pathways",
+                "touched.edges",
+                "touched.nodes",
+                "touched.goals",
+                "touched.activities",
+            )
+        )
+    )
 
     orphans: list[str]  # no goals, and no goal is reached from them
     dead_ends: list[str]  # no goals, and nothing at all is reached from them
     goals: list[GoalAnalysis]
     refuted: list[Touched]
-    refuted_left_out: int | UnsetType = UNSET  # how many more there are
     cut_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
     pathways: list[list[str]] | UnsetType = UNSET
     pathways_cut: bool | UnsetType = UNSET
     touched: Touched | UnsetType = UNSET
-    left_out: dict[str, int] | UnsetType = UNSET  # how much of which list had no room
+    left_out: LeftOut = UNSET
 
 
 def analyse(
@@ -94,11 +113,11 @@ def analyse(
         dead_ends=_dead_ends(causal),
         goals=[_goal(one) for one in reached.goals],
         refuted=[_touched(content, causal, one) for one in refuted[:limit]],
-        refuted_left_out=max(0, len(refuted) - limit) or UNSET,
         cut_edge_left_out=reached.left_out or UNSET,
         pathways=ways,
         pathways_cut=is_cut,
         touched=touched,
+        left_out={"refuted": len(refuted) - limit} if len(refuted) > limit else UNSET,
     )
 
 

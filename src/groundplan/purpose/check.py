@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import NotFound
+from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -19,7 +20,6 @@ from groundplan.purpose.analysing import Analysis
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.content import checked_content
-from groundplan.purpose.cutting import cut_lists
 from groundplan.purpose.dates import checked_moment
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.health import health_at
@@ -68,7 +68,6 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
         ContentAltered: a published version is not what was published.
     """
     from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
-    from groundplan.purpose.gates.shortening import shortened
 
     gate: Literal["A", "B"] = "B" if request.gate == "B" else "A"
     _refuse_strange(request, gate)
@@ -76,11 +75,8 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     content = checked_content(tx, row)
     observations, outside, today = gate_inputs(tx, row, content, as_of=_as_of(request))
     profile = request.profile or row.profile
-    findings = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
-    result = findings.describe(tx.preferences.vocabulary)
-    limit = tx.preferences.answer_tokens_max
-    found: GateResult = shortened([result], tokens_max=limit, answer=lambda results: results[0])
-    return found
+    found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
+    return found.describe(tx.preferences.vocabulary)
 
 
 def health(tx: Transaction, request: CheckPurpose) -> Health:
@@ -95,8 +91,7 @@ def health(tx: Transaction, request: CheckPurpose) -> Health:
     row = version_there(tx, request.version)
     as_of = _as_of(request)
     content = checked_content(tx, row)
-    found = health_at(tx, content, observations_of(tx, content, Known(as_of=as_of)), as_of=as_of)
-    return cut_lists(found, tx.preferences.answer_tokens_max)
+    return health_at(tx, content, observations_of(tx, content, Known(as_of=as_of)), as_of=as_of)
 
 
 def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
@@ -121,8 +116,7 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
             raise NotFound(name, ref, next_steps=show, field=name)
     observed = observations_of(tx, content, Known(as_of=_as_of(request)))
     limit = request.limit or PATHWAYS
-    found = analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
-    return cut_lists(found, tx.preferences.answer_tokens_max)
+    return analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
 
 
 def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
@@ -135,12 +129,9 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
 
     _refuse_strange(request, "compliance")
     if request.operation is None:
-        raise Invalid(
-            'missing argument \'operation\'; it must be the operation that is proposed, such as {"kind": "publish"}',
-            code="missing_argument",
-            next_steps=NextStep("purpose.compliance", "takes one", {"project": tx.project.name}),
-            field="operation",
-        )
+        wanted = 'the operation that is proposed, such as {"kind": "publish"}'
+        compliance = NextStep("purpose.compliance", "takes one", {"project": tx.project.name})
+        raise missing("operation", (), wanted=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):

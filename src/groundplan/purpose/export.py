@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -53,17 +53,28 @@ class Exported(Struct):
     content: str
 
 
-def export(tx: Transaction, request: ExportPurpose) -> Exported:
-    """Write a version out.
+class Export(NamedTuple):
+    """What to write, and as what."""
+
+    theory: Theory
+    format: Written
+
+
+def read_export(tx: Transaction, request: ExportPurpose) -> Export:
+    """Read everything that a file has.
 
     Raises:
         NotFound: there is no such version, or none at all.
         ContentAltered: a published version is not what was published.
     """
-    theory = theory_at(tx, request.version)
-    module, function = _WRITERS[request.format]
+    return Export(theory_at(tx, request.version), request.format)
+
+
+def write_export(export: Export) -> Exported:
+    """Write the file; as a picture it takes long, and holds no transaction open."""
+    module, function = _WRITERS[export.format]
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.formats.{module}"), function)
-    return Exported(request.format, theory.number, writer(theory))
+    return Exported(export.format, export.theory.number, writer(export.theory))
 
 
 def theory_at(tx: Transaction, ref: VersionRef | None) -> Theory:
@@ -102,13 +113,14 @@ def waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
     return [found[said] for said in sorted(found)]
 
 
-OPERATION = Operation(
+OPERATION: Operation[ExportPurpose, Any] = Operation(
     name="purpose.export",
     summary="Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=ExportPurpose,
     output=Exported,
-    handler=export,
+    handler=read_export,
+    finish=write_export,
     project=lambda _tx, request: request.project,
 )

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import date
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.graph.causal import causal_of, sound_edges
 from groundplan.purpose.graph.goals import GoalReached, goals_of
@@ -71,15 +72,17 @@ class GoalHealth(Struct, frozen=True):
     weakest_edge: WeakestEdge | UnsetType = UNSET
 
 
-class Health(Struct, frozen=True):
+class Health(Struct):
     """Everything that health says of one version."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("goals", "weakest_edge_left_out")))
 
     metrics: Metrics
     bands: Bands
     overall: Band | None
     goals: list[GoalHealth]
     weakest_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
-    left_out: dict[str, int] | UnsetType = UNSET  # how much of which list had no room
+    left_out: LeftOut = UNSET
 
 
 def health_of(

@@ -13,7 +13,7 @@ from groundplan.purpose import read_observations
 from groundplan.purpose.dates import checked_moment
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observed import Decision, Measurement, Review, Waiver
-from groundplan.purpose.pages import Entry, Place, page_of
+from groundplan.purpose.pages import Entry, Place, fill_page
 from groundplan.purpose.read_observations import BEGINNING, Known
 from groundplan.purpose.version import current_rev
 
@@ -88,13 +88,9 @@ def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> Obser
     known = Known(as_of=None if as_of is None else checked_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
     after = (0, *BEGINNING) if cursor is None else _position(tx, query, cursor)
-    limit = tx.preferences.answer_tokens_max
     answer = Observed(tx.project.name, current_rev(tx), [], [], [], [])
-    page = page_of(_entries(tx, known, after, capped=bool(limit)), frame=answer, tokens_max=limit)
-    for entry in page.entries:
-        getattr(answer, entry.part).append(entry.item)
-    if page.last is not None:
-        answer.next_cursor = cursor_at(tx, NAME, query, *page.last)
+    entries = _entries(tx, known, after, capped=tx.budget.is_limited)
+    fill_page(answer, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, *last))
     return answer
 
 

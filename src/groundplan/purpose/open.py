@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Budget, Cut, Drop, LeftOut, Trimming, size, trim
 from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits, leading
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.purpose import observations
@@ -30,9 +30,9 @@ from groundplan.purpose.model import (
     RiskLevel,
 )
 from groundplan.purpose.observed import Measurement, Observations, Waiver
-from groundplan.purpose.pages import Entry, Place, page_of, room_beside
+from groundplan.purpose.pages import Place, entries_of, fill_page
 from groundplan.purpose.read_observations import Known, observations_of
-from groundplan.purpose.version import StaleDraft, Version, VersionRef, VersionRow, shown, version_meant, versions_of
+from groundplan.purpose.version import StaleDraft, Version, VersionRef, VersionRow, resolve_version, shown, versions_of
 
 Shown = TypeVar("Shown", bound=Struct)
 
@@ -41,11 +41,24 @@ NAME = "purpose.open"
 ANSWER_TOKENS_AIM = 2_500  # within which an answer is kept where it can be and nobody asked for all of it: thirty nodes
 VERSIONS_SHOWN = 10
 
-# What a reader can do without at first, less and less gladly: rows are known by their keys, texts are long, and who
-# looks after what is for the second look.
-_IDS = ("id",)
-_TEXTS = ("description", "narrative", "metadata", "mechanism", "method", "frequency", "baseline_verified")
-_ALL = (*_IDS, *_TEXTS, "owner", "unit", "direction")
+PARTS = ("nodes", "edges", "indicators", "waivers")  # in the order of pages
+
+_ASSUMED = ("nodes[].assumptions[]", "edges[].assumptions[]")
+
+# What a reader can do without at first, less and less gladly: rows are known by their keys, and texts are long. Then
+# goes what most rows have alike, and then what is for the second look.
+_FIRST = Trimming(
+    *(Drop(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMED)),
+    *(Drop(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
+    Drop("edges[].mechanism"),
+    *(Drop(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
+)
+_DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
+_LAST = Trimming(
+    *(Drop(f"versions[].{field}") for field in ("content_hash", "context_run")),
+    *(Drop(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMED)),
+    *(Drop(f"indicators[].{field}") for field in ("unit", "direction")),
+)
 
 
 class OpenPurpose(Struct, forbid_unknown_fields=True):
@@ -150,25 +163,18 @@ class HealthLine(Struct):
     bands: dict[str, Band]
 
 
-class LeftOut(Struct, omit_defaults=True):
-    """What is not in this answer: rows that follow on further pages, and fields that `detail: full` has.
+class Opened(Struct):
+    """A version and everything in it. `version` is null in a project that has none.
 
-    `defaults` stands for two more: where a row says no `assumptions` there are none, and an edge that says no
-    `edge_type` is CONTRIBUTES_TO. `versions` are older ones, which toc_version list has.
+    `left_out.defaults` counts what is not said because most rows have it alike: no `assumptions`, no `metadata`, and
+    the `edge_type` CONTRIBUTES_TO.
     """
 
-    nodes: int = 0
-    edges: int = 0
-    indicators: int = 0
-    waivers: int = 0
-    versions: int = 0
-    assumptions: int = 0  # of rows that are too large for a page by themselves
-    fields: list[str] = []
-    defaults: bool = False
-
-
-class Opened(Struct):
-    """A version and everything in it. `version` is null in a project that has none."""
+    # Of a row that is too large for a page by itself.
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(("nodes[].assumptions", "edges[].assumptions")),
+        *(Drop(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
+    )
 
     project: str
     rev: int
@@ -180,7 +186,7 @@ class Opened(Struct):
     edges: list[EdgeShown] | UnsetType = UNSET
     indicators: list[IndicatorShown] | UnsetType = UNSET
     waivers: list[WaiverShown] | UnsetType = UNSET
-    left_out: LeftOut | UnsetType = UNSET
+    left_out: LeftOut = UNSET
     next_cursor: str | UnsetType = UNSET
 
 
@@ -198,7 +204,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
     version, rev, after = (request.version, None, None)
     if request.cursor is not None:
         version, rev, after = _position(tx, query, request.cursor)
-    row = version_meant(tx, version)
+    row = resolve_version(tx, version)
     if row is None:
         return Opened(tx.project.name, 0, None, [], Counts(0, 0, 0, 0, 0, 0, 0), HealthLine(None, {}), [], [], [])
     if rev is not None and rev != row.rev:
@@ -208,21 +214,20 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
     opened = _frame(tx, row, content, observed, as_of)
     if request.detail == "summary":
         return opened
-    limit = tx.preferences.answer_tokens_max
     waivers = waivers_in_force(observed.waivers, day_of(as_of or tx.now))
 
-    def without(*dropped: str) -> Opened:
-        return _filled(opened, content, observed, waivers, dropped)
+    def whole() -> Opened:
+        return _filled(opened, content, observed, waivers)
 
-    whole = without()
-    aim = min(limit, ANSWER_TOKENS_AIM)
-    if request.detail is None and after is None and not fits(encode(whole), aim):
-        # Nothing is left out where that would not make it short, which the shortest answer tells.
-        shortest = without(*_ALL)
-        if fits(encode(shortest), aim):
-            longer = (without(*dropped) for dropped in (_IDS, _IDS + _TEXTS))
-            return next((one for one in longer if fits(encode(one), aim)), shortest)
-    return whole if after is None and fits(encode(whole), limit * 9 // 10) else _page(tx, whole, row, query, after)
+    budget = tx.budget
+    if after is None and not budget.is_limited:
+        return whole()
+    aim = Budget(min(budget.free_chars, Budget.of_answer(ANSWER_TOKENS_AIM).free_chars))
+    if after is None and request.detail is None and _least_chars(content) <= aim.free_chars:
+        brief = whole()
+        if _shorten(brief, aim):
+            return brief
+    return _page(tx, opened, whole(), row, query, after)
 
 
 def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observations, as_of: str | None) -> Opened:
@@ -242,85 +247,72 @@ def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observa
     versions = [shown(one) for one in rows[-VERSIONS_SHOWN:]]
     opened = Opened(tx.project.name, row.rev, shown(row), versions, counts, HealthLine(overall_of(bands), told))
     if len(versions) < len(rows):
-        opened.left_out = LeftOut(versions=len(rows) - len(versions))
+        opened.left_out = {"versions": len(rows) - len(versions)}
     return opened
 
 
-def _filled(
-    frame: Opened, content: Content, observed: Observations, waivers: list[Waiver], dropped: tuple[str, ...]
-) -> Opened:
-    """A frame with the content in it, without some fields."""
-    opened = msgspec.structs.replace(frame)
+def _filled(frame: Opened, content: Content, observed: Observations, waivers: list[Waiver]) -> Opened:
+    """A frame with the content in it."""
     statuses, latest = observed.statuses(), observed.latest()
     on: dict[Any, list[AssumptionShown]] = {}
     for one in content.assumptions.values():
         status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        on.setdefault(one.node or one.edge, []).append(_shown(one, dropped, AssumptionShown, status=status))
-    opened.nodes = [
-        _shown(node, dropped, NodeShown, assumptions=on.get(node.key, [])) for node in content.nodes.values()
-    ]
-    opened.edges = [_shown(edge, dropped, EdgeShown, assumptions=on.get(edge.name, [])) for edge in content.edges]
-    opened.indicators = [
-        _shown(one, dropped, IndicatorShown, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
-    ]
-    opened.waivers = [WaiverShown(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET
-    if dropped:
-        opened.left_out = msgspec.structs.replace(opened.left_out or LeftOut(), fields=list(dropped))
-    if dropped == _ALL:
-        _drop_defaults(opened)
-    return opened
+        on.setdefault(one.node or one.edge, []).append(_shown(one, AssumptionShown, status=status))
+    return msgspec.structs.replace(
+        frame,
+        versions=[msgspec.structs.replace(version) for version in frame.versions],
+        nodes=[_shown(node, NodeShown, assumptions=on.get(node.key, [])) for node in content.nodes.values()],
+        edges=[_shown(edge, EdgeShown, assumptions=on.get(edge.name, [])) for edge in content.edges],
+        indicators=[
+            _shown(one, IndicatorShown, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
+        ],
+        waivers=[WaiverShown(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
+    )
 
 
-def _drop_defaults(opened: Opened) -> None:
-    """Leave out what most rows have alike, and what a version says of itself already."""
+def _least_chars(content: Content) -> int:
+    """Return how many characters an answer takes at least, with the names and texts that are never left out."""
+    return (
+        sum(len(node.title) + 40 for node in content.nodes.values())
+        + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
+        + sum(len(one.name) + 30 for one in content.indicators.values())
+        + 30 * len(content.edges)
+    )
+
+
+def _shorten(opened: Opened, aim: Budget) -> bool:
+    """Leave out what a reader can do without until the answer is short; return whether it is."""
+    trim(opened, aim, _FIRST)
+    if size(opened) > aim.free_chars:
+        _leave_out_defaults(opened)
+        trim(opened, aim, _LAST)
+    return size(opened) <= aim.free_chars
+
+
+def _leave_out_defaults(opened: Opened) -> None:
+    """Leave out what most rows have alike."""
+    count = 0
     for row in (*(opened.nodes or ()), *(opened.edges or ())):
-        row.assumptions = row.assumptions or UNSET
-    for edge in opened.edges or ():
-        edge.edge_type = UNSET if edge.edge_type is EdgeType.CONTRIBUTES_TO else edge.edge_type
-    opened.versions = [
-        msgspec.structs.replace(version, content_hash=UNSET, context_run=UNSET) for version in opened.versions
-    ]
-    opened.left_out = msgspec.structs.replace(opened.left_out or LeftOut(), defaults=True)
+        for field, default in _DEFAULTS.items():
+            if getattr(row, field, UNSET) == default:
+                setattr(row, field, UNSET)
+                count += 1
+    opened.left_out = {**(opened.left_out or {}), "defaults": count}
 
 
 def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:
     return UNSET if one is None else LatestMeasurement(one.value, one.as_of)
 
 
-def _page(tx: Transaction, opened: Opened, row: VersionRow, query: list[Any], after: Place | None) -> Opened:
-    rows = [(part, getattr(opened, part) or []) for part in ("nodes", "edges", "indicators", "waivers")]
-    opened.nodes, opened.edges, opened.indicators, opened.waivers = [], [], [], []
-    limit = tx.preferences.answer_tokens_max
-    room = room_beside(opened, limit)
-    left_out = opened.left_out or LeftOut()
-    entries: list[Entry] = []
-    for number, (part, items) in enumerate(rows):
-        for index, item in enumerate(items):
-            if after is None or (number, index) > after:
-                fitting = _fitted(item, room) if limit else item
-                left_out.assumptions += _assumed(item) - _assumed(fitting)
-                entries.append(Entry((number, index), part, fitting))
-    page = page_of(entries, frame=opened, tokens_max=limit)
-    for entry in page.entries:
-        getattr(opened, entry.part).append(entry.item)
-    opened.waivers = opened.waivers or UNSET
-    left_out = msgspec.structs.replace(left_out, **page.left)
-    opened.left_out = UNSET if left_out == LeftOut() else left_out
-    if page.last is not None:
-        opened.next_cursor = cursor_at(tx, NAME, query, row.number, row.rev, *page.last)
-    return opened
-
-
-def _fitted(item: Any, room: int) -> Any:
-    """A row that fits onto a page: with fewer assumptions, where it has so many that no page could hold them."""
-    if len(encode(item)) <= room or not _assumed(item):
-        return item
-    kept = leading(item.assumptions, tokens_max=max(1, room // CHARS_PER_TOKEN // 2))
-    return msgspec.structs.replace(item, assumptions=kept)
-
-
-def _assumed(item: Any) -> int:
-    return len(getattr(item, "assumptions", None) or ())
+def _page(
+    tx: Transaction, frame: Opened, whole: Opened, row: VersionRow, query: list[Any], after: Place | None
+) -> Opened:
+    entries = entries_of(((part, getattr(whole, part) or ()) for part in PARTS), after)
+    page = msgspec.structs.replace(frame, nodes=[], edges=[], indicators=[], waivers=[])
+    left_out = fill_page(page, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, row.number, row.rev, *last))
+    page.waivers = page.waivers or UNSET
+    page.left_out = {**(page.left_out or {}), **(left_out or {})} or UNSET
+    return page
 
 
 def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int, Place]:
@@ -330,10 +322,9 @@ def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int,
     raise InvalidCursor
 
 
-def _shown(row: Any, dropped: tuple[str, ...], shape: type[Shown], **given: Any) -> Shown:
-    """A row as callers see it: the fields that its shape has, but for those that are left out."""
-    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
-    fields = {name: value for name, value in fields.items() if name not in dropped}
+def _shown(row: Struct, shape: type[Shown], **given: Any) -> Shown:
+    """A row as callers see it: the fields that its shape has."""
+    fields = {name: getattr(row, name) for name in row.__struct_fields__ if name in shape.__struct_fields__}
     return shape(**fields, **given)
 
 

@@ -1,45 +1,47 @@
-"""An answer in pages: as many entries as fit, and the place behind which the next page begins."""
+"""Several lists of one answer, page by page: the entries that fit, and the place behind which the next page begins."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode
+from groundplan.kernel.budget import Budget, LeftOut, take_page
 
 Place = tuple[int, ...]
 
 
 class Entry(NamedTuple):
-    """Something on a page: where it stands, in which list, and what it is."""
+    """Something on a page: where it stands, in which list of the answer (`nodes.added`), and what it is."""
 
     place: Place
     part: str
     item: Any
 
 
-class Page(NamedTuple):
-    """What fits, how much of each list is left, and the last place that is shown where there is more."""
-
-    entries: list[Entry]
-    left: dict[str, int]
-    last: Place | None
-
-
-def page_of(entries: list[Entry], *, frame: Any, tokens_max: int) -> Page:
-    """The entries as far as they fit beside a frame, and at least one. 0 is no limit."""
-    room = room_beside(frame, tokens_max)
-    taken = 0
-    for entry in entries:
-        room -= len(encode(entry.item).decode()) + 1
-        if tokens_max and taken and room < 0:
-            break
-        taken += 1
-    left: dict[str, int] = {}
-    for entry in entries[taken:]:
-        left[entry.part] = left.get(entry.part, 0) + 1
-    return Page(entries[:taken], left, entries[taken - 1].place if left else None)
+def entries_of(lists: Iterable[tuple[str, Sequence[Any]]], after: Place | None) -> list[Entry]:
+    """Return what stands in some lists behind a place, which is the number of the list and the index in it."""
+    return [
+        Entry((number, index), part, item)
+        for number, (part, items) in enumerate(lists)
+        for index, item in enumerate(items)
+        if after is None or (number, index) > after
+    ]
 
 
-def room_beside(frame: Any, tokens_max: int) -> int:
-    """How many characters are left beside a frame, with some to spare for a cursor and what is said of the rest."""
-    return tokens_max * 9 // 10 * CHARS_PER_TOKEN - len(encode(frame).decode())
+def fill_page(answer: Any, entries: Sequence[Entry], budget: Budget, cursor_after: Callable[[Place], str]) -> LeftOut:
+    """Add the leading entries that fit to the empty lists of an answer, and return how many each list lacks."""
+    if budget.is_limited:
+        budget.reserve(answer, Counter(entry.part for entry in entries))
+    page = take_page(
+        budget,
+        entries,
+        cursor_after=lambda entry: cursor_after(entry.place),
+        item=lambda entry: entry.item,
+        part=lambda entry: entry.part,
+    )
+    for entry in page.rows:
+        attrgetter(entry.part)(answer).append(entry.item)
+    answer.next_cursor = page.next_cursor
+    return page.left_out

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.clock import earlier
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, refusal, rendered
@@ -102,11 +102,14 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
 class Recorded(Struct):
     """How much was recorded, and what the refuted assumptions touch."""
 
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(("affected[].edges", "affected[].nodes", "affected[].work")), Cut(("affected",))
+    )
+
     recorded: int
     rev: int
     affected: list[Affected] | UnsetType = UNSET
-    # For how many more there was no room; toc_check analysis says what each of them touches.
-    affected_left_out: int | UnsetType = UNSET
+    left_out: LeftOut = UNSET
 
 
 def record(tx: Transaction, request: RecordObservations) -> Recorded:
@@ -135,10 +138,7 @@ def record(tx: Transaction, request: RecordObservations) -> Recorded:
         for place, review in enumerate(request.reviews or ())
         if review.status is AssumptionStatus.REFUTED
     ]
-    affected = affected_by(tx, refuted)
-    shown = leading(affected, tokens_max=tx.preferences.answer_tokens_max * 8 // 10)
-    left_out = len(affected) - len(shown)
-    return Recorded(recording.count, current_rev(tx), shown if affected else UNSET, left_out or UNSET)
+    return Recorded(recording.count, current_rev(tx), affected_by(tx, refuted) or UNSET)
 
 
 def _refs(request: RecordObservations) -> Iterable[str]:

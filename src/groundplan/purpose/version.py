@@ -103,7 +103,7 @@ def versions_of(tx: Transaction) -> list[VersionRow]:
     return tx.all(sql.versions, VersionRow, project_id=tx.project.id)
 
 
-def version_meant(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
+def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
     """The version that is named; where none is, the draft, else the one published last. None: there is none at all.
 
     Raises:
@@ -130,7 +130,7 @@ def version_there(tx: Transaction, ref: VersionRef | None) -> VersionRow:
     Raises:
         NotFound: there is no such version, or none at all.
     """
-    row = version_meant(tx, ref)
+    row = resolve_version(tx, ref)
     if row is None:
         begin = NextStep("purpose.draft", "begins one", {"project": tx.project.name})
         raise NotFound("version of the purpose", tx.project.name, next_steps=begin)

@@ -243,11 +243,12 @@ def peeled(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...
             return hint, extras
 
 
-def missing(name: str, path: Path, *, wanted: str) -> Invalid:
+def missing(name: str, path: Path, *, wanted: str, next_steps: Steps = ()) -> Invalid:
     """The refusal of an object that lacks an argument."""
     return Invalid(
         f"missing argument {name!r}{_within(path)}; it must be {wanted}",
         code="missing_argument",
+        next_steps=next_steps,
         field=rendered((*path, name)),
     )
 

@@ -35,12 +35,12 @@ ASSUMPTION_FIELDS = Assumption.__struct_fields__[4:]
 INDICATOR_FIELDS = Indicator.__struct_fields__[2:]
 
 
-class FieldChange(Struct, frozen=True):
-    """Something that is said otherwise."""
+class FieldChange(Struct):
+    """Something that is said otherwise; a value for which an answer has no room is missing."""
 
     field: str
-    before: Any
-    after: Any
+    before: Any = UNSET
+    after: Any = UNSET
 
 
 class Changed(Struct, frozen=True):
@@ -116,7 +116,7 @@ class IndicatorsCompared(Struct, frozen=True):
     changed: list[Changed]
 
 
-class Neighbours(Struct, frozen=True):
+class Neighbours(Struct):
     """The nodes that a node is connected with in one of the versions only."""
 
     added: list[str]
@@ -131,7 +131,7 @@ class Rewired(Struct, frozen=True):
     effects: Neighbours
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(Struct):
     """Everything that is not the same in both versions."""
 
     nodes: NodesCompared

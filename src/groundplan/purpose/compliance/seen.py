@@ -11,7 +11,7 @@ from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.compliance.proposal import Kind, ProposedOperation
 from groundplan.purpose.content import checked_content
 from groundplan.purpose.model import Assumption, Content, Edge, Node, Profile, content_of
-from groundplan.purpose.version import VersionRow, latest_published, version_meant, versions_of
+from groundplan.purpose.version import VersionRow, latest_published, resolve_version, versions_of
 
 
 class Seen(NamedTuple):
@@ -99,6 +99,6 @@ def _meant(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
     if proposal.kind is Kind.CREATE_DRAFT and proposal.meant is None:
         return latest_published(tx)
     try:
-        return version_meant(tx, proposal.meant)
+        return resolve_version(tx, proposal.meant)
     except NotFound:
         return None  # which is an answer, and no reason not to look at the rest

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.output_gate import encode, fits, leading
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, refusal
@@ -53,11 +53,13 @@ class EditPurpose(Struct, forbid_unknown_fields=True):
 class Edited(Struct):
     """The draft's revision after the batch, and what the batch made, in its order."""
 
+    trimming: ClassVar[Trimming] = Trimming(Cut(("created",)))
+
     rev: int
     version: int
     created: list[Created]
     applied: int
-    left_out: int | UnsetType = UNSET  # how much of what was made is not listed here, for lack of room
+    left_out: LeftOut = UNSET
 
 
 def edit(tx: Transaction, request: EditPurpose) -> Edited:
@@ -85,8 +87,7 @@ def edit(tx: Transaction, request: EditPurpose) -> Edited:
         _apply(draft, op, keys, place)
     edges.refuse_cycles(draft)
     rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_recorded else row.rev
-    edited = Edited(rev, row.number, draft.still_there(), len(request.operations))
-    return _shortened(edited, tx.preferences.answer_tokens_max)
+    return Edited(rev, row.number, draft.still_there(), len(request.operations))
 
 
 def _apply(draft: Drafting, op: PurposeOp, keys: dict[int, str], place: int) -> None:
@@ -166,16 +167,6 @@ def _refuse_same_refs(operations: list[PurposeOp]) -> None:
                 sentence = f"{quoted(op.ref)} is given twice in this batch; say another one"
                 raise refusal(("operations", place, "ref"), sentence)
             seen.add(op.ref)
-
-
-def _shortened(edited: Edited, tokens_max: int) -> Edited:
-    """The answer as far as it fits; toc_open has the rest."""
-    if not tokens_max or fits(encode(edited), tokens_max * 9 // 10):
-        return edited
-    kept = leading(edited.created, tokens_max=tokens_max * 8 // 10)
-    edited.left_out = len(edited.created) - len(kept)
-    edited.created = kept
-    return edited
 
 
 OPERATION = Operation(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
 from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
 from groundplan.purpose.model import Profile
 
@@ -30,7 +31,7 @@ class Outside(Struct, frozen=True):
     row_security: list[str] | None = None  # what is wrong with it, in sentences; None where the engine has none
 
 
-class Check(Struct, frozen=True):
+class Check(Struct):
     """One check of a gate."""
 
     code: str
@@ -41,7 +42,7 @@ class Check(Struct, frozen=True):
     actual: Any = UNSET
     expected: Any = UNSET
     fix: str | UnsetType = UNSET
-    refs_left_out: int | UnsetType = UNSET  # how many more there are, where an answer had no room for them
+    left_out: LeftOut = UNSET  # refs for which an answer had no room
 
     @property
     def blocks(self) -> bool:
@@ -49,8 +50,10 @@ class Check(Struct, frozen=True):
         return self.severity == "block" and self.result == "failed"
 
 
-class GateResult(Struct, frozen=True):
+class GateResult(Struct):
     """What a gate says of one content: the same content and the same observations give the same bytes."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("checks[].refs", "checks[].actual")))
 
     gate: Literal["A", "B"]
     profile: Profile

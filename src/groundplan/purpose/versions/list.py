@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.output_gate import leading
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.version import Version, shown, versions_of
 
@@ -22,14 +22,15 @@ class Versions(Struct):
     """All of them, by number."""
 
     versions: list[Version]
-    left_out: int | UnsetType = UNSET  # how many older ones there was no room for
+    left_out: LeftOut = UNSET
 
 
 def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
     """Every version there is; where there is no room for all, the latest."""
     latest_first = [shown(row) for row in reversed(versions_of(tx))]
-    kept = leading(latest_first, tokens_max=tx.preferences.answer_tokens_max * 9 // 10)
-    return Versions(kept[::-1], (len(latest_first) - len(kept)) or UNSET)
+    kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
+    missing = len(latest_first) - len(kept)
+    return Versions(kept[::-1], {"versions": missing} if missing else UNSET)
 
 
 OPERATION = Operation(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Budget, Cut, Trimming, trim
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
@@ -22,7 +23,6 @@ from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import GateResult
-from groundplan.purpose.gates.shortening import shortened
 from groundplan.purpose.model import Status
 from groundplan.purpose.outside import gate_inputs
 from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, shown, versions_of
@@ -33,13 +33,23 @@ LABEL_CHARS_MAX = 255
 _NUMBERED = re.compile(r"v[0-9]+")  # what a version is called that was given no label
 
 
+class _Told(Struct):
+    """What a refusal tells of the gates."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("gates[].checks[].refs", "gates[].checks[].actual")))
+
+    gates: list[GateResult]
+
+
 class GateFailed(RuleViolated):
     """A version is published only through its gates."""
 
     code = "gate_failed"
 
-    def __init__(self, results: list[GateResult], tokens_max: int, project: str) -> None:
+    def __init__(self, results: list[GateResult], budget: Budget, project: str) -> None:
         found = [check for result in results for check in result.checks if check.blocks]
+        told = _Told(results)
+        trim(told, budget)
         named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
         more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
         super().__init__(
@@ -48,7 +58,7 @@ class GateFailed(RuleViolated):
                 NextStep("purpose.edit", "mends the draft", {"project": project}),
                 NextStep("purpose.record", "with waivers lets an owner answer for a check", {"project": project}),
             ),
-            gates=shortened(results, tokens_max=tokens_max, answer=msgspec.to_builtins),
+            gates=msgspec.to_builtins(told.gates),
         )
 
 
@@ -68,6 +78,12 @@ class PublishDraft(Struct, forbid_unknown_fields=True):
 
 class Published(Struct):
     """The version as it is from now on, and what its gates said."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(
+            ("gate.checks[].refs", "gate.checks[].actual", "gates[].checks[].refs", "gates[].checks[].actual"),
+        )
+    )
 
     version: Version
     gate: GateResult
@@ -96,10 +112,9 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
         for gate in gates_to_publish(tx.project.policies)
     ]
-    limit = tx.preferences.answer_tokens_max
     results = [found.describe(tx.preferences.vocabulary) for found in findings]
     if not all(result.passed for result in results):
-        raise GateFailed(results, limit // 2, tx.project.name)
+        raise GateFailed(results, tx.budget.share(1, of=2), tx.project.name)
     run_id = outside.context.run if outside.context else None
     tx.run(
         sql.publish_version,
@@ -120,10 +135,8 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         changed("context_run", None, run_id),
     )
     after = versions_of(tx)[-1]
-    published: Published = shortened(
-        results, tokens_max=limit, answer=lambda results: Published(shown(after), results[0], results, after.rev)
-    )
-    return published
+    # The first result is there twice, and each may lose other refs to lack of room.
+    return Published(shown(after), findings[0].describe(tx.preferences.vocabulary), results, after.rev)
 
 
 OPERATION = Operation(

@@ -112,8 +112,8 @@ def draw_analysis(answer: Analysis) -> None:
     say_list("Nothing at all is reached from:", [some(answer.dead_ends)] if answer.dead_ends else [])
     for one in answer.refuted:
         _say_touched(REFUTED.format(one.assumption), one)
-    if answer.refuted_left_out:
-        say("", f"{answer.refuted_left_out} more are refuted; a larger --limit shows them.")
+    if answer.left_out and "refuted" in answer.left_out:
+        say("", f"{answer.left_out['refuted']} more are refuted; a larger --limit shows them.")
     if isinstance(answer.pathways, list):
         say_list("Pathways:", map(WAY.join, answer.pathways) if answer.pathways else ["none leads to a goal"])
         if answer.pathways_cut:

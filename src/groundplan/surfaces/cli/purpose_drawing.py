@@ -69,7 +69,7 @@ def draw_opened(answer: Opened) -> None:
         draw_table(("key", "of", "name", "baseline", "latest", "target", "unit"), map(_indicator, answer.indicators))
     say_list("Waived:", (_waiver(one) for one in answer.waivers or ()))
     if answer.next_cursor:
-        left = msgspec.to_builtins(answer.left_out) if answer.left_out else {}
+        left = answer.left_out or {}
         told = ", ".join(f"{left[part]} {part}" for part in ("nodes", "edges", "indicators") if left.get(part))
         say("", f"Not shown for lack of room: {told}.", f"The next page: the same with --cursor {answer.next_cursor}")
 
@@ -206,7 +206,7 @@ def draw_edited(answer: Edited) -> None:
         draw_table(("made", "ref", "key"), rows)
         say("")
     if answer.left_out:
-        say(f"{answer.left_out} more were made; groundplan purpose open shows them.")
+        say(f"{answer.left_out['created']} more were made; groundplan purpose open shows them.")
     done = "operation" if answer.applied == 1 else "operations"
     say(f"{answer.applied} {done} applied. The draft of v{answer.version} is at rev {answer.rev}.")
 
