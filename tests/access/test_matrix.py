@@ -16,10 +16,9 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.store.migrations import Dialect
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.contracts.placeholders import filled
-from tests.engines import Dump, Engine, PostgresEngine, SqliteEngine, person
+from tests.engines import Engine, PostgresEngine, SqliteEngine, filled_once, person
 
 ROLES = {"ada": Role.OWNER, "ben": Role.EDITOR, "cleo": Role.VIEWER}
 PEOPLE: dict[str, Actor | None] = {
@@ -48,28 +47,19 @@ MISSING = {"project": "sumac", "undrafted": "south of sumac", **MISSING_NODES, *
 
 @pytest.fixture
 def populated(engine: Engine) -> Engine:
-    begin(engine, with_purpose=False)
+    filled_once(engine, populate)
     return engine
 
 
 @pytest.fixture
 def with_purpose(engine: Engine) -> Engine:
-    begin(engine, with_purpose=True)
+    filled_once(engine, populate_with_purpose)
     return engine
 
 
-WORLDS: dict[tuple[Dialect, bool], Dump] = {}
-
-
-def begin(engine: Engine, *, with_purpose: bool) -> None:
-    """Fill the database, or load what was in one that was filled before: it takes a tenth of the time."""
-    if world := WORLDS.get((engine.dialect, with_purpose)):
-        engine.load(world)
-        return
+def populate_with_purpose(engine: Engine) -> None:
     populate(engine)
-    if with_purpose:
-        give_purpose(engine)
-    WORLDS[engine.dialect, with_purpose] = engine.dump()
+    give_purpose(engine)
 
 
 def populate(engine: Engine) -> None:
@@ -184,7 +174,7 @@ CHANGING = [pytest.param(row, who, id=f"{row}-{who}") for row, who in CELLS if c
 
 @pytest.mark.parametrize(("row", "who"), CHANGING)
 def test_whoever_may_change_something_by_the_permission_table_can(engine: Engine, row: str, who: str) -> None:
-    begin(engine, with_purpose=row.startswith("purpose."))
+    filled_once(engine, populate_with_purpose if row.startswith("purpose.") else populate)
     assert refused(engine, row, who, names(engine, "atlas", who)) is None
 
 
@@ -208,7 +198,7 @@ def test_both_engines_refuse_in_the_same_words(tmp_path: Path, team: PostgresEng
     # Whoever changes something is served on both, as above; what is left of the matrix is here.
     with closing(SqliteEngine(tmp_path / "plan.db")) as lite:
         for one in (lite, team):
-            begin(one, with_purpose=True)
+            filled_once(one, populate_with_purpose)
 
         different = [(one, other) for one, other in zip(asked(lite), asked(team), strict=True) if one != other]
 

@@ -7,8 +7,10 @@ import pytest
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
 from tests.context.desk import Facts
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.work.desk import Hands
+
+ADA = local_actor("ada", kind=Kind.PERSON)
 
 
 @pytest.fixture
@@ -17,9 +19,15 @@ def clock() -> Hands:
     return Hands()
 
 
+def begin_draft(engine: Engine) -> dict[str, str]:
+    """Begin the draft; what the test has in hand then."""
+    facts = Facts(Session(engine.store_with_clock(Hands()), ADA))
+    facts.draft()
+    return facts.hand
+
+
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Facts:
     """Ada, a person, with an empty draft of her scope atlas; the clock stands until the test moves it."""
-    facts = Facts(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
-    facts.draft()
-    return facts
+    hand = filled_once(engine, begin_draft)
+    return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})

@@ -8,10 +8,12 @@ import pytest
 
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import compare_with_the_facts
 from tests.work.desk import Hands
+
+ADA = local_actor("ada", kind=Kind.PERSON)
 
 
 @pytest.fixture
@@ -20,11 +22,18 @@ def clock() -> Hands:
     return Hands()
 
 
+def open_atlas(engine: Engine) -> Knowledge:
+    """Make the project, with some tasks."""
+    return Knowledge(Session(engine.store_with_clock(Hands()), ADA)).open()
+
+
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
-    yield Knowledge(session).open()
+    opened = filled_once(engine, open_atlas)
+    desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
+    desk.project_id = opened.project_id
+    yield desk
     compare_with_the_facts(engine)
 
 

@@ -6,9 +6,11 @@ import pytest
 
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.purpose.desk import Purpose
 from tests.work.desk import Hands
+
+ADA = local_actor("ada", kind=Kind.PERSON)
 
 
 @pytest.fixture
@@ -17,10 +19,15 @@ def clock() -> Hands:
     return Hands()
 
 
+def begin_draft(engine: Engine) -> None:
+    """Make the project and begin its draft."""
+    purpose = Purpose(Session(engine.store_with_clock(Hands()), ADA))
+    purpose.session.call("project.create", name="atlas")
+    purpose.draft()
+
+
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Purpose:
     """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
-    purpose = Purpose(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
-    purpose.session.call("project.create", name="atlas")
-    purpose.draft()
-    return purpose
+    filled_once(engine, begin_draft)
+    return Purpose(Session(engine.store_with_clock(clock), ADA))

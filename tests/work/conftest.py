@@ -8,9 +8,11 @@ import pytest
 
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.work.desk import Hands, Work
 from tests.work.recount import recomputed, stored
+
+ADA = local_actor("ada", kind=Kind.PERSON)
 
 
 @pytest.fixture
@@ -19,11 +21,16 @@ def clock() -> Hands:
     return Hands()
 
 
+def open_atlas(engine: Engine) -> dict[str, str]:
+    """Open the project; the ids by name."""
+    desk = Work(Session(engine.store_with_clock(Hands()), ADA))
+    desk.open(goal="a map of everything")
+    return desk.ids
+
+
 @pytest.fixture
 def work(engine: Engine, clock: Hands) -> Iterator[Work]:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
-    desk = Work(session)
-    desk.open(goal="a map of everything")
-    yield desk
+    ids = filled_once(engine, open_atlas)
+    yield Work(Session(engine.store_with_clock(clock), ADA), ids={**ids})
     assert stored(engine) == recomputed(engine)

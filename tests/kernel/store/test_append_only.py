@@ -13,7 +13,7 @@ from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, person
+from tests.engines import Engine, filled_once, person
 from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_attacks, picture, row_attacks
 
 ADA = person("ada")
@@ -86,7 +86,7 @@ class History:
     """One append-only table with an event in it, and everything that could be done to that event."""
 
     def __init__(self, engine: Engine, table: str) -> None:
-        _make_history(engine)
+        filled_once(engine, _make_history)
         record = RECORDS[table]
         columns = (*record.key, *record.others)
         latest = ", ".join(f"{column} DESC" for column in record.key)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 R = TypeVar("R")
 
 Row = tuple[Any, ...]
-UNNAMED_COLUMNS_MAX = 99  # a row with more columns is read by name
+UNNAMED_COLUMNS_MAX = 3  # a row with more columns is read by name
 BY_COLUMN_MIN = 10  # so many rows are converted column by column, which leaves the loops to C
 
 _BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite only knows 0 and 1; True == 1

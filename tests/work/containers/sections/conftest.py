@@ -6,16 +6,23 @@ import pytest
 
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.work.containers.sections.desk import Sections
 from tests.work.desk import Hands
+
+ADA = local_actor("ada", kind=Kind.PERSON)
+
+
+def open_atlas(engine: Engine) -> dict[str, str]:
+    """Make the project with the tasks and the feature; the ids by name."""
+    return Sections(engine, Session(engine.store_with_clock(Hands()), ADA)).open().ids
 
 
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Sections:
     """Ada, a person, at her project atlas with the tasks walk and draw and the feature coast; the clock stands."""
-    session = Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
-    return Sections(engine, session).open()
+    ids = filled_once(engine, open_atlas)
+    return Sections(engine, Session(engine.store_with_clock(clock), ADA), ids={**ids})
 
 
 @pytest.fixture
