@@ -92,6 +92,20 @@ def test_lists_share_the_room_and_a_short_one_leaves_its_rest_to_the_others() ->
     assert answer.left_out == {"others": 100 - len(answer.others)}
 
 
+def test_a_list_can_keep_its_last_entries() -> None:
+    class Answer(Struct):
+        trimming: ClassVar[Trimming] = Trimming(Cut(("rows",), from_start=True))
+        rows: list[int]
+        left_out: LeftOut = UNSET
+
+    answer = Answer(list(range(100, 200)))
+
+    trim(answer, Budget.of_answer(50))
+
+    assert answer.rows == list(range(200 - len(answer.rows), 200))
+    assert answer.left_out == {"rows": 100 - len(answer.rows)}
+
+
 def test_no_cap_is_no_limit() -> None:
     budget = Budget.of_answer(0)
 

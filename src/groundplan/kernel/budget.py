@@ -1,29 +1,36 @@
 """How long an answer may be, and what it gives up when it is longer.
 
-    Budget      characters that can still be used: split it, take rows while they fit
-    take_page   one page of a list: the rows that fit, the cursor behind the last, and how many are left
-    Trimming    what one type of answer gives up, in order; declared as `trimming` on its class
-    trim        apply that declaration until the answer fits
+    Budget         characters that can still be used: split it, take rows while they fit
+    take_page      one page of a list: the rows that fit, the cursor behind the last, and how many are left
+    Trimming       what one type of answer gives up, in order; declared as `trimming` on its class
+    trim           apply that declaration until the answer fits
+    fit_excerpts   the fullest answer of a fixed size, which shows excerpts where it has no room for a text
 
 An answer that was cut says so in one shape: `left_out` has the number of entries that are missing, by name, and
-`next_cursor` leads to the next page where there is one. Stored text is never cut in the middle: a field goes whole.
+`next_cursor` leads to the next page where there is one. Stored text is never cut in the middle: a field goes whole,
+and an excerpt has a name of its own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from msgspec import NODEFAULT, UNSET, Struct, UnsetType
 
-from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode
+from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
 
 T = TypeVar("T")
 
 LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
 ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and the fields that tell what was left out
 LEFT_OUT_CHARS = 14  # `"":1234567,` beside the name of what is missing, or `"left_out":{},` around them all
+
+# How long a text of an answer of fixed size is.
+TEXT_CHARS_MAX = 4096
+READABLE_CHARS = 60  # below it, a list with fewer entries tells more than one with shorter texts
+RECOGNIZABLE_CHARS = 24
 
 _UNLIMITED = float("inf")
 
@@ -75,7 +82,11 @@ class Budget:
 
     def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
         """Return the leading rows that fit; `at_least` so many even if they do not."""
-        if self._free == _UNLIMITED:
+        if not rows or self._free == _UNLIMITED:
+            return list(rows)
+        all_chars = size(rows) - 1  # its two brackets, less the comma behind the last row
+        if all_chars <= self._free:
+            self._use(all_chars)
             return list(rows)
         for index, row in enumerate(rows):
             if not self.take(row):
@@ -145,6 +156,7 @@ class Cut(NamedTuple):
     """Shorten lists from their ends. They share the room evenly, and what a short one leaves is for the others."""
 
     paths: tuple[str, ...]
+    from_start: bool = False  # keep the last entries instead of the first
 
 
 class Trimming(tuple[Drop | Cut, ...]):
@@ -165,7 +177,7 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
         if isinstance(step, Drop):
             _drop(answer, step.path, excess, budget)
         else:
-            _cut(answer, step.paths, budget)
+            _cut(answer, step, budget)
 
 
 class _Place(NamedTuple):
@@ -206,8 +218,8 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
                 return
 
 
-def _cut(answer: Any, paths: Iterable[str], budget: Budget) -> None:
-    found = [place for path in paths for place in _places(answer, answer, path, "")]
+def _cut(answer: Any, step: Cut, budget: Budget) -> None:
+    found = [place for path in step.paths for place in _places(answer, answer, path, "")]
     lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
@@ -216,8 +228,8 @@ def _cut(answer: Any, paths: Iterable[str], budget: Budget) -> None:
     room = Budget(budget.free_chars - size(answer) - notes_chars)
     shortest_first = sorted(lists, key=lambda one: size(one[1]))
     for index, (place, rows) in enumerate(shortest_first):
-        kept = room.share(1, of=len(lists) - index).take_rows(rows)
-        setattr(place.holder, place.field, kept)
+        kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
+        setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
         if len(kept) < len(rows):
             place.note(len(rows) - len(kept))
 
@@ -249,3 +261,52 @@ def _is_required(place: _Place) -> bool:
     fields, defaults = place.holder.__struct_fields__, place.holder.__struct_defaults__
     index = fields.index(place.field) - (len(fields) - len(defaults))
     return index < 0 or defaults[index] is NODEFAULT
+
+
+def fit_excerpts(
+    render: Callable[[int, Mapping[str, int]], T],
+    counts: Mapping[str, int],
+    *,
+    floors: Mapping[str, int],
+    tokens_max: int,
+) -> T:
+    """Return the fullest answer that fits. `render` makes one from the length of its texts and of its lists.
+
+    Texts are shortened first, then lists lose their ends. `counts` says how many entries there are of each list, the
+    most important list first; `floors`, how many should stay as long as texts can still be read.
+    """
+
+    def is_fitting(chars: int) -> bool:
+        return fits(encode(render(chars, kept)), tokens_max)
+
+    kept = dict(counts)
+    if is_fitting(TEXT_CHARS_MAX):
+        return render(TEXT_CHARS_MAX, kept)
+    for chars, floor in ((READABLE_CHARS, floors), (RECOGNIZABLE_CHARS, floors), (RECOGNIZABLE_CHARS, {})):
+        while not is_fitting(chars):
+            longest = _farthest_above(kept, floor)
+            if longest is None:
+                break
+            kept[longest] -= 1
+        else:
+            return render(_widest(is_fitting, chars), kept)
+    return render(RECOGNIZABLE_CHARS, kept)
+
+
+def _farthest_above(kept: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
+    """The list with most to spare; of several, the least important one."""
+    spare = {name: count - min(count, floor.get(name, 0)) for name, count in kept.items()}
+    most = max(spare.values(), default=0)
+    return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
+
+
+def _widest(is_fitting: Callable[[int], bool], fitting: int) -> int:
+    """The largest number of characters that fits, given one that does."""
+    too_wide = TEXT_CHARS_MAX
+    while too_wide - fitting > 1:
+        between = (fitting + too_wide) // 2
+        if is_fitting(between):
+            fitting = between
+        else:
+            too_wide = between
+    return fitting
