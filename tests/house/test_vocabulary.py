@@ -1,0 +1,213 @@
+"""No surface speaks another one's language: slices name operations, and each surface words them for its callers."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import groundplan
+from groundplan.catalog import OPERATIONS
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.operations.registry import Group, Operation
+from groundplan.kernel.preferences import Preferences
+from groundplan.session import Session
+from groundplan.surfaces.cli.program import run as run_program
+from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.surfaces.vocabularies import CommandWords, ToolNames
+from tests.access.examples import EXAMPLES, ROWS
+from tests.access.test_matrix import MISSING
+from tests.contracts.placeholders import filled
+from tests.engines import Engine, SqliteEngine
+
+PACKAGE = Path(groundplan.__file__).parent
+BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing")
+
+# Tools such as `advance` are words of the language as well; the others have an underscore in their names.
+TOOLS = {operation.tool.name for operation in OPERATIONS if operation.tool and "_" in operation.tool.name}
+TOOL = re.compile(rf"\b({'|'.join(sorted(TOOLS))})\b")
+COMMAND = re.compile(r"(?<!')\bgroundplan [a-z]+( [a-z-]+)?")
+# Commands that are no operations: the reader has to run them, on whatever surface the call came in.
+ADMINISTRATION = ("groundplan init", "groundplan doctor", "groundplan knowledge check")
+WITHOUT_TOOL = {
+    f"groundplan {' '.join(command.words)}" for one in OPERATIONS if one.tool is None for command in one.commands
+}
+OPERATION = re.compile(rf"(?<![\w.])({'|'.join(re.escape(one.name) for one in OPERATIONS)})(?![\w.])")
+
+
+def sentences(path: Path) -> Iterator[tuple[int, str]]:
+    """Every text in a module that has a space in it and is not a docstring, with its line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or node in docstrings:
+            continue
+        if isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, node.value
+
+
+def names_command(text: str, *, allowed: Sequence[str] = ()) -> bool:
+    """Whether a text names a command other than those allowed."""
+    return any(not match[0].startswith(tuple(allowed)) for match in COMMAND.finditer(text))
+
+
+def test_nothing_below_the_surfaces_names_a_tool_or_a_command() -> None:
+    found = []
+    for folder in BELOW_SURFACES:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            for line, text in sentences(path):
+                if TOOL.search(text) or names_command(text, allowed=ADMINISTRATION):
+                    found.append(f"{path.relative_to(PACKAGE)}:{line}: {text}")
+    assert not found, "\n".join(found)
+
+
+def steps_in_sources() -> Iterator[tuple[str, ast.Call]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NextStep":
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", node
+
+
+def test_every_next_step_is_an_operation_that_takes_its_arguments() -> None:
+    wrong = []
+    for where, call in steps_in_sources():
+        if not isinstance(call.args[0], ast.Constant):
+            continue  # from a table, whose entries are checked where they are used
+        name = str(call.args[0].value)
+        if name not in OPERATIONS:
+            wrong.append(f"{where}: no operation {name}")
+            continue
+        known = {field.encode_name for field in msgspec.structs.fields(OPERATIONS[name].input)}
+        given = [one for one in call.args[2:] if isinstance(one, ast.Dict)]
+        keys = {str(key.value) for one in given for key in one.keys if isinstance(key, ast.Constant)}
+        wrong += [f"{where}: {name} does not take {key}" for key in sorted(keys - known)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
+    for operation in OPERATIONS:
+        tool, command = ToolNames(OPERATIONS), CommandWords(OPERATIONS)
+        if operation.commands:
+            assert command.spell(operation.name, {}).startswith("groundplan "), operation.name
+        if operation.tool:
+            assert tool.spell(operation.name, {}).startswith(operation.tool.name), operation.name
+            assert tool.call(operation.name, {})["tool"] == operation.tool.name
+        elif operation.commands:
+            assert tool.call(operation.name, {}) == command.call(operation.name, {})
+
+
+# --- Every error that a bad request can meet, on every surface -------------------------------------------------------
+
+
+def bad_requests() -> Iterator[tuple[Operation[Any, Any], dict[str, Any]]]:
+    """For each operation: nothing at all, names that are not there, an unknown argument, a wrong type for each one."""
+    for name, row in ROWS.items():
+        request: dict[str, Any] = filled(EXAMPLES[name], MISSING)
+        yield row.called, {}
+        yield row.called, request
+        yield row.called, {**request, "unheard_of": 1}
+        for argument in request:
+            yield row.called, {**request, argument: {"wrong": True}}
+            yield row.called, {**request, argument: "zzzz-not-there"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    engine = SqliteEngine(tmp_path_factory.mktemp("vocabulary") / "plan.db")
+    engine.session("ada").call("project.create", name="atlas")
+    yield engine
+    engine.close()
+
+
+def errors_by_tool(session: Session) -> Iterator[tuple[str, str]]:
+    tools = RegistryTools(OPERATIONS, frozenset(Group), session.execute)
+    for operation, arguments in bad_requests():
+        if operation.tool is not None:
+            selected = {"operation": operation.tool.selector} if operation.tool.selector else {}
+            answer = tools.call(operation.tool.name, {**selected, **arguments})
+            if answer.is_error:
+                yield operation.name, error_text(json.loads(answer.text))
+
+
+def error_text(body: Mapping[str, Any]) -> str:
+    """The words of ours in an error: its sentence and what to do next, without what the caller had sent."""
+    error = body["error"]
+    return f"{error['message']} {json.dumps(error.get('details', {}).get('next', []))}"
+
+
+def test_errors_over_mcp_name_tools_and_no_operation_or_command(world: Engine) -> None:
+    preferences = Preferences(vocabulary=ToolNames(OPERATIONS))
+    session = Session(world.store, world.session("ada").actor, preferences=preferences)
+
+    foreign = [
+        (name, text)
+        for name, text in errors_by_tool(session)
+        if OPERATION.search(text) or names_command(text, allowed=(*WITHOUT_TOOL, *ADMINISTRATION))
+    ]
+
+    assert not foreign
+
+
+def test_errors_in_python_name_operations_and_no_tool_or_command(world: Engine) -> None:
+    session = world.session("ada")
+    foreign = []
+    for operation, arguments in bad_requests():
+        try:
+            session.call(operation.name, **arguments)
+        except GroundplanError as error:
+            text = error_text({"error": error.body()})
+            if TOOL.search(text) or COMMAND.search(text):
+                foreign.append((operation.name, text))
+
+    assert not foreign
+
+
+def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
+    world: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUNDPLAN_DB", world.db)
+    monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
+    foreign = []
+    # What is refused below the command line is worded as in Python, so one refusal of each operation shows the words.
+    for name, row in ROWS.items():
+        if row.called.commands and row.called is row.meant:
+            argv = command_line(row.called, filled(EXAMPLES[name], MISSING))
+            err = StringIO()
+            with redirect_stdout(StringIO()), redirect_stderr(err):
+                run_program([*argv, "--json"])
+            line = err.getvalue().strip().rpartition("\n")[2]
+            text = error_text(json.loads(line)) if line.startswith('{"error"') else line
+            if TOOL.search(text) or OPERATION.search(text):
+                foreign.append((" ".join(argv), text))
+
+    assert not foreign
+
+
+def command_line(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> list[str]:
+    """A command with these arguments, as far as it has them."""
+    command = operation.commands[0]
+    words, options = list(command.words), []
+    for field in msgspec.structs.fields(operation.input):
+        if field.encode_name not in arguments or field.name in command.fixed or field.name in command.without:
+            continue
+        value = arguments[field.encode_name]
+        text = value if isinstance(value, str) else json.dumps(value)
+        if field.name in command.arguments:
+            words.append(text)
+        elif value is not True and value is not False:
+            options += [f"--{command.names.get(field.name, field.name).replace('_', '-')}", text]
+    return [*words, *options]
