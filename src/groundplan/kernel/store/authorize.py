@@ -70,7 +70,9 @@ def projects_seen(tx: Transaction) -> frozenset[str] | None:
     return frozenset(tx.scalars(sql.projects_of_member))
 
 
-class _ProjectRow(NamedTuple):
+class ProjectRow(NamedTuple):
+    """A project, and the role of the actor in it."""
+
     id: str
     name: str
     rev: int
@@ -83,7 +85,7 @@ def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
     found: list[Project] = []
     query = sql.projects_called if tx.actor.access is Access.OPEN else sql.projects_for_actor
-    for row in tx.all(query, _ProjectRow, ref=ref):
+    for row in tx.all(query, ProjectRow, ref=ref):
         if row.role is not None and (row.id == ref or not by_id):
             policies = stored_policies(row.policies)
             found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, policies))
