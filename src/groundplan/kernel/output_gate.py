@@ -6,7 +6,7 @@ A token is always four characters of compact JSON, the measure in which every li
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -18,9 +18,6 @@ CHARS_PER_TOKEN = 4
 # Line breaks that JSON allows raw inside a string, and that some readers of lines split at. Non-ASCII bytes
 # stand only inside strings, so the escape can take their place anywhere.
 _RAW_LINE_BREAKS = {char.encode(): f"\\u{ord(char):04x}".encode() for char in "\x85\u2028\u2029"}
-
-
-T = TypeVar("T")
 
 
 class AnswerTooLarge(RuleViolated):
@@ -63,18 +60,6 @@ def tokens(encoded: bytes | str) -> int:
 def fits(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> bool:
     """Whether an encoded answer keeps the cap. A cap of 0 is none."""
     return limit_tokens == 0 or tokens(encoded) <= limit_tokens
-
-
-def leading(items: list[T], *, tokens_max: int) -> list[T]:
-    """As many items from the front as fit into so many tokens. 0 is no limit."""
-    if tokens_max == 0:
-        return items
-    room = tokens_max * CHARS_PER_TOKEN
-    for place, item in enumerate(items):
-        room -= len(encode(item).decode()) + 1  # and the comma
-        if room < 0:
-            return items[:place]
-    return items
 
 
 def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> None:
