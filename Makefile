@@ -46,10 +46,10 @@ run: $(READY) ## Show a filled project: groundplan demo
 	@$(BIN)/groundplan demo $(ARGS)
 
 test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --teeth $(TEETH) $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) $(ARGS)
 
 test-fast: $(READY) ## Run the tests on SQLite only
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --teeth $(TEETH) --store sqlite $(ARGS)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) --store sqlite $(ARGS)
 
 # A proof takes longer than the time after which a test is taken to hang.
 proof: $(READY) ## Run all sabotage tests, and the state machines for long, with new seeds (STEPS=... of each)
