@@ -16,6 +16,7 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode
+from groundplan.session import Session
 from tests.access.examples import EXAMPLES, ROWS, example
 from tests.contracts.placeholders import filled
 from tests.engines import Engine, PostgresEngine, SqliteEngine, filled_once, person
@@ -298,15 +299,25 @@ BESIDE_ONES_OWN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+def plan_unlike(session: Session, ids: list[str]) -> str:
+    """Plan one task whose id begins unlike every one of `ids`: a refusal would suggest a similar id."""
+    while True:
+        plan = session.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}])
+        task = str(plan.created[0].id)
+        if not any(task[0] == other[0] for other in ids):
+            return task
+        session.call("container.delete", containerType="task", id=task, version=1)
+
+
 def test_what_is_hidden_and_named_beside_ones_own_reads_like_what_is_missing(with_purpose: Engine) -> None:
     finn = with_purpose.session(PEOPLE["finn"])
     finn.call("purpose.draft", project="finn's own")
     finn.call("project.create", name="finn's other")
-    plan = finn.call("work.plan", project="finn's own", nodes=[{"ref": "m", "summary": "Mine"}])
+    hidden, missing = (names(with_purpose, project) for project in ("atlas", "sumac"))
+    task = plan_unlike(finn, [hidden["node"], missing["node"]])
     run, draft = (finn.call("context.create_draft", scopeId="finn's own").run.id for _ in range(2))
     finn.call("context.commit", runId=run)
-    mine = {"mine": plan.created[0].id, "my run": run, "my draft": draft}
-    hidden, missing = (names(with_purpose, project) for project in ("atlas", "sumac"))
+    mine = {"mine": task, "my run": run, "my draft": draft}
 
     def answer(operation: str, arguments: dict[str, Any], named: dict[str, str]) -> bytes:
         named = {**named, **mine, "beginning": named["node"][:4]}
