@@ -48,18 +48,13 @@ run: $(READY) ## Show a filled project: groundplan demo
 test: $(READY) ## Run all tests, on SQLite and on PostgreSQL
 	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) $(ARGS)
 
-test-fast: $(READY) ## Run the tests on SQLite only
-	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) --store sqlite $(ARGS)
+test-fast: $(READY) ## Run the quick tests, on SQLite only
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal --teeth $(TEETH) --store sqlite -m "not slow" $(ARGS)
 
 # A proof takes longer than the time after which a test is taken to hang.
-proof: $(READY) ## Run all sabotage tests, and the state machines for long, with new seeds (STEPS=... of each)
-	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) -o faulthandler_timeout=0 $(ARGS) \
-		tests/machines/test_work_machine.py tests/machines/test_work_replay.py \
-		tests/machines/test_containers_machine.py tests/machines/test_knowledge_machine.py \
-		tests/machines/test_context_machine.py tests/context/test_round_trip.py tests/races/test_context_races.py \
-		tests/machines/test_purpose_machine.py tests/machines/test_purpose_files_machine.py \
-		tests/purpose/test_cloning.py tests/races/test_purpose_races.py \
-		tests/knowledge/paths/test_against_reference.py tests/machines/test_*_teeth.py
+proof: $(READY) ## Run all sabotage tests, and machines, races and examples for long (STEPS=... of each machine)
+	@GROUNDPLAN_PROOF_STEPS=$(STEPS) $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal \
+		-o faulthandler_timeout=0 -m "proof or teeth or hypothesis" $(ARGS)
 
 check: $(READY) ## Lint, format, types, direction of imports, then all tests
 	$(BIN)/ruff check

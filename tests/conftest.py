@@ -19,6 +19,7 @@ from groundplan.surfaces.cli import program as command_line
 from tests import teeth
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.postgres import Server, attach, memory, start_server
+from tests.proof import use_hypothesis_profile
 from tests.standby import Standby, standby
 
 ROOT_OF_FILES = "PYTEST_DEBUG_TEMPROOT"  # pytest's own variable; --basetemp goes before it
@@ -34,6 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.option.teeth = teeth.part(config.option.teeth)  # before the workers are told: the day may end meanwhile
+    use_hypothesis_profile()
     if folder := memory():
         os.environ.setdefault(ROOT_OF_FILES, str(folder))
     # One server for all workers: the controller starts it, and the workers are told where it is.

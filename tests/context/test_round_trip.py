@@ -26,7 +26,10 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
-from tests.machines.budget import VARIABLE, budget
+from tests.machines.budget import budget
+from tests.proof import VARIABLE
+
+pytestmark = pytest.mark.proof
 
 VALUES = 15  # in a run
 STEPS = 150  # values

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.errors import FlakyFailure
 
 from groundplan.kernel.errors import GroundplanError
+from tests.proof import VARIABLE
 
-VARIABLE = "GROUNDPLAN_PROOF_STEPS"  # how many steps each machine takes on each store
 STEPS_IN_A_RUN = 30
 
 # How a machine ends that noticed something. Ids are random, so a fault that hangs on their order need not show again

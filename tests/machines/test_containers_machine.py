@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
@@ -18,6 +19,8 @@ from tests.machines.containers_oracle import CLOSED, FEATURE, NO_OP, NUMBERS, TA
 from tests.machines.containers_rows import ContainerRow
 from tests.machines.test_work_machine import WorkMachine
 from tests.machines.work_oracle import ROOT
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 120
 STEPS_IN_A_RUN = 60  # it takes some to bring a feature to its end

@@ -24,6 +24,8 @@ from tests.machines.containers_oracle import (
 from tests.machines.test_work_oracle import HOUR, NOON, Desk, refusal
 from tests.machines.work_oracle import ROOT, Node, Policies
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 TESTED, READY = "TO_BE_TESTED", "READY_TO_PROD"
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
@@ -15,6 +16,8 @@ from tests.machines.containers_oracle import CLOSED, NEW, RELATES_TO, USUAL, WIL
 from tests.machines.test_work_replay import facts_stored
 from tests.machines.work_replay import Rebuilt, Replay
 from tests.machines.work_rows import EventRow
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 90
 

@@ -19,6 +19,8 @@ from tests.machines.budget import NOTICED, always
 from tests.machines.containers_driver import run_containers
 from tests.machines.test_containers_machine import STEPS_IN_A_RUN, ContainersMachine
 
+pytestmark = pytest.mark.slow
+
 STEPS_MAX = 6_000
 
 # What the machine asks after each step. Here answers and rows will do, and looking at them alone is quick.

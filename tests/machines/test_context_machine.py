@@ -20,6 +20,8 @@ from tests.machines.context_oracle import Run, definition, keeps_evidence
 from tests.machines.context_replay import Replay
 from tests.machines.context_rows import COLUMNS, VALUE_COLUMNS, Row
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 STEPS = 120
 VALUED = ("pciv_inputs", "pciv_constraints", "pciv_suggestions")
 

@@ -24,6 +24,8 @@ from tests.machines.context_driver import run_machine
 from tests.machines.context_rows import ContextRows
 from tests.machines.test_context_machine import ContextMachine
 
+pytestmark = pytest.mark.slow
+
 STEPS_MAX = 2_400
 
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]

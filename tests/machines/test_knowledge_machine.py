@@ -22,6 +22,8 @@ from tests.machines.knowledge_driver import KnowledgeDriver, run_machine
 from tests.machines.knowledge_oracle import FILES, Entity, Kind
 from tests.machines.knowledge_replay import Replay
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 STEPS = 150
 REPLAY_STEPS = 200
 

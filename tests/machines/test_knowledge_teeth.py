@@ -20,6 +20,8 @@ from tests.machines.budget import NOTICED, always
 from tests.machines.knowledge_driver import run_machine
 from tests.machines.test_knowledge_machine import KnowledgeMachine
 
+pytestmark = pytest.mark.slow
+
 STEPS_MAX = 2_400
 NOTHING_DONE = "DELETE FROM graph_freshness WHERE tenant_id = :tenant_id AND 1 = 0"
 NOTHING_FOUND = "SELECT d.id FROM graph_deleted AS d WHERE d.tenant_id = :tenant_id AND 1 = 0"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import get_args
 
+import pytest
 from hypothesis.stateful import invariant
 
 from groundplan.kernel.actors import local_actor
@@ -18,6 +19,8 @@ from tests.machines.budget import budget
 from tests.machines.purpose_document import document_of
 from tests.machines.purpose_driver import WEIGHTS, Ground, run_machine
 from tests.machines.test_purpose_machine import PurposeMachine
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 60
 FORMATS = get_args(Written)

@@ -32,6 +32,8 @@ from tests.machines.purpose_oracle import (
 from tests.machines.purpose_replay import Replay, compact
 from tests.machines.purpose_rows import COLUMNS, Row, ordered
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 STEPS = 120
 NODE_FIELDS = ("node_type", "title", "description", "narrative", "owner", "metadata")  # in the order of a comparison
 

@@ -32,6 +32,8 @@ from tests.machines.purpose_driver import run_machine
 from tests.machines.test_purpose_files_machine import PurposeFilesMachine
 from tests.machines.test_purpose_machine import PurposeMachine
 
+pytestmark = pytest.mark.slow
+
 STEPS_MAX = 2_400
 
 Sabotage = Callable[[pytest.MonkeyPatch, SqliteEngine], None]

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
@@ -16,6 +17,8 @@ from tests.machines.budget import budget
 from tests.machines.work_driver import AGENTS, WorkDriver, run_machine
 from tests.machines.work_oracle import ROOT, Evidence, Node
 from tests.machines.work_rows import NodeRow
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 240
 

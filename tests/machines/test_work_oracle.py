@@ -24,6 +24,8 @@ from tests.machines.work_oracle import (
     Work,
 )
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 NOON = 0
 HOUR = 60 * MS_PER_MINUTE
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+import pytest
 from hypothesis.stateful import invariant
 
 from tests.engines import Engine
@@ -13,6 +14,8 @@ from tests.machines.budget import budget
 from tests.machines.work_driver import WorkDriver, run_machine
 from tests.machines.work_replay import Replay
 from tests.machines.work_rows import Stored
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 90
 

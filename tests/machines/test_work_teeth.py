@@ -19,6 +19,8 @@ from tests.machines.budget import NOTICED, always
 from tests.machines.test_work_machine import WorkMachine
 from tests.machines.work_driver import run_machine
 
+pytestmark = pytest.mark.slow
+
 STEPS_MAX = 2_400
 
 record = Transaction.record

@@ -19,6 +19,8 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import budget
 
+pytestmark = pytest.mark.proof
+
 ROWS_IN_A_THEORY = 10  # or so: what a step is, in a proof
 STEPS = 20 * ROWS_IN_A_THEORY
 

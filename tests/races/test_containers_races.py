@@ -17,6 +17,8 @@ from tests.races.barrier import at_once
 from tests.races.test_work_races import codes, compare_with_the_facts
 from tests.work.containers.desk import Containers
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 THREADS = 4
 ROUNDS = 3
 

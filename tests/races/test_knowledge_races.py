@@ -19,6 +19,8 @@ from tests.knowledge.rows import compare_with_the_facts
 from tests.races.barrier import at_once
 from tests.work.desk import Hands
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 THREADS = 6
 ROUNDS = 10
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import combinations_with_replacement
 
 import psycopg
+import pytest
 from psycopg import errors
 
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
@@ -19,6 +20,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, person
 from tests.races.barrier import at_once
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 ROUNDS = 8  # of every pair of moves
 

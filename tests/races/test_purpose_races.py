@@ -22,8 +22,10 @@ from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.machines.budget import VARIABLE
+from tests.proof import VARIABLE
 from tests.races.barrier import codes, together
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS_IN_A_ROUND = 20  # so that a proof of 100,000 steps has the 5,000 rounds that are asked for
 ROUNDS = max(5, int(os.environ.get(VARIABLE, "0")) // STEPS_IN_A_ROUND)

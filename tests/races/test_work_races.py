@@ -34,6 +34,8 @@ from tests.races.work_claimers import (
 from tests.work.desk import Hands, Work
 from tests.work.recount import recomputed, stored
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 # Processes of their own, which one that has read the modules forks.
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(["tests.races.work_claimers", "groundplan.catalog", "psycopg_pool", "sqlite3"])

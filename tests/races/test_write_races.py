@@ -17,6 +17,8 @@ from groundplan.session import Session
 from tests.engines import Engine, SqliteEngine, person
 from tests.races.barrier import at_once
 
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
+
 
 def note(tx: Transaction) -> int:
     tx.record("test.happened", "x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from groundplan.knowledge.paths.segment import parse_segment
 from tests.knowledge.paths import reference
 from tests.knowledge.paths.generated import SOUND_TEXTS, TEXTS, paths_about
 from tests.machines.budget import STEPS_IN_A_RUN, budget
+
+pytestmark = pytest.mark.proof
 
 STEPS = 15_000  # comparisons; each example makes as many as a machine takes steps
 STEPS_OF_TEXTS = 3_000  # a list of texts takes longer to draw than to compare

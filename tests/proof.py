@@ -1,0 +1,25 @@
+"""How much a test does: a little in `make test`, and more in `make proof`.
+
+`make proof` runs what is marked `proof` or `teeth`, and every test of Hypothesis.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+VARIABLE = "GROUNDPLAN_PROOF_STEPS"  # how many steps each machine takes on each store
+EXAMPLES = 30  # of a Hypothesis test that does not say otherwise
+PROOF_EXAMPLES = 200
+
+
+def scaled(ordinary: int, proof: int) -> int:
+    """Return `ordinary` in `make test` and `proof` in `make proof`: of rounds, rows or examples."""
+    return proof if VARIABLE in os.environ else ordinary
+
+
+def use_hypothesis_profile() -> None:
+    """Let Hypothesis try as many examples as this run has time for, each without a deadline."""
+    settings.register_profile("groundplan", max_examples=scaled(EXAMPLES, PROOF_EXAMPLES), deadline=None)
+    settings.load_profile("groundplan")
