@@ -350,4 +350,4 @@ def differing(found: Any, expected: Any, at: str = "") -> list[str]:
 
 
 def test_after_any_calls_in_two_dialects_the_work_graph_is_what_its_definitions_say(engine: Engine) -> None:
-    run_containers(ContainersMachine, engine, budget(STEPS, in_a_run=STEPS_IN_A_RUN))
+    run_containers(ContainersMachine, engine, budget(STEPS, in_a_run=STEPS_IN_A_RUN, engine=engine))

@@ -111,4 +111,4 @@ class ContainersReplayMachine(ContainersDriver):
 
 
 def test_the_events_of_any_run_in_two_dialects_rebuild_the_state(engine: Engine) -> None:
-    run_containers(ContainersReplayMachine, engine, budget(STEPS, in_a_run=45))
+    run_containers(ContainersReplayMachine, engine, budget(STEPS, in_a_run=45, engine=engine))

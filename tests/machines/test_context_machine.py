@@ -178,4 +178,4 @@ class ContextMachine(ContextDriver):
 
 
 def test_after_any_calls_facts_are_what_their_definitions_say(engine: Engine) -> None:
-    run_machine(ContextMachine, engine, budget(STEPS))
+    run_machine(ContextMachine, engine, budget(STEPS, engine=engine))

@@ -24,8 +24,8 @@ from tests.machines.knowledge_replay import Replay
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS = 150
-REPLAY_STEPS = 200
+STEPS = 120
+REPLAY_STEPS = 120
 
 
 class KnowledgeMachine(KnowledgeDriver):
@@ -174,8 +174,8 @@ class ReplayMachine(KnowledgeDriver):
 
 
 def test_after_any_calls_knowledge_is_what_its_definitions_say(engine: Engine) -> None:
-    run_machine(KnowledgeMachine, engine, budget(STEPS))
+    run_machine(KnowledgeMachine, engine, budget(STEPS, engine=engine))
 
 
 def test_the_events_of_any_run_rebuild_the_knowledge(engine: Engine) -> None:
-    run_machine(ReplayMachine, engine, budget(REPLAY_STEPS))
+    run_machine(ReplayMachine, engine, budget(REPLAY_STEPS, engine=engine))

@@ -58,4 +58,4 @@ class PurposeFilesMachine(PurposeMachine):
 
 
 def test_after_any_calls_a_theory_that_is_taken_in_is_what_its_document_says(engine: Engine) -> None:
-    run_machine(PurposeFilesMachine, engine, budget(STEPS))
+    run_machine(PurposeFilesMachine, engine, budget(STEPS, engine=engine))

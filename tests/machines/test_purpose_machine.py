@@ -268,4 +268,4 @@ def placed(version: Version, renamed: dict[EdgeKey, EdgeKey]) -> dict[str, Thing
 
 
 def test_after_any_calls_the_purpose_is_what_its_definitions_say(engine: Engine) -> None:
-    run_machine(PurposeMachine, engine, budget(STEPS))
+    run_machine(PurposeMachine, engine, budget(STEPS, engine=engine))

@@ -20,7 +20,7 @@ from tests.machines.work_rows import NodeRow
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS = 240
+STEPS = 180
 
 
 class WorkMachine(WorkDriver):
@@ -217,4 +217,4 @@ def _in_order(offer: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_after_any_calls_the_work_graph_is_what_its_definitions_say(engine: Engine) -> None:
-    run_machine(WorkMachine, engine, budget(STEPS))
+    run_machine(WorkMachine, engine, budget(STEPS, engine=engine))

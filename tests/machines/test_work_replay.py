@@ -66,4 +66,4 @@ def facts_stored(stored: Stored) -> dict[str, str]:
 
 
 def test_the_events_of_any_run_rebuild_the_state(engine: Engine) -> None:
-    run_machine(ReplayMachine, engine, budget(STEPS))
+    run_machine(ReplayMachine, engine, budget(STEPS, engine=engine))

@@ -13,6 +13,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.version import StaleVersion
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.proof import scaled
 from tests.races.barrier import at_once
 from tests.races.test_work_races import codes, compare_with_the_facts
 from tests.work.containers.desk import Containers
@@ -20,7 +21,7 @@ from tests.work.containers.desk import Containers
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 THREADS = 4
-ROUNDS = 3
+ROUNDS = scaled(3, 50)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ GROUNDPLAN_PROOF_STEPS gives more rounds than the few of the ordinary tests.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import Counter
 from functools import partial
@@ -18,13 +17,12 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from tests.engines import Engine, person
-from tests.proof import VARIABLE
+from tests.proof import rounds
 from tests.races.barrier import codes, together
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS_IN_A_ROUND = 20  # so that a proof of 100,000 steps has the 5,000 rounds that are asked for
-ROUNDS = max(5, int(os.environ.get(VARIABLE, "0")) // STEPS_IN_A_ROUND)
+ROUNDS = rounds(3)
 BELOW = ("sources", "inputs", "input_sources", "constraints", "artifacts", "suggestions")
 
 

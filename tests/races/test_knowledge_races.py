@@ -16,13 +16,14 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, Knowledge
 from tests.knowledge.rows import compare_with_the_facts
+from tests.proof import scaled
 from tests.races.barrier import at_once
 from tests.work.desk import Hands
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 THREADS = 6
-ROUNDS = 10
+ROUNDS = scaled(4, 50)
 
 
 @pytest.fixture

@@ -19,11 +19,12 @@ from groundplan.kernel.store.tables import SCHEMA
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, person
+from tests.proof import scaled
 from tests.races.barrier import at_once
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-ROUNDS = 8  # of every pair of moves
+ROUNDS = scaled(3, 50)  # of every pair of moves
 
 
 def owners(engine: Engine, project: str) -> list[str]:

@@ -5,7 +5,6 @@ GROUNDPLAN_PROOF_STEPS gives more rounds than the few of the ordinary tests.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from functools import partial
 from graphlib import TopologicalSorter
@@ -22,13 +21,12 @@ from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.proof import VARIABLE
+from tests.proof import rounds
 from tests.races.barrier import codes, together
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS_IN_A_ROUND = 20  # so that a proof of 100,000 steps has the 5,000 rounds that are asked for
-ROUNDS = max(5, int(os.environ.get(VARIABLE, "0")) // STEPS_IN_A_ROUND)
+ROUNDS = rounds(3)
 RINGS = (2, 3, 4, 5, 8)
 ADA = local_actor("ada")
 VERSIONS = "SELECT id, version_number, status, content_hash, published_rev, context_run_id FROM toc_versions"

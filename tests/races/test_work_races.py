@@ -20,6 +20,7 @@ from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
+from tests.proof import scaled
 from tests.races.barrier import at_once
 from tests.races.work_claimers import (
     BATCH,
@@ -41,7 +42,7 @@ FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(["tests.races.work_claimers", "groundplan.catalog", "psycopg_pool", "sqlite3"])
 PROCESSES = 4
 THREADS = 6
-ROUNDS = 12
+ROUNDS = scaled(4, 50)
 
 # Ten phases, each of which waits for the one before the last, so that there is always something for two or three.
 PHASES = "\n".join(
