@@ -9,6 +9,7 @@ import ast
 import copy
 import inspect
 from collections.abc import Callable, Iterator
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_type
@@ -36,6 +37,7 @@ from groundplan.work.containers.container import Task
 from groundplan.work.next import Offers
 from groundplan.work.plan import Planned
 from tests.contracts.write import VERBS
+from tests.surfaces.migrated import migrate_once
 
 if TYPE_CHECKING:
     from groundplan.verbs import AddNode, PlanNode
@@ -44,9 +46,17 @@ every_operation = pytest.mark.parametrize("operation", list(OPERATIONS), ids=lam
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Iterator[Session]:
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    migrate_once(monkeypatch)
     with groundplan.open(str(tmp_path / "plan.db"), actor="ada") as plan:
         plan.project.create(name="atlas")
+        yield plan
+
+
+@pytest.fixture(scope="module")
+def empty_plan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """A plan in which nothing is ever made."""
+    with groundplan.open(str(tmp_path_factory.mktemp("empty") / "plan.db"), actor="ada") as plan:
         yield plan
 
 
@@ -75,9 +85,9 @@ def test_a_name_is_the_one_on_the_wire_in_snake_case_and_keywords_get_an_undersc
 
 @every_operation
 def test_an_operation_is_a_method_with_its_summary_and_its_parameters(
-    operation: Operation[Any, Any], plan: Session
+    operation: Operation[Any, Any], empty_plan: Session
 ) -> None:
-    verb = verb_of(plan, operation)
+    verb = verb_of(empty_plan, operation)
     shown = inspect.signature(verb).parameters.values()
 
     assert verb.__doc__ == operation.summary
@@ -101,9 +111,9 @@ def test_a_shell_can_list_groups_and_verbs(plan: Session) -> None:
     ("path", "near"),
     [("wrok", "work"), ("cal", "call"), ("work.nxt", "next"), ("context.commit_runs", "commit_run"), ("work.q9", None)],
 )
-def test_an_unknown_verb_is_refused_with_what_comes_near(path: str, near: str | None, plan: Session) -> None:
+def test_an_unknown_verb_is_refused_with_what_comes_near(path: str, near: str | None, empty_plan: Session) -> None:
     with pytest.raises(AttributeError) as refused:
-        attrgetter(path)(plan)
+        attrgetter(path)(empty_plan)
     _, _, hint = str(refused.value).partition("; ")
     assert hint == (f"did you mean {near!r}?" if near else "")
 
@@ -187,18 +197,22 @@ def test_mypy_refuses_what_the_gate_refuses(plan: Session) -> None:
         plan.work.nxt(project="atlas")  # type: ignore[attr-defined]  # mypy has to find it
 
 
-@every_operation
-def test_the_stub_has_every_verb_with_its_parameters(operation: Operation[Any, Any]) -> None:
-    group, _, verb = operation.name.partition(".")
+@cache
+def methods_of_the_stub() -> dict[tuple[str, str], ast.FunctionDef]:
     tree = ast.parse(VERBS.read_text(encoding="utf-8"))
-    methods = {
+    return {
         (one.name, method.name): method
         for one in tree.body
         if isinstance(one, ast.ClassDef)
         for method in one.body
         if isinstance(method, ast.FunctionDef)
     }
-    written = methods[f"{group.capitalize()}Verbs", python_name(verb)].args
+
+
+@every_operation
+def test_the_stub_has_every_verb_with_its_parameters(operation: Operation[Any, Any]) -> None:
+    group, _, verb = operation.name.partition(".")
+    written = methods_of_the_stub()[f"{group.capitalize()}Verbs", python_name(verb)].args
 
     defaults = zip(written.kwonlyargs, written.kw_defaults, strict=True)
     assert {one.arg: default is None for one, default in defaults} == required_by_name(operation)

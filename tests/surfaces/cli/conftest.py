@@ -14,6 +14,7 @@ from psycopg import sql
 
 from groundplan.__main__ import main
 from tests.postgres import Server
+from tests.surfaces.migrated import migrate_once
 
 
 class Ended(NamedTuple):
@@ -46,6 +47,11 @@ def _nothing_configured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         monkeypatch.delenv(variable)
     monkeypatch.setenv("GROUNDPLAN_AGENT", "ada")
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _files_are_migrated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    migrate_once(monkeypatch)
 
 
 @pytest.fixture

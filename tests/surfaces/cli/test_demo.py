@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shlex
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,46 +20,66 @@ from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
 from groundplan.kernel.operations.registry import Effect
 from groundplan.session import Session
 from groundplan.surfaces.cli.demo_command import _without_password
+from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 
 
-def test_the_demo_has_projects_with_goals_members_with_roles_and_an_archived_one(run: Run) -> None:
-    shown = run("demo", "--db", "demo.db", "--json").answer
+class Filled(NamedTuple):
+    """A file that the demo has filled, and what it answered."""
 
-    assert [(project["name"], bool(project["archived_at"])) for project in shown["projects"]] == [
+    answer: Any
+    content: bytes
+
+
+_FILLED: list[Filled] = []  # by the first test that asks for it
+
+
+@pytest.fixture
+def demo(run: Run) -> Any:
+    """What the demo answered when it filled demo.db, of which later tests get a copy."""
+    if _FILLED:
+        Path("demo.db").touch(0o600)
+        Path("demo.db").write_bytes(_FILLED[0].content)
+    else:
+        answer = run("demo", "--db", "demo.db", "--json").answer
+        _FILLED.append(Filled(answer, Path("demo.db").read_bytes()))
+    return copy.deepcopy(_FILLED[0].answer)
+
+
+def test_the_demo_has_projects_with_goals_members_with_roles_and_an_archived_one(demo: Any) -> None:
+    assert [(project["name"], bool(project["archived_at"])) for project in demo["projects"]] == [
         ("clean-water", False),
         ("pump-monitor", False),
         ("school-wells-pilot", True),
     ]
-    assert all(project["goal"] for project in shown["projects"])
-    assert {member["userId"]: member["role"] for member in shown["members"]} == {
+    assert all(project["goal"] for project in demo["projects"])
+    assert {member["userId"]: member["role"] for member in demo["members"]} == {
         "ada": "owner",
         "ben": "editor",
         "cleo": "viewer",
     }
 
 
-def test_a_second_demo_on_the_same_file_changes_nothing(run: Run) -> None:
-    first = run("demo", "--db", "demo.db", "--json").answer
+def test_a_second_demo_on_the_same_file_changes_nothing(run: Run, demo: Any) -> None:
     run("member", "add", "cleo", "--project", "clean-water", "--role", "owner", "--db", "demo.db")
     before = run("project", "list", "--archived", "--db", "demo.db", "--json").out
 
     again = run("demo", "--db", "demo.db", "--json").answer
 
-    assert (len(first["made"]), again["made"]) == (3, [])
+    assert (len(demo["made"]), again["made"]) == (3, [])
     assert run("project", "list", "--archived", "--db", "demo.db", "--json").out == before
     assert again["members"][2]["role"] == "owner"
     assert "nothing was changed" in run("demo", "--db", "demo.db").out
 
 
-def node_by_summary(run: Run, beginning: str) -> dict[str, Any]:
-    found = run("work", "query", "--project", "clean-water", "--limit", "100", "--db", "demo.db", "--json").answer
+def node_by_summary(run: Run, beginning: str, db: str = "demo.db") -> dict[str, Any]:
+    found = run("work", "query", "--project", "clean-water", "--limit", "100", "--db", db, "--json").answer
     (node,) = [one for one in found["nodes"] if one["summary"].startswith(beginning)]
     return dict(node)
 
 
-def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run) -> None:
-    counts = run("demo", "--db", "demo.db", "--json").answer["work"]
+def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run, demo: Any) -> None:
+    counts = demo["work"]
 
     assert 26 <= counts["total"] <= 31
     assert counts["resolved"] == len(EVIDENCE) + 2
@@ -72,9 +93,8 @@ def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run) -> 
     assert all(one["evidence"] for one in after["nodes"][0]["resolved_deps"])
 
 
+@pytest.mark.usefixtures("demo")
 def test_the_demo_knows_something_about_the_files_of_a_project(run: Run) -> None:
-    run("demo", "--db", "demo.db")
-
     asked = ("knowledge", "context", PATH, "alerts/silence_rule.py", "sms/a.py", "nowhere.py")
     known = run(*asked, "--project", "pump-monitor", "--db", "demo.db", "--json").answer["data"]
 
@@ -85,8 +105,8 @@ def test_the_demo_knows_something_about_the_files_of_a_project(run: Run) -> None
     assert [one["name"] for one in totals["relatedAtoms"]] == ["Radio gateway"]
 
 
+@pytest.mark.usefixtures("demo")
 def test_a_second_demo_leaves_knowledge_as_somebody_changed_it(run: Run) -> None:
-    run("demo", "--db", "demo.db")
     listed = ("knowledge", "list", "--project", "pump-monitor", "--db", "demo.db", "--json")
     atom = run(*listed).answer["atoms"][0]
     changed = ("--type", "atom", "--version", "1", "--knowledge", "Otherwise", "--db", "demo.db")
@@ -98,8 +118,8 @@ def test_a_second_demo_leaves_knowledge_as_somebody_changed_it(run: Run) -> None
     assert run(*listed).out == before
 
 
-def test_the_demo_has_facts_in_force_and_a_draft_with_a_suggestion(run: Run) -> None:
-    counts = run("demo", "--db", "demo.db", "--json").answer["context"]
+def test_the_demo_has_facts_in_force_and_a_draft_with_a_suggestion(run: Run, demo: Any) -> None:
+    counts = demo["context"]
 
     view = run("context", "view", "--project", "clean-water", "--db", "demo.db", "--json").answer
     inputs = view["inputsByPointer"]
@@ -119,8 +139,8 @@ def test_the_demo_has_facts_in_force_and_a_draft_with_a_suggestion(run: Run) -> 
     assert counts == {"inputs": len(inputs), "missing": 1, "constraints": 2, "sources": 3, "suggestions": 1}
 
 
+@pytest.mark.usefixtures("demo")
 def test_a_second_demo_leaves_the_facts_as_somebody_went_on_with_them(run: Run) -> None:
-    run("demo", "--db", "demo.db")
     listed = ("context", "list", "--project", "clean-water", "--db", "demo.db", "--json")
     draft = run(*listed).answer["runs"][0]["id"]
     assert run("context", "set", draft, MISSING, "The council", "--db", "demo.db").code == 0
@@ -132,8 +152,8 @@ def test_a_second_demo_leaves_the_facts_as_somebody_went_on_with_them(run: Run) 
     assert run(*listed).out == before
 
 
+@pytest.mark.usefixtures("demo")
 def test_the_facts_of_the_demo_are_those_that_its_versions_stand_on(run: Run) -> None:
-    run("demo", "--db", "demo.db")
     runs = run("context", "list", "--project", "clean-water", "--db", "demo.db", "--json").answer["runs"]
     draft, committed = (one["id"] for one in runs)
 
@@ -163,16 +183,16 @@ def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_take
     assert "Facts that clean-water stands on:" in run("demo", "--db", "demo.db").out
 
 
-def test_the_demo_has_a_theory_of_change_in_two_versions_and_a_draft(run: Run) -> None:
-    shown = run("demo", "--db", "demo.db", "--json").answer["purpose"]
+def test_the_demo_has_a_theory_of_change_in_two_versions_and_a_draft(run: Run, demo: Any) -> None:
+    shown = demo["purpose"]
 
     assert [one["status"] for one in shown["versions"]] == ["PUBLISHED", "PUBLISHED", "DRAFT"]
     assert sum(shown["counts"][sort] for sort in ("goal", "outcome", "output", "activity")) in range(28, 34)
     assert "2 versions published and a draft in progress" in run("demo", "--db", "demo.db").out
 
 
+@pytest.mark.usefixtures("demo")
 def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> None:
-    run("demo", "--db", "demo.db")
     ranking = node_by_summary(run, "Rank the")["id"]
     release = json.dumps([{"node_id": ranking, "release": True}])
     assert run("work", "update", "--updates", release, "--agent", "claude", "--db", "demo.db").code == 0
@@ -188,10 +208,8 @@ def test_a_second_demo_leaves_the_work_as_somebody_went_on_with_it(run: Run) -> 
 
 @pytest.mark.parametrize("calls", range(1, 14))
 def test_a_demo_that_was_killed_anywhere_in_its_work_or_its_facts_is_completed(
-    run: Run, calls: int, monkeypatch: pytest.MonkeyPatch
+    run: Run, demo: Any, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    facts = run("demo", "--db", "whole.db", "--json").answer["context"]
-    whole = run("work", "onboard", "--project", "clean-water", "--db", "whole.db", "--json").answer
     left = [calls]
 
     def call(session: Session, operation: str, /, **arguments: Any) -> Any:
@@ -204,14 +222,14 @@ def test_a_demo_that_was_killed_anywhere_in_its_work_or_its_facts_is_completed(
     with monkeypatch.context() as killed:
         killed.setattr(Session, "call", call)
         left[0] += 3  # the project and its two members
-        assert run("demo", "--db", "demo.db").code in (0, 130)
+        assert run("demo", "--db", "killed.db").code in (0, 130)
 
-    facts_completed = run("demo", "--db", "demo.db", "--json").answer["context"]
+    facts_completed = run("demo", "--db", "killed.db", "--json").answer["context"]
 
-    completed = run("work", "onboard", "--project", "clean-water", "--db", "demo.db", "--json").answer
-    assert completed["counts"] == whole["counts"]
-    assert facts_completed == facts
-    assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
+    completed = run("work", "onboard", "--project", "clean-water", "--db", "killed.db", "--json").answer
+    assert completed["counts"] == demo["work"]
+    assert facts_completed == demo["context"]
+    assert node_by_summary(run, "Rank the", "killed.db")["properties"]["_claimed_by"] == "claude"
 
 
 def test_a_demo_that_was_cut_short_is_completed(run: Run) -> None:
@@ -269,8 +287,8 @@ def test_a_password_is_taken_out_of_a_url_wherever_it_stands(url: str) -> None:
     assert _without_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
 
 
-def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: Run, owner_url: str) -> None:
-    app_url = run("init", owner_url, "--json").answer["app_url"]
+def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: Run, team: PostgresEngine) -> None:
+    app_url = team.app_url
     password = app_url.partition("@")[0].rpartition(":")[2]
 
     shown = run("demo", "--db", app_url)
@@ -279,4 +297,4 @@ def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: 
     assert shown.code == data.code == 0
     assert "school-wells-pilot" in shown.out
     assert password not in shown.out + data.out
-    assert json.loads(data.out)["db"].startswith("postgresql://cli_")
+    assert json.loads(data.out)["db"].startswith(f"postgresql://{team.app_role}@")

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from groundplan.kernel.store import checkup_sqlite
+from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Ended, Run
 
 DB = Path("groundplan.db")
@@ -34,6 +35,11 @@ def changed(*statements: str) -> Callable[[], None]:
         connection.close()
 
     return change
+
+
+def owned(team: PostgresEngine) -> psycopg.Connection:
+    """A connection of whoever owns the schema."""
+    return psycopg.connect(team.owner_url, autocommit=True, options="-c search_path=groundplan")
 
 
 def damaged() -> None:
@@ -183,48 +189,51 @@ def test_a_missing_driver_is_named_with_the_command_that_installs_it(run: Run, m
     assert run("init", "postgresql://127.0.0.1:1/plan", "--json").refusal == (7, "store_no_driver")
 
 
-def test_faults_of_a_postgresql_database_are_found(run: Run, owner_url: str, worker: str) -> None:
-    app = ("--db", run("init", owner_url, "--json").answer["app_url"])
-    assert failing(run("doctor", *app, "--json")) == {}
+def test_faults_of_a_postgresql_database_are_found_and_init_repairs_them(run: Run, team: PostgresEngine) -> None:
+    team.will_be_altered()
+    app = ("--db", team.app_url, "--json")
+    assert failing(run("doctor", *app)) == {}
 
-    faults = {
+    repairable = {
         "row security": "ALTER TABLE events NO FORCE ROW LEVEL SECURITY",
         "policies": "DROP POLICY events_select ON events",
-        "grants": f'GRANT TRUNCATE ON events TO "cli_{worker}_app"',
+        "grants": f'GRANT TRUNCATE ON events TO "{team.app_role}"',
         "guards": "ALTER TABLE events DISABLE TRIGGER guard_events_append_only_row_update",
-        "migrations": "UPDATE schema_migrations SET checksum = 'another'",
     }
-    repairs = {"migrations": None}
-    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
-        for check, statement in faults.items():
+    with owned(team) as owner:
+        found: set[str] = set()
+        for check, statement in repairable.items():  # each adds what its check finds, and nothing else
             owner.execute(statement.encode())
-            assert failing(run("doctor", *app, "--json")).keys() - AS_SET_UP == {check}
-            if check not in repairs:
-                assert run("init", owner_url).code == 0
-                assert failing(run("doctor", *app, "--json")) == {}
+            found.add(check)
+            assert failing(run("doctor", *app)).keys() - AS_SET_UP == found
+        assert run("init", team.owner_url).code == 0
+        assert failing(run("doctor", *app)) == {}
+        owner.execute("UPDATE schema_migrations SET checksum = 'another'")
+        assert failing(run("doctor", *app)).keys() - AS_SET_UP == {"migrations"}
 
 
-def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, owner_url: str) -> None:
-    app = ("--db", run("init", owner_url, "--json").answer["app_url"])
-    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
+def test_a_schema_of_another_version_and_a_careless_function_are_found(run: Run, team: PostgresEngine) -> None:
+    team.will_be_altered()
+    app = ("--db", team.app_url, "--json")
+    with owned(team) as owner:
         owner.execute("CREATE FUNCTION careless() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'")
-        assert failing(run("doctor", *app, "--json")).keys() - AS_SET_UP == {"functions"}
+        assert failing(run("doctor", *app)).keys() - AS_SET_UP == {"functions"}
         owner.execute("DROP FUNCTION careless()")
 
         owner.execute("INSERT INTO schema_migrations VALUES (999, 'later', '-', '2026-01-01T00:00:00.000Z')")
-        assert failing(run("doctor", *app, "--json")) == {"schema": "fail"}
-        assert run("project", "list", *app, "--json").refusal == (7, "store_newer")
+        assert failing(run("doctor", *app)) == {"schema": "fail"}
+        assert run("project", "list", *app).refusal == (7, "store_newer")
 
         owner.execute("DELETE FROM schema_migrations")
-        assert failing(run("doctor", *app, "--json")) == {"schema": "fail"}
+        assert failing(run("doctor", *app)) == {"schema": "fail"}
 
 
-def test_an_owner_is_told_to_use_the_app_url(run: Run, owner_url: str) -> None:
-    run("init", owner_url)
+def test_an_owner_is_told_to_use_the_app_url(run: Run, team: PostgresEngine) -> None:
+    assert failing(run("doctor", "--db", team.owner_url, "--json")) == {"role": "fail"}
 
-    examined = run("doctor", "--db", owner_url, "--json")
 
-    assert failing(examined) == {"role": "fail"}
+def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: PostgresEngine) -> None:
+    assert run("doctor", "--db", team.app_url, "--json").answer["ok"]
 
 
 @pytest.mark.parametrize(
@@ -241,13 +250,9 @@ def test_an_owner_is_told_to_use_the_app_url(run: Run, owner_url: str) -> None:
         "FROM project_members",
     ],
 )
-def test_a_change_that_no_check_names_is_noticed_all_the_same(run: Run, owner_url: str, change: str) -> None:
-    made = run("init", owner_url, "--json").answer
-    app = ("--db", made["app_url"])
-    assert run("doctor", *app, "--json").answer["ok"]
+def test_a_change_that_no_check_names_is_noticed_all_the_same(run: Run, team: PostgresEngine, change: str) -> None:
+    team.will_be_altered()
+    with owned(team) as owner:
+        owner.execute(change.format(app=team.app_role).encode())
 
-    with psycopg.connect(owner_url, autocommit=True, options="-c search_path=groundplan") as owner:
-        owner.execute(change.format(app=made["app_role"]))
-
-    assert "as set up" in failing(run("doctor", *app, "--json"))
-    run("init", owner_url)
+    assert "as set up" in failing(run("doctor", "--db", team.app_url, "--json"))

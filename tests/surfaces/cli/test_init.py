@@ -11,7 +11,13 @@ import psycopg
 import pytest
 
 from groundplan.kernel.store.migrations import Dialect, migrations
+from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
+
+
+@pytest.fixture
+def _files_are_migrated_once() -> None:
+    """Every new file takes every step: that is what `init` promises."""
 
 
 def test_a_new_file_is_ready_and_open_to_its_owner_only(run: Run) -> None:
@@ -68,14 +74,16 @@ def test_init_on_postgresql_prints_an_app_url_that_works(run: Run, owner_url: st
     assert run("project", "list", "--db", owner_url, "--json").refusal == (7, "store_unsafe_role")
 
 
-def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(run: Run, owner_url: str) -> None:
-    first = run("init", "--db", owner_url, "--json").answer
-    again = run("init", owner_url, "--json").answer
+def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_know_it(
+    run: Run, team: PostgresEngine
+) -> None:
+    team.will_be_altered()
+    again = run("init", team.owner_url, "--json").answer
 
     assert (again["role_is_new"], again["steps_taken"]) == (False, 0)
     assert psycopg.conninfo.conninfo_to_dict(again["app_url"]).get("password") is None
-    assert "was there before and keeps its password" in run("init", owner_url).out
-    assert run("project", "list", "--db", first["app_url"]).code == 0
+    assert "was there before and keeps its password" in run("init", team.owner_url).out
+    assert run("project", "list", "--db", team.app_url).code == 0
 
 
 def test_the_app_role_can_be_named(run: Run, owner_url: str, worker: str) -> None:
@@ -89,10 +97,8 @@ def test_the_app_role_can_be_named(run: Run, owner_url: str, worker: str) -> Non
     assert run("project", "list", "--db", url).code == 0
 
 
-def test_the_app_role_may_not_set_up(run: Run, owner_url: str) -> None:
-    app_url = run("init", owner_url, "--json").answer["app_url"]
-
-    assert run("init", app_url, "--json").refusal == (4, "forbidden")
+def test_the_app_role_may_not_set_up(run: Run, team: PostgresEngine) -> None:
+    assert run("init", team.app_url, "--json").refusal == (4, "forbidden")
 
 
 @pytest.mark.parametrize("role", ["", "x" * 64])
