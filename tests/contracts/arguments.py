@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -48,10 +49,16 @@ def _fields(forms: Mapping[str, type[Struct]], within: str) -> Iterator[Argument
                 found.setdefault(field.encode_name, {})[tag] = field
     for name, by_tag in found.items():
         tag, field = next(iter(by_tag.items()))
-        schema = json_schema(forms[tag])["properties"][name]
+        schema = _properties(forms[tag])[name]
         yield Argument(within + name, schema, _required(by_tag, len(forms)), limits(field))
         if within + name not in ELSEWHERE:
             yield from _inside(field.type, within + name)
+
+
+@cache
+def _properties(shape: type[Struct]) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = json_schema(shape)["properties"]
+    return properties
 
 
 def _required(by_tag: Mapping[str, FieldInfo], forms: int) -> str:

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, get_args
 
 import msgspec
@@ -266,6 +267,7 @@ def _told(shape: Any) -> dict[str, Any]:
     return {"type": "object", "title": name} if name else _with_names(shape)
 
 
+@cache
 def _with_names(shape: Any) -> dict[str, Any]:
     """The schema of a shape. Two slices may have a word for two things, so only shapes of its own slice are named."""
     slices = {_slice(one) for one in (shape, *get_args(shape))}

@@ -6,7 +6,8 @@ import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,17 +70,19 @@ def _first_line(found: ErrorClass) -> str:
 
 
 def _codes_in_calls() -> Iterator[Refusal]:
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCES.rglob("*.py"))]
-    makers = _makers(trees)
-    for tree in trees:
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call):
-                made = makers.get(_called(call))
-                code = next((word.value for word in call.keywords if word.arg == "code"), None)
-                if made and isinstance(code, ast.Constant) and isinstance(code.value, str):
-                    yield Refusal(code.value, family_of(made), _sentence(call))
-                elif _called(call) == NormalizedName.__name__:
-                    yield from _codes_of_name(call)
+    texts = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.rglob("*.py"))]
+    # A source without any of these has no code in a call and no function that makes an error: it need not be parsed.
+    telling = re.compile(rf"\bcode\s*=|\b{NormalizedName.__name__}\b|->\s*(?:{'|'.join(error_classes())})\b")
+    nodes = [node for text in texts if telling.search(text) for node in ast.walk(ast.parse(text))]
+    makers = _makers(nodes)
+    for call in nodes:
+        if isinstance(call, ast.Call):
+            made = makers.get(_called(call))
+            code = next((word.value for word in call.keywords if word.arg == "code"), None)
+            if made and isinstance(code, ast.Constant) and isinstance(code.value, str):
+                yield Refusal(code.value, family_of(made), _sentence(call))
+            elif _called(call) == NormalizedName.__name__:
+                yield from _codes_of_name(call)
 
 
 def _codes_of_name(call: ast.Call) -> Iterator[Refusal]:
@@ -91,13 +94,12 @@ def _codes_of_name(call: ast.Call) -> Iterator[Refusal]:
     yield Refusal(named.long_code, Invalid, '"has … characters, the limit is …; shorten it"')
 
 
-def _makers(trees: list[ast.Module]) -> dict[str, ErrorClass]:
+def _makers(nodes: Sequence[ast.AST]) -> dict[str, ErrorClass]:
     """What makes an error: its class, or a function that is declared to return one."""
     classes = error_classes()
     functions = {
         node.name: classes[node.returns.id]
-        for tree in trees
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.FunctionDef) and isinstance(node.returns, ast.Name) and node.returns.id in classes
     }
     return {**functions, **classes}

@@ -25,6 +25,7 @@ from tests.contracts.reference import by_page, tool_call
 from tests.contracts.snapshots import FROZEN, TOKEN_BARS, database, frozen_changes, listed_tokens
 from tests.contracts.words import EXAMPLES, FIRST, FURTHER, MADE_AS, NODES, RUNS
 from tests.contracts.write import REFERENCE, SCHEMA, contents, difference, orphans
+from tests.surfaces.migrated import migrate_once
 
 PAGES = sorted(path.stem for path in REFERENCE.glob("*.md"))
 WORD = re.compile(r"\w+")
@@ -80,6 +81,7 @@ def test_a_released_step_never_changes_and_generated_sql_only_with_a_new_one(
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder with nothing configured."""
+    migrate_once(monkeypatch)
     monkeypatch.chdir(tmp_path)
     for variable in [name for name in os.environ if name.startswith("GROUNDPLAN_")]:
         monkeypatch.delenv(variable)
