@@ -1,6 +1,6 @@
 """The program on standby: it reads its modules once, and a fork of it is what a test or a script starts.
 
-    a test: `Standby.start`          ─┐  arguments, folder, environment and three files
+    a test: `Standby.start`          ─┐  module, arguments, folder, environment and three files
     a shell: `groundplan` on the PATH ┴────────────► standby process ── fork ──► main
                                        ◄─────────────────── its process id, then its exit status
 
@@ -21,15 +21,22 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+    from groundplan.kernel.operations.registry import Registry
 
 # Only what the interpreter has in it: each module that this one imports would cost as much as all the rest.
 CLIENT = """#!{python} -IS
 import _socket, os, sys
 line = _socket.socket(_socket.AF_UNIX)
 line.connect({address!r})
-arguments = [os.fsencode(word) for word in sys.argv[1:]]
+arguments = [{module!r}, *(os.fsencode(word) for word in sys.argv[1:])]
 environment = [name + b"=" + value for name, value in os.environb.items()]
 said = b"\\0".join([b"%d" % len(arguments), *arguments, os.getcwdb(), *environment])
 files = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
@@ -39,6 +46,7 @@ line.recv(4)
 status = line.recv(1)
 sys.exit(status[0] if status else 1)
 """
+PROGRAM = "groundplan.__main__"
 # What commands need of others, beside all modules of our own.
 MODULES = ("psycopg_pool", "rich.table", "typer._adapters")
 START_TIMEOUT_S = 30.0
@@ -68,14 +76,27 @@ class Standby:
         self.folder = folder  # for the PATH, with the program in it
         self.command = folder / "groundplan"
         self.address = folder / "line"
+        self._write(self.command, PROGRAM)
 
-    def start(self, *arguments: str, files: Sequence[int]) -> Forked:
+    def command_of(self, module: str) -> Path:
+        """A command that starts another program: the `main` of this module."""
+        made = self.folder / module.rpartition(".")[2]
+        if not made.exists():
+            self._write(made, module)
+        return made
+
+    def _write(self, command: Path, module: str) -> None:
+        text = CLIENT.format(python=sys.executable, address=str(self.address), module=module.encode())
+        command.write_text(text, encoding="utf-8")
+        command.chmod(0o755)
+
+    def start(self, *arguments: str, files: Sequence[int], module: str = PROGRAM) -> Forked:
         """Start the program with these as its standard input, output and errors."""
         line = socket.socket(socket.AF_UNIX)
         line.settimeout(START_TIMEOUT_S)
         line.connect(str(self.address))
         environment = [name + b"=" + value for name, value in os.environb.items()]
-        words = [b"%d" % len(arguments), *map(os.fsencode, arguments), bytes(Path.cwd()), *environment]
+        words = [b"%d" % (1 + len(arguments)), *map(os.fsencode, (module, *arguments)), bytes(Path.cwd()), *environment]
         said = b"\0".join(words)
         socket.send_fds(line, [len(said).to_bytes(4)], list(files))
         line.sendall(said)
@@ -88,8 +109,6 @@ def standby() -> Iterator[Standby]:
     # Not below pytest's folder: the name of a socket may have a hundred letters, and no more.
     with tempfile.TemporaryDirectory(prefix="gp-") as folder:
         made = Standby(Path(folder))
-        made.command.write_text(CLIENT.format(python=sys.executable, address=str(made.address)), encoding="utf-8")
-        made.command.chmod(0o755)
         command = (sys.executable, "-m", __name__, str(made.address))
         serving = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
@@ -107,6 +126,7 @@ def serve(address: str) -> None:
     ours = [one.name for one in pkgutil.walk_packages(groundplan.__path__, "groundplan.")]
     for name in (*ours, *MODULES):
         importlib.import_module(name)
+    _make_commands()
     gc.collect()
     gc.freeze()  # so that no fork looks through what it shares with the others
     with socket.socket(socket.AF_UNIX) as door:
@@ -123,6 +143,24 @@ def serve(address: str) -> None:
     _reap()
 
 
+def _make_commands() -> None:
+    """Make the commands below each word for all forks: that takes longer than to run one."""
+    from typer.main import get_command
+
+    from groundplan.catalog import OPERATIONS
+    from groundplan.surfaces.cli import program
+
+    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
+    make, command_of = cache(program.application), cache(get_command)
+
+    def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
+        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
+
+    vars(program).update(application=application, get_command=command_of)
+    for said in ((), *((word,) for word in first_words)):
+        command_of(application(OPERATIONS, said))
+
+
 def _reap() -> None:
     """Forget those that have ended; whoever started them has been told."""
     with contextlib.suppress(ChildProcessError):
@@ -132,14 +170,12 @@ def _reap() -> None:
 
 def _run(line: socket.socket) -> int:
     """Be the program that somebody called, and tell them how it ended."""
-    from groundplan.__main__ import main
-
     head, files, _, _ = socket.recv_fds(line, 4, 3)
     said = b""
     while len(said) < int.from_bytes(head):
         said += line.recv(65_536)
     count, *words = said.split(b"\0")
-    arguments = [os.fsdecode(word) for word in words[: int(count)]]
+    module, *arguments = (os.fsdecode(word) for word in words[: int(count)])
     folder, *environment = words[int(count) :]
     for number, file in enumerate(files):
         os.dup2(file, number)
@@ -148,6 +184,7 @@ def _run(line: socket.socket) -> int:
     os.environb.clear()
     os.environb.update((name, value) for name, _, value in (one.partition(b"=") for one in environment))
     sys.argv = ["groundplan", *arguments]
+    main: Callable[[Sequence[str]], int] = importlib.import_module(module).main
     line.sendall(os.getpid().to_bytes(4))
     try:
         status = main(arguments)
