@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
 import anyio
@@ -13,6 +12,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.engines import Engine
 from tests.scenarios.agents import Serve
+from tests.standby import Standby
 from tests.surfaces.mcp.peer import PATIENCE_S
 
 
@@ -83,10 +83,10 @@ def test_an_op_id_makes_a_repeated_call_harmless(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-def test_the_official_client_works_with_the_real_server(engine: Engine, mode: str) -> None:
+def test_the_official_client_works_with_the_real_server(engine: Engine, program: Standby, mode: str) -> None:
     async def main() -> Any:
-        command = ["-m", "groundplan", "mcp", "--db", engine.db, "--agent", "ada"]
-        server = StdioServerParameters(command=sys.executable, args=command)
+        arguments = ["mcp", "--db", engine.db, "--agent", "ada"]
+        server = StdioServerParameters(command=str(program.command), args=arguments)
         with anyio.fail_after(PATIENCE_S):
             async with Client(stdio_client(server), mode=mode) as client:
                 tools = await client.list_tools()

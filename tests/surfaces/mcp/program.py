@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -98,5 +98,10 @@ def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Answered:
     return Answered(chosen.handler(None, request))  # type: ignore[arg-type]  # these operations touch no store
 
 
+def main(_arguments: Sequence[str] = ()) -> int:
+    """Serve until the input ends."""
+    return serve(RegistryTools(REGISTRY, set(Group), run), sys.stdin.buffer, sys.stdout.buffer, version="1.2.3")
+
+
 if __name__ == "__main__":
-    sys.exit(serve(RegistryTools(REGISTRY, set(Group), run), sys.stdin.buffer, sys.stdout.buffer, version="1.2.3"))
+    sys.exit(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,31 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types.methods import validate_server_result
 
-from tests.surfaces.mcp.peer import PATIENCE_S, PROGRAM, Child, call, envelope
+from tests.standby import Standby
+from tests.surfaces.mcp import program as served
+from tests.surfaces.mcp.peer import PATIENCE_S, Child, call, envelope
 
 MODES = [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 
 
-def connected(mode: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
-    """What `use` makes of a client that is connected to the test program."""
+UNREAD = call("note_keep", text="\0")  # the gate refuses it before the tool is looked for
+Connected = Callable[[str, Callable[[Client], Awaitable[Any]]], Any]
 
-    async def main() -> Any:
-        server = StdioServerParameters(command=sys.executable, args=[str(PROGRAM)])
-        with anyio.fail_after(PATIENCE_S):
-            async with Client(stdio_client(server), mode=mode) as client:
-                return await use(client)
 
-    return anyio.run(main)
+@pytest.fixture(scope="module")
+def connected(program: Standby) -> Connected:
+    """What somebody makes of a client that is connected to the test program, in some mode."""
+    server = StdioServerParameters(command=str(program.command_of(served.__name__)))
+
+    def connected(mode: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
+        async def main() -> Any:
+            with anyio.fail_after(PATIENCE_S):
+                async with Client(stdio_client(server), mode=mode) as client:
+                    return await use(client)
+
+        return anyio.run(main)
+
+    return connected
 
 
 @pytest.fixture(params=MODES, ids=[mode for mode, _ in MODES])
@@ -40,7 +49,7 @@ def mode(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
-def test_it_connects_and_agrees_on_the_revision(mode: tuple[str, str]) -> None:
+def test_it_connects_and_agrees_on_the_revision(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return client.protocol_version
 
@@ -48,7 +57,7 @@ def test_it_connects_and_agrees_on_the_revision(mode: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES[:2])
-def test_it_reads_who_the_server_is_and_what_it_can_do(mode: tuple[str, str]) -> None:
+def test_it_reads_who_the_server_is_and_what_it_can_do(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return client.server_info, client.server_capabilities, client.instructions
 
@@ -60,7 +69,7 @@ def test_it_reads_who_the_server_is_and_what_it_can_do(mode: tuple[str, str]) ->
     assert instructions.startswith("Groundplan is")
 
 
-def test_it_lists_the_tools_with_their_hints(mode: tuple[str, str]) -> None:
+def test_it_lists_the_tools_with_their_hints(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return await client.list_tools()
 
@@ -73,7 +82,7 @@ def test_it_lists_the_tools_with_their_hints(mode: tuple[str, str]) -> None:
     assert (keep.annotations.destructive_hint, keep.annotations.read_only_hint) == (False, None)
 
 
-def test_it_calls_a_tool_and_reads_the_answer(mode: tuple[str, str]) -> None:
+def test_it_calls_a_tool_and_reads_the_answer(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return [await client.call_tool("note_keep", {"text": text}) for text in ("one", "zwö\u2028lf\n")]
 
@@ -83,7 +92,7 @@ def test_it_calls_a_tool_and_reads_the_answer(mode: tuple[str, str]) -> None:
     assert [answer.is_error for answer in answers] == [False, False]
 
 
-def test_it_reads_a_refusal_as_an_error_of_the_tool(mode: tuple[str, str]) -> None:
+def test_it_reads_a_refusal_as_an_error_of_the_tool(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         return await client.call_tool("note_find", {"scopeId": "s1"})
 
@@ -93,7 +102,7 @@ def test_it_reads_a_refusal_as_an_error_of_the_tool(mode: tuple[str, str]) -> No
     assert (answer.is_error, error["code"], error["name"]) == (True, "not_found", "PcivRlsDeniedError")
 
 
-def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(mode: tuple[str, str]) -> None:
+def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(connected: Connected, mode: tuple[str, str]) -> None:
     async def use(client: Client) -> Any:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("note_kept", {})
@@ -104,7 +113,7 @@ def test_it_reads_an_unknown_tool_as_an_error_of_the_protocol(mode: tuple[str, s
     assert (error.code, error.data["near"]) == (-32602, "note_keep")
 
 
-def test_it_cancels_a_running_call_and_goes_on(mode: tuple[str, str], tmp_path: Path) -> None:
+def test_it_cancels_a_running_call_and_goes_on(connected: Connected, mode: tuple[str, str], tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
 
@@ -135,7 +144,9 @@ def nested(depth: int) -> Any:
     ],
     ids=["nul", "escape", "deep", "integer", "large"],
 )
-def test_it_reads_why_a_call_was_not_even_looked_at_and_goes_on(mode: tuple[str, str], value: Any, code: str) -> None:
+def test_it_reads_why_a_call_was_not_even_looked_at_and_goes_on(
+    connected: Connected, mode: tuple[str, str], value: Any, code: str
+) -> None:
     async def use(client: Client) -> Any:
         await client.list_tools()
         refused = await client.call_tool("note_keep", {"text": value})
@@ -147,7 +158,7 @@ def test_it_reads_why_a_call_was_not_even_looked_at_and_goes_on(mode: tuple[str,
     assert (mended.is_error, json.loads(mended.content[0].text)) == (False, {"text": "mended"})
 
 
-def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol() -> None:
+def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol(connected: Connected) -> None:
     async def use(client: Client) -> Any:
         with pytest.raises(MCPError) as refused:
             await client.call_tool("note_keep", {"text": "x" * 2_000_000})
@@ -158,7 +169,7 @@ def test_it_reads_a_first_request_above_the_limit_as_an_error_of_the_protocol() 
     assert (error.code, error.data["code"], mended.is_error) == (-32600, "too_large", False)
 
 
-def test_it_reads_why_its_first_call_was_not_even_looked_at() -> None:
+def test_it_reads_why_its_first_call_was_not_even_looked_at(connected: Connected) -> None:
     async def use(client: Client) -> Any:
         return await client.call_tool("note_keep", {"text": "\0"})
 
@@ -166,7 +177,7 @@ def test_it_reads_why_its_first_call_was_not_even_looked_at() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:ping is removed")
-def test_it_pings_in_the_handshake_era() -> None:
+def test_it_pings_in_the_handshake_era(connected: Connected) -> None:
     async def use(client: Client) -> Any:
         return await client.send_ping()
 
@@ -174,34 +185,25 @@ def test_it_pings_in_the_handshake_era() -> None:
 
 
 @pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-@pytest.mark.parametrize("method", ["tools/list", "tools/call", "initialize", "ping"])
-def test_results_of_every_handshake_revision_pass_the_official_schema(revision: str, method: str) -> None:
-    check_results(revision, method)
-
-
-@pytest.mark.parametrize("method", ["tools/list", "tools/call", "server/discover"])
-def test_results_of_the_stateless_revision_pass_the_official_schema(method: str) -> None:
-    check_results("2026-07-28", method)
-
-
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_the_refusal_of_an_unread_call_passes_the_official_schema(revision: str) -> None:
-    params = call("note_keep", text="\0")
+def test_results_of_every_handshake_revision_pass_the_official_schema(revision: str, subtests: pytest.Subtests) -> None:
     with Child() as child:
-        if revision != "2026-07-28":
-            child.initialize(revision)
-        result = child.result("tools/call", envelope(**params) if revision == "2026-07-28" else params)
-    validate_server_result("tools/call", revision, result)
+        with subtests.test("initialize"):
+            validate_server_result("initialize", revision, child.initialize(revision))
+        for method, params in (("tools/list", {}), ("tools/call", call("note_keep", text="x")), ("ping", {})):
+            with subtests.test(method):
+                validate_server_result(method, revision, child.result(method, params))
+        with subtests.test("a call that is not even looked at"):
+            validate_server_result("tools/call", revision, child.result("tools/call", UNREAD))
 
 
-def check_results(revision: str, method: str) -> None:
-    params: Any = call("note_keep", text="x") if method == "tools/call" else {}
+def test_results_of_the_stateless_revision_pass_the_official_schema(subtests: pytest.Subtests) -> None:
+    kept = call("note_keep", text="x")
     with Child() as child:
-        if method == "initialize":
-            result = child.initialize(revision)
-        elif revision == "2026-07-28":
-            result = child.result(method, envelope(**params))
-        else:
-            child.initialize(revision)
-            result = child.result(method, params)
-    validate_server_result(method, revision, result)
+        for method, params in (
+            ("tools/list", {}),
+            ("tools/call", kept),
+            ("server/discover", {}),
+            ("tools/call", UNREAD),
+        ):
+            with subtests.test(method, params=params):
+                validate_server_result(method, "2026-07-28", child.result(method, envelope(**params)))
