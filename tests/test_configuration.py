@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -220,7 +221,7 @@ def test_a_wrong_choice_is_answered_with_the_allowed_ones_and_the_nearest() -> N
         "? [db_path]\n: a",
         "db_path: *unknown",
         "access: !!python/object/apply:os.system ['true']",
-        "[" * 20_000,
+        "[" * sys.getrecursionlimit(),
         "\x01",
         "---\naccess: open\n---\naccess: open",
         "#" * (FILE_BYTES_MAX + 1),

@@ -34,11 +34,13 @@ MADE = re.compile(r"^id +([\w-]+) *$", re.MULTILINE)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_contracts_are_what_was_last_reviewed() -> None:
     differences = [found for path, text in contents().items() if (found := difference(path, text))]
     assert not differences, "run `make contracts`, review the diff\n" + "\n".join(differences)
 
 
+@pytest.mark.slow
 def test_no_page_outlives_what_it_describes() -> None:
     assert orphans() == [], "run `make contracts`"
 

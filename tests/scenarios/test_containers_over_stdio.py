@@ -11,6 +11,8 @@ import pytest
 
 from tests.scenarios.agents import Agent, Serve
 
+pytestmark = pytest.mark.slow  # every test starts servers
+
 GROUPS = ("--access", "open", "--tools", "containers,work,knowledge")
 TOOLS = {
     "query_container",

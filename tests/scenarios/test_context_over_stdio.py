@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.scenarios.agents import Serve
+
+pytestmark = pytest.mark.slow  # every test starts servers
 
 SURVEY = "7b2e94d0-53c8-4f1a-9d06-c1e8a57f3b42"
 PAGE_TOKENS = 700

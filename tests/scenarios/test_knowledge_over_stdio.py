@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.scenarios.agents import Agent, Serve
+
+pytestmark = pytest.mark.slow  # every test starts servers
 
 FILES = ["src/pay/hook.ts", "src/shared/retry.ts"]
 

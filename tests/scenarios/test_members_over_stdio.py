@@ -15,6 +15,8 @@ from tests.scenarios.agents import Serve
 from tests.standby import Standby
 from tests.surfaces.mcp.peer import PATIENCE_S
 
+pytestmark = pytest.mark.slow  # every test starts servers
+
 
 def test_roles_hold_for_agents_with_servers_of_their_own(serve: Serve) -> None:
     founder = serve("ada", "--access", "open")

@@ -10,6 +10,8 @@ import pytest
 
 from tests.scenarios.agents import Agent, Serve
 
+pytestmark = pytest.mark.slow  # every test starts servers
+
 PAGE_TOKENS = 1_500
 ATLAS = {"project": "atlas"}
 

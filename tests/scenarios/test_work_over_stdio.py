@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.scenarios.agents import Agent, Serve
+
+pytestmark = pytest.mark.slow  # every test starts servers
 
 PLAN = [
     {"ref": "survey", "summary": "Survey the island", "context_links": ["docs/island.md"]},

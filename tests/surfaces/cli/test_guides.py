@@ -46,6 +46,7 @@ def timeless(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.replace("─", "").splitlines() if line.strip("─ ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_a_guide_works_as_it_stands(guide: Path, program: Standby, tmp_path: Path) -> None:
     blocks = BLOCK.findall(guide.read_text(encoding="utf-8"))

@@ -265,6 +265,7 @@ class TestRefusals:
         assert not (tmp_path / "missing.db").exists()
 
 
+@pytest.mark.slow
 class TestPage:
     """What stands on the page about freshness, run as it stands there: the scripts by git itself."""
 

@@ -60,6 +60,7 @@ def served(program: Standby) -> Served:
     return served
 
 
+@pytest.mark.slow
 def test_the_version_is_printed_in_every_spelling(run: Run) -> None:
     expected = f"groundplan {groundplan.__version__}\n"
 
@@ -83,15 +84,16 @@ def test_output_has_no_colours_outside_a_terminal(run: Run) -> None:
     assert "\x1b" not in run().out + run("project", "list").out + run("doctor").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("no_color", "is_styled"), [("", True), ("1", False)])
 def test_a_terminal_gets_styles_unless_it_asks_for_none(
-    run: Run, monkeypatch: pytest.MonkeyPatch, no_color: str, is_styled: bool
+    run: Run, program: Standby, monkeypatch: pytest.MonkeyPatch, no_color: str, is_styled: bool
 ) -> None:
     run("init")
     monkeypatch.setenv("NO_COLOR", no_color)
     monkeypatch.setenv("TERM", "xterm-256color")
     ours, theirs = pty.openpty()
-    python("-m", "groundplan", "doctor", stdout=theirs)
+    subprocess.run((program.command, "doctor"), check=False, stdout=theirs)
     os.close(theirs)
 
     shown = os.read(ours, 65_536)
@@ -101,17 +103,20 @@ def test_a_terminal_gets_styles_unless_it_asks_for_none(
     assert (b"\x1b[" in shown) is is_styled
 
 
-def test_a_reader_that_goes_away_ends_the_program_quietly() -> None:
-    process("project", "create", "atlas")
+@pytest.mark.slow
+def test_a_reader_that_goes_away_ends_the_program_quietly(run: Run, program: Standby) -> None:
+    run("project", "create", "atlas")
+    listing = ("project", "list")
 
-    for json_flag in ([], ["--json"]):
+    for command in ((sys.executable, "-m", "groundplan", *listing), (program.command, *listing, "--json")):
         reader, writer = os.pipe()
         os.close(reader)
-        ended = python("-m", "groundplan", "project", "list", *json_flag, stdout=writer, stderr=subprocess.PIPE)
+        ended = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE)
         os.close(writer)
         assert (ended.returncode, ended.stderr) == (141, b"")
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_the_output_is_told() -> None:
     with Path("/dev/full").open("w") as full:
         ended = python("-m", "groundplan", "init", "--json", stdout=full, stderr=subprocess.PIPE)
@@ -120,19 +125,22 @@ def test_a_full_disk_behind_the_output_is_told() -> None:
     assert json.loads(ended.stderr)["error"]["code"] == "output_failed"
 
 
-def test_bytes_that_are_no_text_are_refused_without_a_trace() -> None:
-    ended = python("-m", "groundplan", "project", "create", b"\xff", capture_output=True)
+@pytest.mark.slow
+def test_bytes_that_are_no_text_are_refused_without_a_trace(program: Standby) -> None:
+    ended = subprocess.run((program.command, "project", "create", b"\xff"), check=False, capture_output=True)
 
     assert ended.returncode == 2
     assert ended.stderr.endswith(b"(invalid_text)\n")
 
 
+@pytest.mark.slow
 def test_the_program_completes_itself_in_a_shell() -> None:
     completed = process(_GROUNDPLAN_COMPLETE="complete_bash", COMP_WORDS="groundplan pro", COMP_CWORD="1")
 
     assert completed.stdout.split() == ["project"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
 def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, served: Served) -> None:
     if not is_new:
@@ -150,12 +158,14 @@ def test_mcp_serves_a_plan_that_is_new_or_not(run: Run, is_new: bool, served: Se
     assert (project["name"], project["created_by"]) == ("atlas", "claude")
 
 
+@pytest.mark.slow
 def test_mcp_offers_only_the_groups_that_are_switched_on(served: Served) -> None:
     _, tools = served("--tools", "knowledge,briefing", messages=[INITIALIZE, LIST])
 
     assert {tool["name"] for tool in tools["tools"]} == {"query_graph", "manage_graph", "manage_changelog"}
 
 
+@pytest.mark.slow
 def test_mcp_holds_an_agent_to_its_stored_role(run: Run, served: Served) -> None:
     run("project", "create", "atlas")
     run("member", "add", "claude", "--project", "atlas", "--role", "viewer", "--kind", "agent")
@@ -167,6 +177,7 @@ def test_mcp_holds_an_agent_to_its_stored_role(run: Run, served: Served) -> None
     assert json.loads(refused["content"][0]["text"])["error"]["code"] == "forbidden"
 
 
+@pytest.mark.slow
 def test_mcp_caps_its_answers(run: Run, served: Served) -> None:
     run("project", "create", "atlas")
     members = call("members", operation="list", scopeId="atlas")
@@ -183,6 +194,7 @@ def told(result: dict[str, Any]) -> Any:
     return json.loads(result["content"][0]["text"])
 
 
+@pytest.mark.slow
 def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run, served: Served) -> None:
     run("work", "open", "atlas")
     run(
@@ -203,6 +215,7 @@ def test_mcp_cuts_an_answer_to_its_cap_where_the_rest_can_be_asked_for(run: Run,
     assert len(told(by_default)["nodes"]) == 50
 
 
+@pytest.mark.slow
 def test_mcp_works_by_the_preferences_of_its_configuration(run: Run, served: Served) -> None:
     Path("groundplan.yaml").write_text("lean: true\nclaim_ttl_minutes: 5\n")
     run("work", "open", "atlas")
@@ -269,6 +282,7 @@ def test_every_command_takes_the_options_that_the_help_names(run: Run) -> None:
         assert ("--json" in shown) is (words != ("mcp",))
 
 
+@pytest.mark.slow
 def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> None:
     run("init")
     report = (
@@ -286,6 +300,7 @@ def test_mcp_imports_nothing_that_its_first_answer_does_not_need(run: Run) -> No
     assert json.loads(ended.stdout)["result"]["serverInfo"]["name"] == "groundplan"
 
 
+@pytest.mark.slow
 def test_mcp_never_imports_what_belongs_to_other_commands(run: Run) -> None:
     run("init")
     report = (

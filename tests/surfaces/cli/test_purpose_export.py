@@ -45,6 +45,7 @@ def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_writ
     )
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Standby, tmp_path: Path) -> None:
     files.begin()
     for one in ("json", "csv", "svg"):
@@ -56,6 +57,7 @@ def test_a_pipe_gets_the_very_bytes_of_the_file(files: Files, program: Standby, 
     assert b"\r\n" in Path("whole.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_who_stops_reading_is_not_complained_to(files: Files, program: Standby, tmp_path: Path) -> None:
     files.begin()
     script = f"{program.command} purpose export --project atlas --format svg | true"

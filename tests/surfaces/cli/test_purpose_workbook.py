@@ -288,6 +288,7 @@ def test_help_tells_of_the_format_and_what_it_needs(files: Files, monkeypatch: p
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_who_writes_no_workbook_and_no_png_loads_neither_library(files: Files) -> None:
     script = (
         "import sys\n"

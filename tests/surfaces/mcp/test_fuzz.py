@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundplan.surfaces.mcp.stdio import serve
+from tests.proof import scaled
 from tests.surfaces.mcp.peer import CAPABILITIES_KEY, VERSION_KEY, GateTools, Peer
 
 METHODS = [
@@ -25,7 +27,11 @@ METHODS = [
 REVISIONS = ["2025-03-26", "2025-11-25", "2026-07-28", "2099-01-01"]
 
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3)
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner))
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=scaled(12, 100),  # to think of large ones takes longer than to send them
+)
 meta: st.SearchStrategy[Any] = st.fixed_dictionaries(
     {}, optional={VERSION_KEY: st.sampled_from(REVISIONS) | scalars, CAPABILITIES_KEY: st.just({}) | scalars}
 )
@@ -72,8 +78,9 @@ def conversation(sent: list[bytes]) -> tuple[int, list[bytes]]:
     return status, answers
 
 
+@pytest.mark.slow
 @given(st.lists(lines, max_size=12))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=scaled(40, 200))
 def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]) -> None:
     status, answers = conversation(sent)
 
@@ -88,7 +95,7 @@ def test_no_line_ends_the_loop_and_every_answer_is_one_message(sent: list[bytes]
 
 
 @given(st.binary(max_size=4000))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=scaled(40, 100))
 def test_no_stream_of_bytes_ends_the_loop(raw: bytes) -> None:
     status, answers = conversation([raw])
 

@@ -21,6 +21,8 @@ from tests.standby import Standby
 from tests.surfaces.mcp import program as served
 from tests.surfaces.mcp.peer import PATIENCE_S, Child, call, envelope
 
+pytestmark = pytest.mark.slow  # every test starts a server
+
 MODES = [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 
 

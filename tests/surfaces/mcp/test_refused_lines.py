@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, CutLine
 from groundplan.surfaces.mcp.recovery import recovered
+from tests.proof import scaled
 from tests.surfaces.mcp.peer import PATIENCE_S, SERVER_KEY, Child, GateTools, Peer, call, envelope
 
 BAD_VALUES = {
@@ -186,6 +187,7 @@ def test_a_tool_call_above_the_limit_is_refused_as_its_tool_would_if_its_head_na
     assert said == refused if refused else said["error"]["code"] == "too_large"
 
 
+@pytest.mark.slow
 def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
     with Child() as child:
         child.initialize()
@@ -196,6 +198,7 @@ def test_a_refused_tool_call_reads_like_other_refusals_of_its_group() -> None:
         assert body["error"]["details"] == {"field": "params.arguments.text"}
 
 
+@pytest.mark.slow
 def test_a_refused_call_of_an_unknown_tool_is_refused_for_that() -> None:
     with Child() as child:
         child.initialize()
@@ -322,7 +325,7 @@ def as_line(document: Any, *, ascii_only: bool, indent: int | None = None) -> by
 
 
 @given(documents, st.booleans(), st.sampled_from([None, 1]))
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=scaled(100, 500))
 def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: bool, indent: int | None) -> None:
     found = recovered(as_line(document, ascii_only=ascii_only, indent=indent))
 
@@ -339,7 +342,7 @@ def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: boo
 
 
 @given(documents, st.integers(0, 3000), st.booleans())
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=scaled(100, 500))
 def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
     document: Any, padding: int, ascii_only: bool
 ) -> None:
@@ -355,7 +358,7 @@ def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=scaled(100, 300))
 def test_no_bytes_keep_the_search_for_an_id_from_ending(head: bytes, tail: bytes) -> None:
     opening = b'{"jsonrpc":"2.0","method":"x","params":{'
 

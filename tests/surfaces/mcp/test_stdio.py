@@ -88,6 +88,7 @@ def test_of_a_line_above_the_limit_only_the_ends_are_kept(tmp_path: Path, size_b
         assert list(read_lines(file.fileno(), MIB)) == [b"a", kept, b"b", kept]
 
 
+@pytest.mark.slow
 def test_the_end_of_the_input_ends_the_process_with_status_0() -> None:
     with Child() as child:
         child.initialize()
@@ -95,6 +96,7 @@ def test_the_end_of_the_input_ends_the_process_with_status_0() -> None:
         assert (child.rest(), child.ended()) == ([], (0, ""))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_lines_above_the_limit() -> None:
     with Child() as child:
         child.initialize()
@@ -114,6 +116,7 @@ def resident_kib(pid: int) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_an_idle_server_with_status_0(stop: signal.Signals) -> None:
     with Child() as child:
@@ -123,6 +126,7 @@ def test_a_signal_ends_an_idle_server_with_status_0(stop: signal.Signals) -> Non
         assert (child.remaining(), child.ended()) == ([], (0, ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_the_running_call_finish_and_answer(tmp_path: Path, stop: signal.Signals) -> None:
     gate = tmp_path / "gate"
@@ -140,6 +144,7 @@ def test_a_signal_lets_the_running_call_finish_and_answer(tmp_path: Path, stop: 
         assert child.ended() == (0, "")
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_a_call_that_would_not_end(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
@@ -156,6 +161,7 @@ def test_a_second_signal_ends_a_call_that_would_not_end(tmp_path: Path) -> None:
         assert child.process.returncode == -signal.SIGINT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ping", "tools/list"])
 def test_a_client_that_reads_no_more_ends_the_server_quietly(method: str) -> None:
     with Child() as child:
@@ -166,6 +172,7 @@ def test_a_client_that_reads_no_more_ends_the_server_quietly(method: str) -> Non
         assert child.ended() == (0, "")
 
 
+@pytest.mark.slow
 def test_a_client_that_has_stalled_does_not_keep_the_server_from_ending() -> None:
     with Child() as child:
         child.initialize()
@@ -184,6 +191,7 @@ def test_streams_that_do_not_block_are_served_all_the_same(tools: GateTools) -> 
         assert len(peer.result("tools/call", call("echo", text=text))["content"][0]["text"]) > len(text)
 
 
+@pytest.mark.slow
 def test_the_way_to_the_first_answer_imports_nothing_heavy() -> None:
     heavy = {"asyncio", "logging", "mcp", "pydantic", "groundplan.kernel.operations.registry"}
     program = "import sys, groundplan.surfaces.mcp.stdio; print(*sys.modules)"
@@ -192,6 +200,7 @@ def test_the_way_to_the_first_answer_imports_nothing_heavy() -> None:
     assert heavy.isdisjoint(imported.split())
 
 
+@pytest.mark.slow
 def test_what_tools_print_goes_to_stderr_and_never_between_the_answers() -> None:
     with Child() as child:
         child.initialize()
