@@ -10,9 +10,12 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from datetime import UTC, datetime
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from groundplan.catalog import schema
 from groundplan.kernel.store.migrations import Dialect, Migration, migrations
@@ -20,8 +23,13 @@ from groundplan.kernel.store.sqlite import SqliteStore
 from groundplan.kernel.store.sqlite_file import _bring_up_to_date, connect, migrate
 from groundplan.kernel.store.turnstile import Turnstile
 from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with
+from tests.proof import scaled
+
+pytestmark = pytest.mark.slow
 
 AT_ONCE = 8
+ROUNDS = scaled(4, 20)
+EVERY = scaled(3, 1)  # at which statements there is a fault: another third of them each day, and in a proof at all
 STATEMENTS_BEFORE_THE_LOCK = 5  # whose file, which version, the journal, which steps, BEGIN IMMEDIATE
 
 
@@ -62,9 +70,13 @@ def take(connection: Watched, steps: Sequence[Migration], *, most: int) -> None:
 def version(path: Path) -> tuple[int, int]:
     """The version that a file claims, and how many things are in it."""
     with closing(sqlite3.connect(path)) as connection:
-        (claimed,) = connection.execute("PRAGMA user_version").fetchone()
-        (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        return claimed, things
+        return version_seen(connection)
+
+
+def version_seen(connection: sqlite3.Connection) -> tuple[int, int]:
+    (claimed,) = connection.execute("PRAGMA user_version").fetchone()
+    (things,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return claimed, things
 
 
 def versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
@@ -82,34 +94,39 @@ def versions(folder: Path, steps: Sequence[Migration]) -> list[Path]:
 def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_path: Path) -> None:
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
     whole = [version(path) for path in versions(tmp_path, steps)]
-    path, images = tmp_path / "plan.db", tmp_path / "images"
-    images.mkdir()
-    number = count()
+    path = tmp_path / "plan.db"
+    images: list[tuple[bytes, bytes]] = []
 
     def keep_image(_: str) -> None:
         # What a kill at this moment would leave behind: the bytes of the file and of its log.
-        image = images / f"{next(number):03}.db"
-        for suffix in ("", "-wal"):
-            if (source := Path(f"{path}{suffix}")).exists():
-                shutil.copy(source, f"{image}{suffix}")
+        log = Path(f"{path}-wal")
+        images.append((path.read_bytes(), log.read_bytes() if log.exists() else b""))
 
     with closing(watched(path, keep_image)) as connection:
         migrate(connection, schema(), steps)
     assert version(path) == whole[-1]
+    assert len(images) > len(SECOND)
 
     found = set()
-    for image in sorted(images.glob("*.db")):
+    for number, (content, log) in enumerate(set(images)):  # the same bytes go on in the same way
+        image = tmp_path / f"image-{number}.db"
+        image.write_bytes(content)
+        Path(f"{image}-wal").write_bytes(log)
         there = version(image)
         found.add(there)
         with closing(watched(image)) as connection:
             take(connection, steps, most=1)
         assert version(image) == whole[there[0] + 1]
 
-    assert len(list(images.glob("*.db"))) > len(SECOND)
     # One shape for each version and none in between; the last one is there only when the last statement is done.
     assert sorted(found) == whole[:-1]
 
 
+def today() -> int:
+    return datetime.now(UTC).toordinal()
+
+
+@pytest.mark.proof
 def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: Path) -> None:
     class Fault(Exception):
         pass
@@ -126,18 +143,19 @@ def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: P
     steps = steps_with(tmp_path / "steps", Dialect.SQLITE, *SECOND)
     files = versions(tmp_path, steps)
     path, faults = tmp_path / "plan.db", 0
-    for before, after in pairwise(files):
-        for place in count():
-            shutil.copy(before, path)
-            with closing(watched(path, fault_at(place))) as connection:
+    for before, after in pairwise(map(version, files)):
+        shutil.copy(files[before[0]], path)
+        # One connection for all the faults: each time it goes on, and comes farther than the last time.
+        with closing(watched(path)) as connection, closing(sqlite3.connect(path)) as onlooker:
+            for place in count(today() % EVERY, EVERY):
+                connection.before = fault_at(place)
                 with suppress(Fault):
                     migrate(connection, schema(), steps)
                 assert not connection.in_transaction
-                if version(path) != version(before):
+                if version_seen(onlooker) != before:
                     break  # it came to the next step, which is tried from where it begins
-                take(connection, steps, most=1)
-            assert version(path) == version(after)
-            faults += 1
+                faults += 1
+        assert version(path) == after
     assert faults > len(SECOND)
 
 
@@ -159,8 +177,9 @@ def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp
             assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
 
 
+@pytest.mark.proof
 def test_threads_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
-    for number in range(10):
+    for number in range(ROUNDS):
         path = tmp_path / f"{number}.db"
         start = threading.Barrier(AT_ONCE)
 
@@ -175,24 +194,33 @@ def test_threads_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: P
             assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
 
 
+# Forks of a process that has read the modules: they all begin when the pipe that they wait at is closed.
+OPENERS = """
+import os, sys
+from pathlib import Path
+from groundplan.catalog import schema
+from groundplan.kernel.store.sqlite import SqliteStore
+
+wait, start = os.pipe()
+openers = []
+for _ in range(int(sys.argv[2])):
+    openers.append(os.fork())
+    if not openers[-1]:
+        os.close(start)
+        os.read(wait, 1)
+        SqliteStore(Path(sys.argv[1]), schema).close()
+        sys.exit()
+os.close(start)
+print([os.waitpid(opener, 0)[1] for opener in openers])
+"""
+
+
 def test_processes_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
     path = tmp_path / "plan.db"
-    script = (
-        "import sys; from pathlib import Path; from groundplan.catalog import schema; "
-        "from groundplan.kernel.store.sqlite import SqliteStore; "
-        "print('ready', flush=True); sys.stdin.readline(); SqliteStore(Path(sys.argv[1]), schema).close()"
-    )
-    pipes = subprocess.PIPE
-    command = [sys.executable, "-c", script, str(path)]
-    openers = [subprocess.Popen(command, text=True, stdin=pipes, stdout=pipes, stderr=pipes) for _ in range(AT_ONCE)]
-    for opener in openers:
-        assert opener.stdout is not None
-        assert opener.stdout.readline() == "ready\n"
-    for opener in openers:
-        assert opener.stdin is not None
-        opener.stdin.write("\n")
-        opener.stdin.flush()
 
-    assert [opener.communicate()[1] for opener in openers] == [""] * AT_ONCE
+    command = [sys.executable, "-c", OPENERS, str(path), str(AT_ONCE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert (done.stderr, done.stdout) == ("", f"{[0] * AT_ONCE}\n")
     with closing(sqlite3.connect(path)) as connection:
         assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
