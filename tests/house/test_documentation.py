@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+MADE = {"build", "dist", "node_modules"}
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
@@ -19,14 +22,14 @@ OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def pages() -> list[Path]:
-    hidden_or_made = {"build", "dist", "node_modules"}
-    return [
-        path
-        for path in sorted(ROOT.rglob("*.md"))
-        if not any(part.startswith(".") or part in hidden_or_made for part in path.relative_to(ROOT).parts)
-    ]
+    found: list[Path] = []
+    for folder, below, names in os.walk(ROOT):
+        below[:] = [name for name in below if not name.startswith(".") and name not in MADE]
+        found += [Path(folder, name) for name in names if name.endswith(".md") and not name.startswith(".")]
+    return sorted(found)
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     text = FENCED.sub("", page.read_text(encoding="utf-8"))
     slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}

@@ -45,14 +45,18 @@ MAYBE = re.compile(rf"{OF_THE_CONTRACT.pattern}|Enum")  # most files need not be
 
 def strays(package: Path) -> list[str]:
     """Where a table is named outside its slice. Migrations make them all; the words of a longer name are not meant."""
-    return [
-        f"{path.relative_to(package)}:{number}: {name}"
-        for owner, tables in TABLES.items()
-        for path in sorted(package.rglob("*"))
-        if path.suffix in CODE and path.relative_to(package).parts[0] not in (owner, "migrations")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        for name in re.findall(rf"\b(?:{'|'.join(tables)})\b", line)
-    ]
+    patterns = {owner: re.compile(rf"\b(?:{'|'.join(tables)})\b") for owner, tables in TABLES.items()}
+    found = []
+    for path in sorted(path for path in package.rglob("*") if path.suffix in CODE):
+        folder, text = path.relative_to(package).parts[0], path.read_text(encoding="utf-8")
+        for owner, pattern in patterns.items():
+            if folder not in (owner, "migrations") and pattern.search(text):
+                found += [
+                    f"{path.relative_to(package)}:{number}: {name}"
+                    for number, line in enumerate(text.splitlines(), 1)
+                    for name in pattern.findall(line)
+                ]
+    return found
 
 
 def copies(root: Path, contract: Path = CONTRACT) -> list[str]:

