@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bench.fairness import RATIO_MIN, Fairness, measure_rounds
+from tests.proof import scaled
 
 PROCESSES = 5
-ROUNDS = 150
+ROUNDS = scaled(80, 150)
+
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from groundplan.repository.rules.formats import Format
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.rule import Subject
 from groundplan.repository.rules.taking import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, Imported
+from tests.proof import scaled
 from tests.repository.rules import texts
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
@@ -160,8 +161,9 @@ def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook,
     assert knowledge.endswith("Never round twice.")
 
 
+@pytest.mark.slow
 @each_format
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=scaled(5, 15), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(atoms=st.lists(texts.subjects, min_size=1, max_size=4))
 def test_what_one_project_exports_another_one_imports_unchanged(
     notebook: Notebook, form: Format, atoms: list[Subject]
