@@ -38,9 +38,9 @@ STAMP = "'2026-01-01T00:00:00.000Z'"
 TABLES = [table.name for table in schema().tables if table.name != "schema_migrations"]
 SEEN = [*TABLES, *schema().views]
 COLUMNS = """
-SELECT a.attname, format_type(a.atttypid, a.atttypmod)
-  FROM pg_attribute AS a
- WHERE a.attrelid = '{}'::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
+  FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
+ WHERE c.relnamespace = 'groundplan'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
  ORDER BY a.attnum
 """
 # What every member of an organization may do there, whatever the role in a project: make one, and what goes with it;
@@ -73,13 +73,14 @@ class Filled:
             f"INSERT INTO user_memberships VALUES ('local', 'dora', {STAMP}, 'ada')",
         )
         engine.found_organization("rival", "mallory")
-        self.columns: dict[str, dict[str, str]] = {
-            table: dict(engine.as_owner(COLUMNS.format(table))) for table in TABLES
-        }
+        self.columns: dict[str, dict[str, str]] = {table: {} for table in TABLES}
+        for table, column, kind in engine.as_owner(COLUMNS.strip()):
+            if table in self.columns:
+                self.columns[table][column] = kind
         checks = engine.as_owner(
             "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'c' AND conrelid > 0"
         )
-        engine.as_owner(
+        statements = (
             *(f"ALTER TABLE {table} DROP CONSTRAINT {name}" for table, name in checks),
             # Of which a project has one row: the key would stop an intruder before the policies are asked.
             "ALTER TABLE work_projects DROP CONSTRAINT work_projects_pkey CASCADE",
@@ -87,6 +88,7 @@ class Filled:
             "SET session_replication_role = replica",
             *(self.insert(table, "filled", 7, actor="ada") for table in TABLES),
         )
+        engine.as_owner("; ".join(statements))  # as one, which takes a tenth of the time
 
     def insert(self, table: str, key: str, number: int, *, actor: str) -> str:
         """A row of Ada's organization and project that says it comes from the actor."""
@@ -108,11 +110,12 @@ class Filled:
     def seen(self, actor: Actor | None) -> dict[str, int]:
         """How many rows of Ada's organization a query without a predicate shows to somebody."""
         with self.engine.transaction(actor, keep=False) as run:
-            return {name: sum(tenant == "local" for (tenant,) in run(self._unguarded(name))) for name in SEEN}
+            return dict(run(" UNION ALL ".join(map(self._unguarded, SEEN))))
 
     @staticmethod
     def _unguarded(table: str) -> str:
-        return f"SELECT {'id' if table == 'organizations' else 'tenant_id'} FROM {table}"
+        tenant = "id" if table == "organizations" else "tenant_id"
+        return f"SELECT '{table}', count(*) FILTER (WHERE {tenant} = 'local') FROM {table}"
 
     def updates(self) -> Iterator[tuple[tuple[str, ...], str]]:
         for table, columns in self.columns.items():
