@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import encode, tokens
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 
 PROJECT = "clean-water"
 OPEN_TOKENS_MAX = 2_500
@@ -32,11 +32,17 @@ def ada(engine: Engine) -> Session:
 
 
 @pytest.fixture
-def filled(ada: Session) -> Session:
+def filled(engine: Engine) -> Session:
     """Ada at a project with the facts and the theory of the example."""
+    filled_once(engine, fill)
+    return engine.session("ada")
+
+
+def fill(engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name=PROJECT)
     fill_context(ada, PROJECT)
     fill_purpose(ada, PROJECT)
-    return ada
 
 
 def whole(session: Session) -> Any:
