@@ -11,15 +11,21 @@ from groundplan.repository.rules.taking import Imported, import_rules
 from groundplan.session import Session
 
 
+def begin_project(session: Session, project: str) -> str:
+    """Make a project with one task, whose id is returned."""
+    session.call("project.create", name=project)
+    task: str = session.call("work.plan", project=project, nodes=[{"ref": "a", "summary": "a"}]).created[0].id
+    return task
+
+
 class Notebook:
     """One project, and the folder that its rule files are written to."""
 
-    def __init__(self, session: Session, project: str, folder: Path) -> None:
+    def __init__(self, session: Session, project: str, folder: Path, *, task: str | None = None) -> None:
         self.session = session
         self.project = project
         self.folder = folder
-        session.call("project.create", name=project)
-        self.task: str = session.call("work.plan", project=project, nodes=[{"ref": "a", "summary": "a"}]).created[0].id
+        self.task = task or begin_project(session, project)
 
     def atom(self, name: str = "Cart", *paths: str, **more: Any) -> Any:
         """Write an atom down."""
