@@ -25,11 +25,17 @@ def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(name, value)
 
 
-@pytest.fixture
-def plan(engine: Engine, tmp_path: Path) -> PlanBeside:
-    """Ada's project beside a repository with three files."""
-    copy = WorkingCopy(tmp_path / "copy")
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
+    copy = WorkingCopy(tmp_path_factory.mktemp("pattern") / "copy")
     copy.commit({"src/app.ts": "1", "src/pages/home.ts": "1", "docs/a.md": "1"})
+    return copy
+
+
+@pytest.fixture
+def plan(engine: Engine, tmp_path: Path, pattern: WorkingCopy) -> PlanBeside:
+    """Ada's project beside a repository with three files."""
+    copy = pattern.copied_to(tmp_path / "copy")
     return PlanBeside.begun(Session(engine.store, local_actor("ada", kind=Kind.PERSON)), copy)
 
 

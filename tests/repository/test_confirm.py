@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.repository.confirm import AmbiguousAtom, Confirmation, confirm
 from groundplan.repository.git import NoCommit
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanBeside, WorkingCopy
 
 
@@ -22,16 +22,30 @@ def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv(name, value)
 
 
-@pytest.fixture
-def plan(engine: Engine, tmp_path: Path) -> PlanBeside:
-    """Ada's project beside a repository with two commits, and two atoms that nobody has confirmed."""
-    copy = WorkingCopy(tmp_path / "copy")
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
+    copy = WorkingCopy(tmp_path_factory.mktemp("pattern") / "copy")
     copy.commit({"src/app.ts": "1", "docs/a.md": "1"})
     copy.commit({"src/app.ts": "2"})
-    plan = PlanBeside.begun(Session(engine.store, local_actor("ada", kind=Kind.PERSON)), copy)
+    return copy
+
+
+@pytest.fixture
+def plan(engine: Engine, tmp_path: Path, pattern: WorkingCopy) -> PlanBeside:
+    """Ada's project beside a repository with two commits, and two atoms that nobody has confirmed."""
+    filled_once(engine, fill)
+    return PlanBeside(ada_at(engine), pattern.copied_to(tmp_path / "copy"))
+
+
+def fill(engine: Engine) -> None:
+    nowhere = cast(WorkingCopy, None)  # nothing is compared yet
+    plan = PlanBeside.begun(ada_at(engine), nowhere)
     plan.atom("app", "src/**")
     plan.atom("the docs", "docs/**")
-    return plan
+
+
+def ada_at(engine: Engine) -> Session:
+    return Session(engine.store, local_actor("ada", kind=Kind.PERSON))
 
 
 def confirmed(plan: PlanBeside, *refs: str, **options: Any) -> Confirmation:

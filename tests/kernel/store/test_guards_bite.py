@@ -19,7 +19,7 @@ from groundplan.kernel.store.guards import (
 )
 from groundplan.kernel.store.migrations import Dialect, migrations
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, person
+from tests.engines import Engine, Rows, filled_once, person
 from tests.kernel.store.attacks import drop_guards
 
 ADA, BEN = person("ada"), person("ben")
@@ -32,6 +32,10 @@ OWNERS_GONE = "DELETE FROM project_members WHERE role = 'owner'"
 @pytest.fixture(autouse=True)
 def atlas(engine: Engine) -> None:
     """A project of which Ada is the only owner and Ben an editor, with a node that was claimed."""
+    filled_once(engine, fill)
+
+
+def fill(engine: Engine) -> None:
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
