@@ -136,6 +136,7 @@ def test_what_is_slow_to_import_is_imported_late(slow: str) -> None:
     assert not wrong, f"import {slow} inside the function that needs it"
 
 
+@pytest.mark.slow
 def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
     answered = subprocess.run(
         [

@@ -180,6 +180,7 @@ def test_errors_in_python_name_operations_and_no_tool_or_command(world: Engine) 
     assert not foreign
 
 
+@pytest.mark.slow
 def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
     world: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

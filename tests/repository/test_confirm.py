@@ -15,6 +15,8 @@ from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanBeside, WorkingCopy
 
+pytestmark = pytest.mark.slow  # every test starts git
+
 
 @pytest.fixture(autouse=True)
 def _without_the_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ def other_process(db: Path, *create: str) -> list[str]:
     return ended.stdout.split()
 
 
+@pytest.mark.slow
 def test_opening_a_second_time_does_not_drop_the_locks_of_the_first(tmp_path: Path) -> None:
     db = tmp_path / "plan.db"
     with groundplan.open(str(db), actor="ada") as first, groundplan.open(str(db), actor="ada"):

@@ -127,6 +127,7 @@ def test_threads_of_one_turnstile_exclude_each_other_too(plan: Path) -> None:
     assert most_inside == 1
 
 
+@pytest.mark.slow
 def test_processes_that_take_turns_lose_nothing(plan: Path) -> None:
     tally = plan.with_name("tally")
     tally.write_text("0")
@@ -138,6 +139,7 @@ def test_processes_that_take_turns_lose_nothing(plan: Path) -> None:
     assert tally.read_text() == "200"
 
 
+@pytest.mark.slow
 def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(plan: Path) -> None:
     impatient = Turnstile(plan, wait_s=SHORT_S)
 
@@ -153,6 +155,7 @@ def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(pl
     assert any(is_free(plan) for _ in range(100))
 
 
+@pytest.mark.slow
 def test_somebody_who_gave_up_waiting_does_not_keep_the_gate(plan: Path) -> None:
     with held_by_another_process(plan):
         assert not is_free(plan)
@@ -161,6 +164,7 @@ def test_somebody_who_gave_up_waiting_does_not_keep_the_gate(plan: Path) -> None
             fcntl.flock(gate, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+@pytest.mark.slow
 def test_a_holder_that_is_killed_lets_go(plan: Path) -> None:
     with held_by_another_process(plan) as holder:
         assert not is_free(plan)
@@ -178,6 +182,7 @@ def test_a_turn_that_fails_is_over(plan: Path) -> None:
     assert is_free(plan)
 
 
+@pytest.mark.slow
 def test_somebody_who_was_interrupted_while_waiting_does_not_get_the_lock_for_good(plan: Path) -> None:
     with held_by_another_process(plan) as holder, child(INTERRUPTED, plan, says="interrupted"):
         holder.communicate()
