@@ -8,6 +8,7 @@ from msgspec import UNSET
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
+from tests.proof import scaled
 from tests.work.desk import Work, refused
 
 LONG = "x" * 4000
@@ -94,17 +95,20 @@ def test_met_dependencies_beyond_the_twentieth_are_counted(work: Work) -> None:
     assert offer.left_out == {"resolved_deps": 3}
 
 
+@pytest.mark.proof
 def test_a_child_below_a_deep_and_resolved_chain_can_be_planned(capped: Work) -> None:
-    names = [f"n{place}" for place in range(500)]
+    count = scaled(100, 500)
+    long = "x" * (150_000 // count)  # all of them together are more than an answer may be
+    names = [f"n{place}" for place in range(count)]
     outline = "\n".join(" " * depth + name for depth, name in enumerate(names))
-    capped.plan(outline, each={name: {"summary": f"{name} {'x' * 300}"} for name in names})
+    capped.plan(outline, each={name: {"summary": f"{name} {long}"} for name in names})
     capped.resolve(*reversed(names))
 
     answer = capped.plan("new", under=names[-1])
 
     assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
     assert capped.names(answer.reopened[:1]) == [names[-1]]
-    assert capped.counts()[:2] == (502, 0)
+    assert capped.counts()[:2] == (count + 2, 0)
 
 
 def test_a_plan_of_the_largest_size_is_taken_even_if_every_node_is_warned_about(capped: Work) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from groundplan.kernel.actors import Kind
 from groundplan.kernel.output_gate import encode
+from tests.proof import scaled
 from tests.work.desk import Work, refused
 
 
@@ -21,15 +22,17 @@ def test_a_refusal_over_two_projects_can_be_written_down(work: Work) -> None:
         assert b'"mixed_projects"' in encode(refusal.body())
 
 
+@pytest.mark.proof
 def test_a_long_chain_of_parents_resolves_itself(work: Work) -> None:
+    count = scaled(250, 1_000)
     work.open(policies={"auto_resolve_parents": True})
-    names = [f"n{place}" for place in range(1_000)]
+    names = [f"n{place}" for place in range(count)]
     work.plan("\n".join(" " * depth + name for depth, name in enumerate(names)))
 
     answer = work.resolve(names[-1])
 
-    assert answer.auto_resolved_total == 999
-    assert work.counts()[:2] == (1001, 1000)
+    assert answer.auto_resolved_total == count - 1
+    assert work.counts()[:2] == (count + 1, count)
 
 
 def test_pages_go_on_behind_a_priority_of_any_size(work: Work) -> None:

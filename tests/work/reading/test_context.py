@@ -12,6 +12,7 @@ from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.output_gate import tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
+from tests.proof import scaled
 from tests.work.reading.rows import add_chain, add_children, as_json, capped, plan, root_of
 
 
@@ -203,31 +204,35 @@ def test_at_most_twenty_dependencies_are_shown_in_each_direction_the_open_ones_f
     assert found.left_out == {"depends_on": 10, "depended_by": 3, "related": 3}
 
 
-def test_a_node_with_a_hundred_thousand_children_is_answered_in_bounds(engine: Engine, ada: Session) -> None:
+@pytest.mark.proof
+def test_a_node_with_very_many_children_is_answered_in_bounds(engine: Engine, ada: Session) -> None:
+    count = scaled(5_000, 100_000)
     ids = plan(ada, "atlas", {"ref": "fat"})
-    add_children(engine, "atlas", 2, 100_000)
+    add_children(engine, "atlas", 2, count)
 
     found = capped(engine, 20_000).call("work.context", node_id=ids["fat"], depth=10)
 
     assert len(found.children.children) == 50
-    assert found.children.child_count == 100_000
-    assert found.left_out["children"] == 99_950
+    assert found.children.child_count == count
+    assert found.left_out["children"] == count - 50
     assert [one.summary for one in found.children.children[:2]] == ["child 1", "child 2"]
     assert tokens(as_json(found)) < 2_000
 
 
-def test_the_lowest_of_ten_thousand_levels_is_shown_with_the_root_and_the_nearest_ancestors(
+@pytest.mark.proof
+def test_the_lowest_of_very_many_levels_is_shown_with_the_root_and_the_nearest_ancestors(
     engine: Engine, ada: Session
 ) -> None:
-    add_chain(engine, "atlas", 1, 10_000)
+    levels = scaled(2_000, 10_000)
+    add_chain(engine, "atlas", 1, levels)
 
-    lowest = ada.call("work.context", node_id="made10001")
+    lowest = ada.call("work.context", node_id=f"made{levels + 1}")
     highest = ada.call("work.context", node_id="made2", depth=10)
 
-    assert lowest.node.summary == "level 10000"
+    assert lowest.node.summary == f"level {levels}"
     shown = [one.summary for one in lowest.ancestors]
-    assert shown == ["A map that every walker trusts", *(f"level {number}" for number in range(9_951, 10_000))]
-    assert lowest.left_out["ancestors"] == 9_950
+    assert shown == ["A map that every walker trusts", *(f"level {number}" for number in range(levels - 49, levels))]
+    assert lowest.left_out["ancestors"] == levels - 50
     assert highest.left_out is UNSET
     assert as_json(highest.children).count('"id"') == 11
 

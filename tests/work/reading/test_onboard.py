@@ -13,6 +13,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.output_gate import tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
+from tests.proof import scaled
 from tests.work.reading.rows import add_children, as_json, capped, plan
 
 TOKENS_MAX = 600
@@ -203,8 +204,9 @@ NASTY = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", NASTY)
-@pytest.mark.parametrize("count", [1, 40])
+@pytest.mark.parametrize("count", [1, scaled(10, 40)])  # more than any list shows
 def test_no_text_makes_it_longer_than_six_hundred_tokens(engine: Engine, kind: str, count: int) -> None:
     char = NASTY[kind]
     long = char * (4_090 // len(char.encode()))
@@ -220,8 +222,8 @@ def test_no_text_makes_it_longer_than_six_hundred_tokens(engine: Engine, kind: s
         *({"ref": f"d{ref}", "summary": f"d{long}"} for ref in refs),
         decision=f"d{long}",
     )
-    ada.call("work.claim", project=name, claim=True, count=min(count, 50))
-    for ref in refs[:10]:
+    ada.call("work.claim", project=name, claim=True, count=count)
+    for ref in refs[:6]:
         resolve(ada, ids[f"d{ref}"], decision=f"r{long}")
 
     for lean in (False, True):
@@ -260,15 +262,17 @@ def test_many_projects_with_long_names_still_fit(ada: Session) -> None:
     assert len(found.projects) + found.left_out["projects"] == 25
 
 
+@pytest.mark.proof
 def test_a_wide_project_is_answered_in_bounds_and_says_how_much_is_open(engine: Engine, ada: Session) -> None:
+    count = scaled(5_000, 50_000)
     ada.call("work.open", project="atlas", goal="g" * 4_000)
-    add_children(engine, "atlas", 1, 50_000, summary="s" * 100)
+    add_children(engine, "atlas", 1, count, summary="s" * 100)
 
     found = ada.call("work.onboard")
 
     assert tokens(as_json(found)) <= TOKENS_MAX
-    assert found.counts.total == 50_001
-    assert len(found.tree) + found.left_out["tree"] == 50_000
+    assert found.counts.total == count + 1
+    assert len(found.tree) + found.left_out["tree"] == count
     assert len(found.next) >= 2
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from groundplan.kernel.actors import local_actor
 from groundplan.kernel.clock import stamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 
 KEYS = ("area", "size", 'we"ird.k%e_y', "$[0]", "ключ")
 VALUES: tuple[Any, ...] = (
@@ -42,8 +43,8 @@ EVIDENCE = ("git", "test", "note")
 class Hand:
     """A clock that is moved by hand."""
 
-    def __init__(self) -> None:
-        self.now = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
+    def __init__(self, now: datetime = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)) -> None:
+        self.now = now
 
     def __call__(self) -> datetime:
         return self.now
@@ -72,12 +73,16 @@ class Seen:
 class Entangled:
     """A tree of nodes that wait for each other: some done, some claimed, some no longer."""
 
-    def __init__(self, engine: Engine, seed: int, *, nodes: int = 60) -> None:
+    def __init__(self, engine: Engine, random: Random, clock: Hand, ids: list[str]) -> None:
         self.engine = engine
-        self.random = Random(seed)  # noqa: S311 - the same project every time
-        self.clock = Hand()
-        self.store = engine.another_store(clock=self.clock)
+        self.random = random
+        self.clock = clock
+        self.ids = ids
+        self.store = engine.store_with_clock(clock)
         self.ada, self.ben, self.cleo = (Session(self.store, local_actor(name)) for name in ("ada", "ben", "cleo"))
+
+    def fill(self, nodes: int) -> None:
+        """Make the project, and another one beside it."""
         self.ada.call("project.create", name="neighbour")
         self.ada.call("work.plan", project="neighbour", nodes=[{"ref": "a", "summary": "login page"}])
         self.ada.call("project.create", name="atlas")
@@ -180,6 +185,26 @@ class Entangled:
         """The id of the root."""
         found: str = self.ada.call("work.open", project="atlas").root.id
         return found
+
+
+def entangled(engine: Engine, seed: int, *, nodes: int = 60) -> Entangled:
+    """The project of this seed, in a database that nobody has used yet."""
+    ids, now, randomness = filled_once(engine, _filling(seed, nodes))
+    random = Random(seed)  # noqa: S311 - the same project every time
+    random.setstate(randomness)
+    return Entangled(engine, random, Hand(now), [*ids])
+
+
+@cache
+def _filling(seed: int, nodes: int) -> Callable[[Engine], tuple[list[str], datetime, Any]]:
+    """How to fill a database with the project of this seed, the same object each time."""
+
+    def fill(engine: Engine) -> tuple[list[str], datetime, Any]:
+        made = Entangled(engine, Random(seed), Hand(), [])  # noqa: S311 - the same project every time
+        made.fill(nodes)
+        return made.ids, made.clock.now, made.random.getstate()
+
+    return fill
 
 
 def expected(nodes: list[Seen], filter_: dict[str, Any], sort: str) -> list[Seen]:

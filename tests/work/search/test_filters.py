@@ -14,8 +14,9 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from groundplan.work.search.filters import Filter
 from tests.engines import Engine
+from tests.proof import scaled
 from tests.work.reading.rows import add_chain
-from tests.work.search.entangled import Entangled, expected, pages
+from tests.work.search.entangled import entangled, expected, pages
 
 SORTS = ("readiness", "depth", "recent", "created")
 
@@ -47,12 +48,17 @@ def refusal(session: Session, **query: Any) -> GroundplanError:
     return refused.value
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", [1, 2])
 def test_any_filter_in_any_order_finds_what_a_plain_reading_finds(engine: Engine, seed: int) -> None:
-    project = Entangled(engine, seed)
+    project = entangled(engine, seed)
     nodes = project.nodes()
-    alone = [{name: value} for _ in range(4) for name, value in project.conditions().items()]
-    several = [dict(project.random.sample(list(project.conditions().items()), k)) for k in (2, 3) for _ in range(30)]
+    alone = [{name: value} for _ in range(scaled(2, 4)) for name, value in project.conditions().items()]
+    several = [
+        dict(project.random.sample(list(project.conditions().items()), k))
+        for k in (2, 3)
+        for _ in range(scaled(12, 30))
+    ]
     for filter_ in [{}, *alone, *several]:
         sort = project.random.choice(SORTS)
         limits = cycle([project.random.choice((3, 10, 100)), project.random.choice((1, 10, 100))])
@@ -66,7 +72,7 @@ def test_any_filter_in_any_order_finds_what_a_plain_reading_finds(engine: Engine
 
 
 def test_conditions_that_others_imply_or_contradict_are_honoured(engine: Engine) -> None:
-    project = Entangled(engine, 3)
+    project = entangled(engine, 3)
     nodes = project.nodes()
     names = ("resolved", "is_leaf", "is_actionable", "is_blocked")
     for number in range(3**4):
@@ -132,7 +138,7 @@ def test_arrays_and_objects_are_compared_as_they_were_written(ada: Session) -> N
 
 
 def test_a_claim_is_found_by_name_while_it_holds_and_is_nobodys_afterwards(engine: Engine) -> None:
-    project = Entangled(engine, 4)
+    project = entangled(engine, 4)
     ada = project.ada
     of_ben = found(ada, claimed_by="ben")
     of_nobody = found(ada, claimed_by=None)
@@ -179,20 +185,23 @@ def test_an_unknown_filter_is_refused_with_the_one_that_was_meant(ada: Session) 
     assert refusal(ada, project="atlsa").details["near"] == ["atlas"]
 
 
-def test_everything_below_a_node_is_found_ten_thousand_levels_deep(engine: Engine, ada: Session) -> None:
+@pytest.mark.proof
+def test_everything_below_a_node_is_found_very_many_levels_deep(engine: Engine, ada: Session) -> None:
+    levels = scaled(2_000, 10_000)
+    middle = levels // 2 + 2
     (top,) = plan(ada, {})
-    add_chain(engine, "atlas", 2, 10_000)
+    add_chain(engine, "atlas", 2, levels)
     if engine.dialect is Dialect.POSTGRES:
         engine.as_owner("ANALYZE work_nodes")  # as a server does by itself, after a minute
 
     below = ada.call("work.query", project="atlas", filter={"ancestor": top}, sort="recent", limit=2)
-    in_the_middle = ada.call("work.query", project="atlas", filter={"ancestor": "made5002"}, sort="depth", limit=2)
+    in_the_middle = ada.call("work.query", project="atlas", filter={"ancestor": f"made{middle}"}, sort="depth", limit=2)
 
-    assert below.total == 10_000
-    assert [node.depth for node in below.nodes] == [10_001, 10_000]
-    assert in_the_middle.total == 5_000
-    assert [node.id for node in in_the_middle.nodes] == ["made5003", "made5004"]
-    assert found(ada, ancestor="made10002") == []
+    assert below.total == levels
+    assert [node.depth for node in below.nodes] == [levels + 1, levels]
+    assert in_the_middle.total == levels // 2
+    assert [node.id for node in in_the_middle.nodes] == [f"made{middle + 1}", f"made{middle + 2}"]
+    assert found(ada, ancestor=f"made{levels + 2}") == []
 
 
 def test_null_can_be_seen_in_the_schema_of_a_filter_where_it_means_something() -> None:

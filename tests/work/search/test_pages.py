@@ -14,14 +14,15 @@ from groundplan.kernel.output_gate import encode, tokens
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.work.search.entangled import Entangled, expected, pages
+from tests.proof import scaled
+from tests.work.search.entangled import Entangled, entangled, expected, pages
 
 SORTS = ("readiness", "depth", "recent", "created")
 
 
 @pytest.fixture
 def project(engine: Engine) -> Entangled:
-    return Entangled(engine, 7)
+    return entangled(engine, 7)
 
 
 def code_of(session: Session, **query: Any) -> str:
@@ -34,24 +35,28 @@ def code_of(session: Session, **query: Any) -> str:
 FILTERS: tuple[dict[str, Any], ...] = ({}, {"text": "log"}, {"is_leaf": True})
 
 
+@pytest.mark.proof
 def test_the_pages_of_any_size_are_the_whole_list(project: Entangled) -> None:
     nodes = project.nodes()
-    for sort, filter_, size in product(SORTS, FILTERS, (1, 7, 100)):
+    for sort, filter_, size in product(SORTS, FILTERS, (scaled(3, 1), 7, 100)):
         wanted = [node.id for node in expected(nodes, filter_, sort)]
         answers = list(pages(project.ada, limits=repeat(size), project="atlas", filter=filter_, sort=sort))
         assert [node.id for answer in answers for node in answer.nodes] == wanted
         assert [len(answer.nodes) for answer in answers[:-1]] == [size] * (len(answers) - 1)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("filter_", [{}, {"text": "log"}], ids=["all", "text"])
 def test_nodes_that_stay_as_they_are_appear_once_while_others_change(
     project: Entangled, sort: str, filter_: dict[str, Any]
 ) -> None:
+    root = project.root
+    size = scaled(10, 6) if not filter_ else 6
     before = [node.id for node in expected(project.nodes(), filter_, sort)]
     seen: list[str] = []
     touched: set[str] = set()
-    page = project.ada.call("work.query", project="atlas", filter=filter_, sort=sort, limit=6)
+    page = project.ada.call("work.query", project="atlas", filter=filter_, sort=sort, limit=size)
     while True:
         seen += [node.id for node in page.nodes]
         if not page.next_cursor:
@@ -65,9 +70,9 @@ def test_nodes_that_stay_as_they_are_appear_once_while_others_change(
         made = project.ada.call(
             "work.plan", project="atlas", nodes=[{"ref": "a", "summary": "login", "properties": {}}]
         )
-        touched |= {made.created[0].id, project.root}
+        touched |= {made.created[0].id, root}
         page = project.ada.call(
-            "work.query", project="atlas", filter=filter_, sort=sort, limit=6, cursor=page.next_cursor
+            "work.query", project="atlas", filter=filter_, sort=sort, limit=size, cursor=page.next_cursor
         )
     untouched = [node_id for node_id in before if node_id not in touched]
     assert len(untouched) > 5

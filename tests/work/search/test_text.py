@@ -9,7 +9,8 @@ import pytest
 
 from groundplan.session import Session
 from groundplan.work.search.text import TRIGRAMS_MAX, index_match
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
+from tests.proof import scaled
 from tests.work.search.entangled import ascii_lower
 
 SUMMARIES = [
@@ -102,13 +103,18 @@ TEXTS = [
 ]
 
 
-@pytest.fixture
-def ada(engine: Engine) -> Session:
+def plan_summaries(engine: Engine) -> None:
+    """Plan a node for each of the summaries."""
     session = engine.session("ada")
     session.call("project.create", name="atlas")
     nodes = [{"ref": str(at), "summary": summary} for at, summary in enumerate(SUMMARIES)]
     session.call("work.plan", project="atlas", nodes=nodes)
-    return session
+
+
+@pytest.fixture
+def ada(engine: Engine) -> Session:
+    filled_once(engine, plan_summaries)
+    return engine.session("ada")
 
 
 def summaries(session: Session, text: str, **more: Any) -> list[str]:
@@ -118,11 +124,12 @@ def summaries(session: Session, text: str, **more: Any) -> list[str]:
     return [node.summary for node in answer.nodes]
 
 
+@pytest.mark.proof
 def test_any_text_finds_exactly_the_summaries_that_have_it(ada: Session) -> None:
     random = Random(5)  # noqa: S311 - the same texts every time
     everything = ["atlas", *SUMMARIES]
     texts = list(TEXTS)
-    for _ in range(150):
+    for _ in range(scaled(30, 150)):
         summary = random.choice(SUMMARIES)
         first = random.randrange(len(summary))
         piece = summary[first : first + random.choice((1, 2, 3, 4, 8, 40))]
