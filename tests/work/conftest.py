@@ -10,7 +10,7 @@ from groundplan.kernel.actors import Kind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.work.desk import Hands, Work
-from tests.work.recount import recomputed, stored
+from tests.work.recount import nodes, recomputed, stored
 
 ADA = local_actor("ada", kind=Kind.PERSON)
 
@@ -33,4 +33,5 @@ def work(engine: Engine, clock: Hands) -> Iterator[Work]:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
     ids = filled_once(engine, open_atlas)
     yield Work(Session(engine.store_with_clock(clock), ADA), ids={**ids})
-    assert stored(engine) == recomputed(engine)
+    rows = nodes(engine)
+    assert stored(engine, rows) == recomputed(engine, rows)

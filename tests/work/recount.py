@@ -49,10 +49,15 @@ class Row(NamedTuple):
     is_blocked: bool
 
 
-def stored(engine: Engine) -> Kept:
-    """What is kept of every node, of every feature and of every project."""
+def nodes(engine: Engine) -> list[Row]:
+    """Every node, in the order of its project."""
+    return list(map(Row._make, engine.as_owner(NODES)))
+
+
+def stored(engine: Engine, rows: list[Row] | None = None) -> Kept:
+    """What is kept of every node, of every feature and of every project; `rows` are its nodes, if they are known."""
     kept: Kept = {}
-    for row in map(Row._make, engine.as_owner(NODES)):
+    for row in nodes(engine) if rows is None else rows:
         kept[row.project, row.n] = {
             "rev": row.rev,
             "depth": row.depth,
@@ -71,9 +76,9 @@ def stored(engine: Engine) -> Kept:
     return kept
 
 
-def recomputed(engine: Engine) -> Kept:
+def recomputed(engine: Engine, known: list[Row] | None = None) -> Kept:
     """The same, from the facts alone."""
-    rows = {(row.project, row.n): row for row in map(Row._make, engine.as_owner(NODES))}
+    rows = {(row.project, row.n): row for row in (nodes(engine) if known is None else known)}
     waits = [((project, source), (project, target)) for project, source, target in engine.as_owner(EDGES)]
     events: dict[str, int] = dict(engine.as_owner(EVENTS))
     inheriting = {

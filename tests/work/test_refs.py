@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from tests.engines import Engine, person
+from tests.engines import Engine, filled_once, person
 from tests.work.desk import Work, refused
 
 # Everything that names a node which must be there.
@@ -26,21 +27,25 @@ NAMING: dict[str, Callable[[Work, str], Any]] = {
     "drop": lambda work, ref: work.drop(ref),
     "history": lambda work, ref: work.history(ref),
 }
-every_tool = pytest.mark.parametrize("tool", NAMING)
+every_tool = pytest.mark.parametrize("tool", NAMING)  # where it may change something
 
 IDS = {"first": "abcd1xxx", "second": "abcd2xxx", "third": "wxyz3456", "other": "zzzz9999"}
+
+
+def plan_named(engine: Engine) -> dict[str, str]:
+    """Plan the nodes and give them their ids; the ids by name."""
+    desk = Work(engine.session("ada"))
+    desk.open()
+    desk.plan("\n".join(IDS))
+    engine.as_owner(*(f"UPDATE work_nodes SET id = '{IDS[one]}' WHERE id = '{desk[one]}'" for one in IDS))
+    return {**desk.ids, **IDS}
 
 
 @pytest.fixture
 def named(engine: Engine) -> Work:
     """Nodes whose ids the test chose."""
-    desk = Work(engine.session("ada"))
-    desk.open()
-    desk.plan("\n".join(IDS))
-    for name, node_id in IDS.items():
-        engine.as_owner(f"UPDATE work_nodes SET id = '{node_id}' WHERE id = '{desk[name]}'")
-    desk.ids.update(IDS)
-    return desk
+    ids = filled_once(engine, plan_named)
+    return Work(engine.session("ada"), ids={**ids})
 
 
 @every_tool
@@ -49,19 +54,19 @@ def test_a_unique_beginning_of_four_characters_is_enough(named: Work, tool: str,
     NAMING[tool](named, IDS["third"][:chars])
 
 
-@every_tool
-def test_a_shorter_beginning_is_not(named: Work, tool: str) -> None:
-    refusal = refused(lambda: NAMING[tool](named, IDS["third"][:3]))
+def test_a_shorter_beginning_is_not(named: Work, subtests: pytest.Subtests) -> None:
+    for tool, call in NAMING.items():
+        with subtests.test(tool):
+            assert isinstance(refused(partial(call, named, IDS["third"][:3])), NotFound)
 
-    assert isinstance(refusal, NotFound)
 
+def test_a_beginning_of_several_ids_is_ambiguous_and_names_them(named: Work, subtests: pytest.Subtests) -> None:
+    for tool, call in NAMING.items():
+        with subtests.test(tool):
+            refusal = refused(partial(call, named, "abcd"))
 
-@every_tool
-def test_a_beginning_of_several_ids_is_ambiguous_and_names_them(named: Work, tool: str) -> None:
-    refusal = refused(lambda: NAMING[tool](named, "abcd"))
-
-    assert isinstance(refusal, Invalid)
-    assert (refusal.code, refusal.details["near"]) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
+            assert isinstance(refusal, Invalid)
+            assert (refusal.code, refusal.details["near"]) == ("ambiguous_node", ["abcd1xxx", "abcd2xxx"])
 
 
 def test_a_whole_id_is_meant_even_when_it_is_the_beginning_of_another(engine: Engine, named: Work) -> None:
@@ -72,19 +77,19 @@ def test_a_whole_id_is_meant_even_when_it_is_the_beginning_of_another(engine: En
     assert named.node("abcd1x").summary == "second"
 
 
-@every_tool
-def test_an_unknown_id_comes_with_what_was_probably_meant(named: Work, tool: str) -> None:
-    refusal = refused(lambda: NAMING[tool](named, "wxyz3465"))
+def test_an_unknown_id_comes_with_what_was_probably_meant(named: Work, subtests: pytest.Subtests) -> None:
+    for tool, call in NAMING.items():
+        with subtests.test(tool):
+            refusal = refused(partial(call, named, "wxyz3465"))
 
-    assert isinstance(refusal, NotFound)
-    assert refusal.details == {"thing": "node", "ref": "wxyz3465", "near": ["wxyz3456"]}
+            assert isinstance(refusal, NotFound)
+            assert refusal.details == {"thing": "node", "ref": "wxyz3465", "near": ["wxyz3456"]}
 
 
-@pytest.mark.parametrize(
-    "ref", ["abcd%", "abcd_xxx", "wxyz345_", "ABCD1XXX", "wxyz3456 ", "' OR 1=1 --", "é" * 5, "~~~~~"]
-)
-def test_what_is_no_id_is_not_found(named: Work, ref: str) -> None:
-    assert isinstance(refused(lambda: named.context(ref)), NotFound)
+def test_what_is_no_id_is_not_found(named: Work, subtests: pytest.Subtests) -> None:
+    for ref in ("abcd%", "abcd_xxx", "wxyz345_", "ABCD1XXX", "wxyz3456 ", "' OR 1=1 --", "é" * 5, "~~~~~"):
+        with subtests.test(ref):
+            assert isinstance(refused(partial(named.context, ref)), NotFound)
 
 
 def test_an_ambiguous_end_of_an_edge_is_rejected_with_the_ids(named: Work) -> None:
@@ -103,7 +108,7 @@ def test_near_ids_and_beginnings_are_only_of_nodes_that_the_caller_sees(engine: 
     finn = named.by(person("finn"))
 
     for ref in ("abcd", "wxyz", "wxyz3465", "wxyz3456"):
-        refusal = refused(lambda ref=ref: finn.context(ref))  # type: ignore[misc]  # mypy does not infer it
+        refusal = refused(partial(finn.context, ref))
         assert refusal.details == {"thing": "node", "ref": ref}
 
 
@@ -114,18 +119,18 @@ def test_a_beginning_that_is_ambiguous_only_through_hidden_nodes_is_unique(engin
     assert named.by(person("finn")).node("abcd").id == "abcd7xxx"
 
 
-@every_tool
-def test_the_id_of_a_merged_node_says_where_it_went(work: Work, tool: str) -> None:
+def test_the_id_of_a_merged_node_says_where_it_went(work: Work, subtests: pytest.Subtests) -> None:
     work.plan("source\ntarget\nother")
     work.merge("source", "target")
-    if tool == "history":
-        assert work.actions("source") == ["created", "merged"]
-        return
 
-    refusal = refused(lambda: NAMING[tool](work, work["source"]))
-
-    assert isinstance(refusal, NotFound)
-    assert work["target"] in refusal.message
+    for tool, call in NAMING.items():
+        with subtests.test(tool):
+            if tool == "history":
+                assert work.actions("source") == ["created", "merged"]
+                continue
+            refusal = refused(partial(call, work, work["source"]))
+            assert isinstance(refusal, NotFound)
+            assert work["target"] in refusal.message
 
 
 MIXED: dict[str, Callable[[Work], Any]] = {
@@ -143,8 +148,7 @@ MIXED: dict[str, Callable[[Work], Any]] = {
 }
 
 
-@pytest.mark.parametrize("call", MIXED)
-def test_one_call_is_about_one_project(engine: Engine, work: Work, call: str) -> None:
+def test_one_call_is_about_one_project(engine: Engine, work: Work, subtests: pytest.Subtests) -> None:
     work.plan("a")
     other = Work(work.session, "borealis", work.ids)
     other.open()
@@ -152,11 +156,13 @@ def test_one_call_is_about_one_project(engine: Engine, work: Work, call: str) ->
     work.open()
     before = engine.as_owner("SELECT rev FROM projects ORDER BY id")
 
-    refusal = refused(lambda: MIXED[call](work))
+    for name, call in MIXED.items():
+        with subtests.test(name):
+            refusal = refused(partial(call, work))
 
-    assert isinstance(refusal, Invalid)
-    assert (refusal.code, len(refusal.details["projects"])) == ("mixed_projects", 2)
-    assert engine.as_owner("SELECT rev FROM projects ORDER BY id") == before
+            assert isinstance(refusal, Invalid)
+            assert (refusal.code, len(refusal.details["projects"])) == ("mixed_projects", 2)
+            assert engine.as_owner("SELECT rev FROM projects ORDER BY id") == before
 
 
 def test_ids_are_short_and_easy_to_read(work: Work) -> None:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import local_actor
+from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode, tokens
 from groundplan.session import Session
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.races.barrier import at_once
 from tests.work.containers.tags.desk import Tags, everything, told
 from tests.work.desk import Hands, refused
 
 CAP = 1_000
+ADA = local_actor("ada", kind=Kind.PERSON)
 
 
-@pytest.fixture
-def tagged(desk: Tags) -> Tags:
-    """Atlas: the project and two tasks on the coast, one of which is on the shore too, and two sections."""
+def tag_atlas(engine: Engine) -> dict[str, str]:
+    """Give atlas its tags; the ids by name."""
+    desk = Tags(engine, Session(engine.store_with_clock(Hands()), ADA)).open()
     desk.task("root", "coast")
     desk.task("walk", "coast", "north")
     desk.task("draw", "coast", "shore")
@@ -30,6 +32,23 @@ def tagged(desk: Tags) -> Tags:
     desk.section("walk", "Notes", "coast", "a")
     desk.section("walk", "Tides", "coast", "shore")
     desk.section("draw", "Other", "north")
+    return desk.ids
+
+
+@pytest.fixture
+def desk(engine: Engine, clock: Hands, request: pytest.FixtureRequest) -> Tags:
+    """Ada at atlas, which has its tags already where the test asks for `tagged`."""
+    if "tagged" not in request.fixturenames:
+        return Tags(engine, Session(engine.store_with_clock(clock), ADA)).open()
+    ids = filled_once(engine, tag_atlas)
+    desk = Tags(engine, Session(engine.store_with_clock(clock), ADA))
+    desk.ids |= ids
+    return desk
+
+
+@pytest.fixture
+def tagged(desk: Tags) -> Tags:
+    """Atlas: the project and two tasks on the coast, one of which is on the shore too, and two sections."""
     return desk
 
 
@@ -139,28 +158,28 @@ def test_a_tag_in_several_projects_is_refused_until_one_is_named(
     )
 
 
-@pytest.mark.parametrize("dry", [False, True])
-@pytest.mark.parametrize("where", [{}, {"projectId": "atlas"}])
-def test_a_tag_that_nothing_has_is_not_found(engine: Engine, tagged: Tags, dry: bool, where: dict[str, str]) -> None:
+def test_a_tag_that_nothing_has_is_not_found(engine: Engine, tagged: Tags, subtests: pytest.Subtests) -> None:
+    before = everything(engine)
+    wheres: tuple[dict[str, str], ...] = ({}, {"projectId": "atlas"})
+
+    for (tag, near), dry, where in product((("Coast", ["coast"]), ("zzz", [])), (False, True), wheres):
+        with subtests.test(tag, dry=dry, where=where):
+            error = refused(partial(tagged.rename, tag, "shore", dryRun=dry, **where))
+            assert isinstance(error, NotFound)
+            assert (error.details["field"], error.details.get("near", [])) == ("oldTag", near)
+            assert everything(engine) == before
+
+
+def test_a_name_that_cannot_be_a_tag_is_refused(engine: Engine, tagged: Tags, subtests: pytest.Subtests) -> None:
     before = everything(engine)
 
-    for tag, near in (("Coast", ["coast"]), ("zzz", [])):
-        error = refused(partial(tagged.rename, tag, "shore", dryRun=dry, **where))
-        assert isinstance(error, NotFound)
-        assert (error.details["field"], error.details.get("near", [])) == ("oldTag", near)
-    assert everything(engine) == before
+    for new, dry in product(("", "  ", "x" * 101, "a,b", "coast", " coast "), (False, True)):
+        with subtests.test(new, dry=dry):
+            error = refused(partial(tagged.rename, "coast", new, dryRun=dry))
 
-
-@pytest.mark.parametrize("dry", [False, True])
-@pytest.mark.parametrize("new", ["", "  ", "x" * 101, "a,b", "coast", " coast "])
-def test_a_name_that_cannot_be_a_tag_is_refused(engine: Engine, tagged: Tags, new: str, dry: bool) -> None:
-    before = everything(engine)
-
-    error = refused(lambda: tagged.rename("coast", new, dryRun=dry))
-
-    assert isinstance(error, Invalid)
-    assert error.details["field"] == "newTag"
-    assert everything(engine) == before
+            assert isinstance(error, Invalid)
+            assert error.details["field"] == "newTag"
+            assert everything(engine) == before
 
 
 def test_a_tag_may_change_its_case_and_be_as_long_as_any(tagged: Tags) -> None:
