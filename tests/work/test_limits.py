@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from groundplan.kernel.errors import Invalid
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 PROPERTIES_AROUND = len('{"p":""}')  # what stands around the one value
@@ -108,7 +109,7 @@ def at_a(work: Work) -> Work:
     return work
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@try_each("name", LIMITS)
 def test_up_to_the_limit_everything_is_taken(at_a: Work, name: str) -> None:
     limit = LIMITS[name]
 
@@ -116,7 +117,7 @@ def test_up_to_the_limit_everything_is_taken(at_a: Work, name: str) -> None:
     limit.send(at_a, limit.most)
 
 
-@pytest.mark.parametrize("name", LIMITS)
+@try_each("name", LIMITS)
 def test_what_is_above_a_limit_is_refused_and_the_limit_is_named(at_a: Work, name: str) -> None:
     limit = LIMITS[name]
 
@@ -142,7 +143,7 @@ SMALLEST: dict[str, Callable[[Work], Any]] = {
 }
 
 
-@pytest.mark.parametrize("call", SMALLEST)
+@try_each("call", SMALLEST)
 def test_what_is_below_a_limit_is_refused(at_a: Work, call: str) -> None:
     refusal = refused(lambda: SMALLEST[call](at_a))
 
@@ -179,13 +180,13 @@ def test_evidence_has_no_end(at_a: Work) -> None:
     assert refused(lambda: at_a.update("a", add_evidence=evidence(51))).code == "invalid_argument"
 
 
-@pytest.mark.parametrize("argument", ["3", 3, 3.0])
+@try_each("argument", ["3", 3, 3.0])
 def test_a_number_may_come_as_text(at_a: Work, argument: Any) -> None:
     at_a.plan("b\nc\nd")
 
     assert len(at_a.offers(count=argument)) == 3
 
 
-@pytest.mark.parametrize("argument", [1.5, "many", None, True, [], -1])
+@try_each("argument", [1.5, "many", None, True, [], -1])
 def test_what_is_no_count_is_refused(at_a: Work, argument: Any) -> None:
     assert isinstance(refused(lambda: at_a.offers(count=argument)), Invalid)

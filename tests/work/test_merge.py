@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import NotFound, RuleViolated
 from tests.engines import Engine
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 EDGES = (
@@ -157,14 +158,20 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("into", REFUSED)
-def test_a_node_cannot_be_merged_into(engine: Engine, work: Work, into: str) -> None:
+@pytest.fixture
+def beside_another(work: Work) -> Work:
+    """Ada at her project with some nodes, beside another project."""
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
     work.plan("phase\n  a\n    b")
+    return work
+
+
+@try_each("into", REFUSED)
+def test_a_node_cannot_be_merged_into(engine: Engine, beside_another: Work, into: str) -> None:
     before = engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id")
     source, target, code = REFUSED[into]
 
-    assert refused(lambda: work.merge(source, target)).code == code
+    assert refused(lambda: beside_another.merge(source, target)).code == code
     assert engine.as_owner("SELECT id, rev FROM work_nodes ORDER BY id") == before
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from groundplan.kernel.errors import Conflict
 from tests.engines import Engine
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 CHANGES: dict[str, Callable[..., Any]] = {
@@ -22,7 +23,8 @@ CHANGES: dict[str, Callable[..., Any]] = {
 }
 every_change = pytest.mark.parametrize("change", CHANGES)
 # Opening what is there by now is a question.
-inside_a_project = pytest.mark.parametrize("change", [name for name in CHANGES if name != "open"])
+INSIDE_A_PROJECT = [name for name in CHANGES if name != "open"]
+inside_a_project = pytest.mark.parametrize("change", INSIDE_A_PROJECT)
 
 WRITTEN = (
     "SELECT (SELECT sum(rev) FROM projects), (SELECT sum(rev) FROM organizations), (SELECT count(*) FROM events), "
@@ -58,12 +60,18 @@ def test_the_answer_is_the_same_even_when_the_world_has_moved_on(planned: Work, 
     assert CHANGES[change](planned, op_id="once") == first
 
 
-@inside_a_project
-def test_another_request_under_the_same_op_id_is_refused(engine: Engine, planned: Work, change: str) -> None:
+@pytest.fixture
+def used(planned: Work) -> Work:
+    """Ada, who has used an op_id."""
     planned.plan("first", op_id="once")
+    return planned
+
+
+@try_each("change", INSIDE_A_PROJECT)
+def test_another_request_under_the_same_op_id_is_refused(engine: Engine, used: Work, change: str) -> None:
     before = engine.as_owner(WRITTEN)
 
-    refusal = refused(lambda: CHANGES[change](planned, op_id="once"))
+    refusal = refused(lambda: CHANGES[change](used, op_id="once"))
 
     assert isinstance(refusal, Conflict)
     assert refusal.code == "op_id_reused"

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound
 from tests.engines import Engine, person
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 
@@ -104,7 +105,7 @@ def test_the_root_is_never_work(work: Work) -> None:
     assert work.counts() == (2, 1, 1, 0, 0)
 
 
-@pytest.mark.parametrize("operation", ["work.next", "work.claim", "work.query", "work.plan", "work.onboard"])
+@try_each("operation", ["work.next", "work.claim", "work.query", "work.plan", "work.onboard"])
 def test_an_unknown_project_is_not_found_and_near_names_are_given(work: Work, operation: str) -> None:
     more: dict[str, Any] = {"nodes": [{"ref": "a", "summary": "a"}]} if operation == "work.plan" else {}
 
@@ -139,12 +140,17 @@ ANY_QUESTION: dict[str, Callable[[Work], Any]] = {
 }
 
 
-@pytest.mark.parametrize("change", ANY_CHANGE)
-def test_an_archived_project_cannot_be_changed(engine: Engine, work: Work, change: str) -> None:
+@pytest.fixture
+def archived(engine: Engine, work: Work) -> Work:
+    """Ada at her project, which is archived."""
     work.plan("a\nb")
     engine.session("ada").call("project.archive", project="atlas")
+    return work
 
-    refusal = refused(lambda: ANY_CHANGE[change](work))
+
+@try_each("change", ANY_CHANGE)
+def test_an_archived_project_cannot_be_changed(archived: Work, change: str) -> None:
+    refusal = refused(lambda: ANY_CHANGE[change](archived))
 
     assert isinstance(refusal, Conflict)
     assert refusal.code == "project_archived"
@@ -161,12 +167,16 @@ def test_an_archived_project_can_be_read(engine: Engine, work: Work) -> None:
     assert after[-1].project.archived_at
 
 
-@pytest.mark.parametrize("change", ANY_CHANGE)
-def test_a_viewer_reads_and_changes_nothing(engine: Engine, work: Work, change: str) -> None:
+@pytest.fixture
+def cleo(engine: Engine, work: Work) -> Work:
+    """Cleo, who views Ada's project."""
     work.plan("a\nb")
     engine.session("ada").call("member.add", scopeId="atlas", userId="cleo", role="viewer")
-    cleo = work.by(person("cleo"))
+    return work.by(person("cleo"))
 
+
+@try_each("change", ANY_CHANGE)
+def test_a_viewer_reads_and_changes_nothing(cleo: Work, change: str) -> None:
     assert refused(lambda: ANY_CHANGE[change](cleo)).code == "forbidden"
     assert [question(cleo) for question in ANY_QUESTION.values()]
 
@@ -174,14 +184,19 @@ def test_a_viewer_reads_and_changes_nothing(engine: Engine, work: Work, change: 
 NAMING_A_NODE = ("update", "connect", "move", "drop")
 
 
-@pytest.mark.parametrize("change", NAMING_A_NODE)
-def test_to_a_stranger_a_node_reads_like_one_that_is_missing(engine: Engine, work: Work, change: str) -> None:
+@pytest.fixture
+def finn(engine: Engine, work: Work) -> Work:
+    """Finn, who has a project of his own and is a stranger in Ada's."""
     work.plan("a\nb")
     engine.session("finn").call("project.create", name="finn's own")
-    finn = work.by(person("finn"))
+    return work.by(person("finn"))
+
+
+@try_each("change", NAMING_A_NODE)
+def test_to_a_stranger_a_node_reads_like_one_that_is_missing(finn: Work, change: str) -> None:
     nowhere = Work(finn.session, "atlas", {"a": "oooooo", "b": "oooooo"})
 
     hidden, missing = refused(lambda: ANY_CHANGE[change](finn)), refused(lambda: ANY_CHANGE[change](nowhere))
 
     assert hidden.code == missing.code == "not_found"
-    assert hidden.message.replace(work["a"], "…") == missing.message.replace("oooooo", "…")
+    assert hidden.message.replace(finn["a"], "…") == missing.message.replace("oooooo", "…")

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound, RuleViolated
 from tests.engines import Engine
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 EVERYTHING = "SELECT (SELECT count(*) FROM work_nodes), (SELECT count(*) FROM events), rev FROM projects"
@@ -111,7 +112,7 @@ def test_two_nodes_of_one_plan_cannot_have_the_same_ref(work: Work) -> None:
     assert (refusal.code, refusal.details["field"]) == ("duplicate_ref", "nodes[2].ref")
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@try_each("size", [1, 2, 5])
 def test_a_cycle_in_a_plan_is_refused_and_the_error_names_the_path(work: Work, size: int) -> None:
     waits = {f"n{place}": f"n{(place + 1) % size}" for place in range(size)}
     outline = "\n".join(f"{one}: {other}" for one, other in waits.items())
@@ -160,16 +161,22 @@ BAD_ITEMS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", BAD_ITEMS)
-def test_a_plan_with_one_bad_item_changes_nothing(engine: Engine, work: Work, wrong: str) -> None:
+@pytest.fixture
+def done(work: Work) -> Work:
+    """Ada at her project, in which something is done."""
     work.plan("done")
     work.resolve("done")
+    return work
+
+
+@try_each("wrong", BAD_ITEMS)
+def test_a_plan_with_one_bad_item_changes_nothing(engine: Engine, done: Work, wrong: str) -> None:
     before = engine.as_owner(EVERYTHING)
 
-    refused(lambda: work.plan("good\nmore\nbad", under="done", each={"bad": BAD_ITEMS[wrong]}))
+    refused(lambda: done.plan("good\nmore\nbad", under="done", each={"bad": BAD_ITEMS[wrong]}))
 
     assert engine.as_owner(EVERYTHING) == before
-    assert work.node("done").resolved
+    assert done.node("done").resolved
 
 
 def test_an_unknown_node_in_a_plan_is_not_found(work: Work) -> None:

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, RuleViolated
 from tests.engines import Engine, person
+from tests.work.cases import try_each
 from tests.work.desk import Work, refused
 
 NOTE = [{"type": "note", "ref": "it works"}]
@@ -42,7 +43,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@try_each("wrong", WRONG)
 def test_an_unknown_policy_or_value_is_refused_and_nothing_is_set(work: Work, wrong: str) -> None:
     policies, code = WRONG[wrong]
 

@@ -14,6 +14,7 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.tools import RegistryTools
+from tests.work.cases import try_each
 from tests.work.desk import Work
 
 PACKAGE = Path(groundplan.__file__).parent
@@ -64,7 +65,7 @@ REFUSALS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSALS)
+@try_each("what", REFUSALS)
 def test_a_failure_is_flagged_and_has_its_code(tools: RegistryTools, work: Work, what: str) -> None:
     name, arguments, code = REFUSALS[what]
     if name == "graph_update":

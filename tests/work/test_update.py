@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from tests.engines import Engine
+from tests.work.cases import try_each
 from tests.work.desk import Hands, Work, refused
 
 EVERYTHING = "SELECT id, rev, summary, resolved, properties, context_links, state FROM work_nodes ORDER BY n"
@@ -315,10 +316,17 @@ BAD_ITEMS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", BAD_ITEMS)
-def test_a_batch_with_one_bad_item_changes_nothing(engine: Engine, work: Work, wrong: str) -> None:
+@pytest.fixture
+def beside_another(work: Work) -> Work:
+    """Ada at her project with some nodes, beside another project."""
     work.ids["elsewhere"] = work.call("work.open", project="borealis").root.id
     work.plan("a\nphase\n  b\nc: a")
+    return work
+
+
+@try_each("wrong", BAD_ITEMS)
+def test_a_batch_with_one_bad_item_changes_nothing(engine: Engine, beside_another: Work, wrong: str) -> None:
+    work = beside_another
     before = engine.as_owner(EVERYTHING), engine.as_owner(WRITTEN), work.counts()
 
     good = {"node_id": "a", "resolved": True, "add_evidence": [{"type": "note", "ref": "x"}]}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from tests.engines import person
+from tests.work.cases import try_each
 from tests.work.containers.desk import Containers
 from tests.work.desk import Hands, refused
 
@@ -194,7 +193,7 @@ def test_a_project_keeps_its_name(desk: Containers) -> None:
         assert error.details["field"] == name
 
 
-@pytest.mark.parametrize("summary", [None, "", "x" * 5000])
+@try_each("summary", [None, "", "x" * 5000])
 def test_a_summary_that_a_project_cannot_have_is_refused(desk: Containers, summary: str | None) -> None:
     error = refused(lambda: desk.change_project(summary=summary))
 

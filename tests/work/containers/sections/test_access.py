@@ -10,6 +10,7 @@ import pytest
 
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, NotFound
 from tests.engines import person
+from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections
 from tests.work.desk import refused
 
@@ -41,7 +42,7 @@ def members(three: Sections) -> Sections:
     return three
 
 
-@pytest.mark.parametrize("operation", [*BY_SECTION, *BY_CONTAINER])
+@try_each("operation", [*BY_SECTION, *BY_CONTAINER])
 def test_to_a_stranger_what_is_there_reads_like_what_is_not(members: Sections, operation: str) -> None:
     stranger = members.by(person("mallory"))
     call = (BY_SECTION | BY_CONTAINER)[operation]

@@ -9,6 +9,7 @@ import pytest
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.work.belongings import SECTIONS_MAX
 from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, USAGE_BYTES_MAX
+from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOW, NOWHERE, Sections, told
 from tests.work.desk import refused
 
@@ -128,7 +129,7 @@ WRONG: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@try_each("what", WRONG)
 def test_what_cannot_be_is_refused_with_its_field(desk: Sections, what: str) -> None:
     given, expected = WRONG[what]
     before = desk.rows()
@@ -154,7 +155,7 @@ def test_what_is_as_long_as_it_may_be_is_kept(desk: Sections) -> None:
     assert (len(kept.title), len(kept.usage_description), len(kept.content), len(kept.tags)) == (255, 2048, 16384, 50)
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("given", "thing"),
     [
         ({"entityId": "nowhere"}, "task"),
@@ -188,7 +189,14 @@ def test_many_may_come_as_a_string(desk: Sections) -> None:
     assert [(one.title, one.tags) for one in desk.listed().sections] == [("One", []), ("Two", ["a", "b"])]
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def zero(desk: Sections) -> Sections:
+    """The desk, and walk has the section Zero."""
+    desk.add("Zero")
+    return desk
+
+
+@try_each(
     ("third", "expected"),
     [
         ({"title": ""}, ("invalid_argument", "sections[2].title")),
@@ -201,15 +209,14 @@ def test_many_may_come_as_a_string(desk: Sections) -> None:
         ({"title": "x", "id": NOWHERE}, ("unknown_argument", "sections[2].id")),
     ],
 )
-def test_of_many_all_are_added_or_none(desk: Sections, third: dict[str, Any], expected: tuple[str, str]) -> None:
-    desk.add("Zero")
-    before = desk.rows()
+def test_of_many_all_are_added_or_none(zero: Sections, third: dict[str, Any], expected: tuple[str, str]) -> None:
+    before = zero.rows()
 
-    error = refused(lambda: desk.bulk({"title": "One"}, {"title": "Two", "ordinal": 5}, third))
+    error = refused(lambda: zero.bulk({"title": "One"}, {"title": "Two", "ordinal": 5}, third))
 
     assert isinstance(error, Invalid)
     assert field(error) == expected
-    assert desk.rows() == before
+    assert zero.rows() == before
 
 
 def test_two_that_ask_for_one_place_are_told_of_each_other(desk: Sections) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections, told
 from tests.work.desk import refused
 
@@ -59,7 +60,17 @@ def test_the_ids_may_come_with_commas_between_them(three: Sections) -> None:
     assert three.titles() == ["Three"]
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def various(three: Sections) -> Sections:
+    """Sections of walk, of draw and of another project, and one that is gone."""
+    three.add("Elsewhere", to="draw")
+    three.add("Gone")
+    three.delete("Gone")
+    three.ids["Theirs"] = three.beside("borealis").add("Theirs").id
+    return three
+
+
+@try_each(
     ("ids", "given", "code", "field"),
     [
         (["One", NOWHERE], {}, "not_found", "sectionIds[1]"),
@@ -72,15 +83,11 @@ def test_the_ids_may_come_with_commas_between_them(three: Sections) -> None:
     ],
 )
 def test_of_many_all_are_deleted_or_none(
-    three: Sections, ids: list[str], given: dict[str, Any], code: str, field: str
+    various: Sections, ids: list[str], given: dict[str, Any], code: str, field: str
 ) -> None:
-    three.add("Elsewhere", to="draw")
-    three.add("Gone")
-    three.delete("Gone")
-    three.ids["Theirs"] = three.beside("borealis").add("Theirs").id
-    before = three.rows()
+    before = various.rows()
 
-    error = refused(lambda: three.bulk_delete(*ids, **{key: three[value] for key, value in given.items()}))
+    error = refused(lambda: various.bulk_delete(*ids, **{key: various[value] for key, value in given.items()}))
 
     assert (error.code, error.details["field"]) == (code, field)
-    assert three.rows() == before
+    assert various.rows() == before

@@ -7,6 +7,7 @@ from itertools import permutations
 import pytest
 
 from groundplan.kernel.errors import Invalid
+from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections
 from tests.work.desk import Hands, refused
 
@@ -58,7 +59,14 @@ def test_the_order_that_is_there_changes_nothing(three: Sections) -> None:
     assert three.rows() == before
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def four(three: Sections) -> Sections:
+    """Three sections of walk, and one of draw."""
+    three.add("Elsewhere", to="draw")
+    return three
+
+
+@try_each(
     ("order", "missing", "foreign"),
     [
         (["One", "Two"], ["Three"], []),
@@ -69,18 +77,17 @@ def test_the_order_that_is_there_changes_nothing(three: Sections) -> None:
     ],
 )
 def test_the_sections_of_the_container_must_be_all_there_and_no_other(
-    three: Sections, order: list[str], missing: list[str], foreign: list[str]
+    four: Sections, order: list[str], missing: list[str], foreign: list[str]
 ) -> None:
-    three.add("Elsewhere", to="draw")
-    before = three.rows()
+    before = four.rows()
 
-    error = refused(lambda: three.reorder(*order))
+    error = refused(lambda: four.reorder(*order))
 
     assert isinstance(error, Invalid)
     assert error.details["field"] == "orderedIds"
-    assert error.details["missing"] == [three[one] for one in missing]
-    assert error.details["foreign"] == [three[one] for one in foreign]
-    assert three.rows() == before
+    assert error.details["missing"] == [four[one] for one in missing]
+    assert error.details["foreign"] == [four[one] for one in foreign]
+    assert four.rows() == before
 
 
 def test_the_ids_may_come_with_commas_between_them(three: Sections) -> None:

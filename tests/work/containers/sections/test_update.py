@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pytest
-
 from groundplan.kernel.errors import Conflict, Invalid
+from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections
 from tests.work.desk import Hands, refused
 
@@ -71,7 +70,7 @@ def test_a_stale_version_is_a_conflict_that_names_the_present_one(three: Section
     assert refused(lambda: three.call("update", sectionId=three["Two"], title="x")).details["field"] == "version"
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("changes", "code", "field"),
     [
         ({}, "invalid_argument", "arguments"),

@@ -12,6 +12,7 @@ from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
 from groundplan.work.containers.tags import list as listing
 from tests.engines import Engine, PostgresEngine, person
+from tests.work.cases import try_each
 from tests.work.containers.tags.desk import Tags, everything
 from tests.work.desk import refused
 
@@ -55,7 +56,7 @@ def test_a_stranger_to_a_project_sees_none_of_its_tags(peopled: Tags) -> None:
     assert [one for one in finn.usage("shared") if one[1] == "walk"] == []
 
 
-@pytest.mark.parametrize("who", [person("finn"), person("mallory", organization="rival")])
+@try_each("who", [person("finn"), person("mallory", organization="rival")])
 def test_the_canary_reads_like_a_tag_that_is_nowhere(peopled: Tags, who: Any) -> None:
     stranger = peopled.by(who)
 
@@ -72,7 +73,7 @@ def test_the_canary_reads_like_a_tag_that_is_nowhere(peopled: Tags, who: Any) ->
     assert answers("canary") == answers("cuckoo")
 
 
-@pytest.mark.parametrize("who", [person("finn"), person("mallory", organization="rival"), person("nobody")])
+@try_each("who", [person("finn"), person("mallory", organization="rival"), person("nobody")])
 def test_a_hidden_project_reads_like_one_that_is_not_there(peopled: Tags, who: Any) -> None:
     stranger = peopled.by(who)
 

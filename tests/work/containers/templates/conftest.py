@@ -15,3 +15,10 @@ from tests.work.desk import Hands
 def desk(engine: Engine, clock: Hands) -> Templates:
     """Ada, a person, in an organization without any template of its own; the clock stands until the test moves it."""
     return Templates(Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON)))
+
+
+@pytest.fixture
+def release(desk: Templates) -> Templates:
+    """The same, and there is the template Release."""
+    desk.create("Release")
+    return desk

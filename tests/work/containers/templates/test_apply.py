@@ -16,6 +16,7 @@ from groundplan.work.containers.sections.section import Section, sections_shown
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
 from groundplan.work.row import fetch
 from tests.engines import Engine, person
+from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told
 from tests.work.desk import Hands, refused
 
@@ -111,7 +112,16 @@ def test_the_history_of_the_task_tells_what_it_got(engine: Engine, desk: Templat
     assert [one["after"]["title"] for one in json.loads(changes)] == [one.title for one in TASK.sections or ()]
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def off(desk: Templates) -> Templates:
+    """The desk, and the template Off is disabled."""
+    desk.create("Off")
+    desk.add("Off", "Notes")
+    desk.disable("Off")
+    return desk
+
+
+@try_each(
     ("template", "given", "family", "code", "field"),
     [
         ("Off", {}, RuleViolated, "template_disabled", "templateId"),
@@ -124,7 +134,7 @@ def test_the_history_of_the_task_tells_what_it_got(engine: Engine, desk: Templat
 )
 def test_what_does_not_fit_is_refused_and_nothing_is_written(
     engine: Engine,
-    desk: Templates,
+    off: Templates,
     task: str,
     template: str,
     given: dict[str, str],
@@ -132,12 +142,9 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(
     code: str,
     field: str,
 ) -> None:
-    desk.create("Off")
-    desk.add("Off", "Notes")
-    desk.disable("Off")
     before = rows(engine)
 
-    error = refused(lambda: desk.apply(template, **{"to": task} | given))
+    error = refused(lambda: off.apply(template, **{"to": task} | given))
 
     assert isinstance(error, family)
     assert (error.code, error.details["field"]) == (code, field)

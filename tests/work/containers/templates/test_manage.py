@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.work.containers.templates import create
 from groundplan.work.containers.templates.built_in import TASK
 from tests.engines import Engine, person
+from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told
 from tests.work.containers.templates.rows import events, everything
 from tests.work.desk import Hands, refused
@@ -130,7 +132,7 @@ def test_a_protected_template_can_only_be_unprotected(engine: Engine, desk: Temp
     CHANGES[change](desk, "Release")
 
 
-@every_change
+@try_each("change", CHANGES)
 def test_what_comes_with_groundplan_never_changes(engine: Engine, desk: Templates, change: str) -> None:
     before = everything(engine), told(desk.get(TASK.name, includeSections=True))
 
@@ -141,19 +143,17 @@ def test_what_comes_with_groundplan_never_changes(engine: Engine, desk: Template
     assert (everything(engine), told(desk.get(TASK.name, includeSections=True))) == before
 
 
-@every_change
-@pytest.mark.parametrize("ref", [NOWHERE, "Releese", "x" * 255, "'"])
+@try_each(("change", "ref"), [*product(CHANGES, [NOWHERE, "Releese", "x" * 255, "'"])])
 def test_an_unknown_template_is_not_found_and_a_near_name_leads_to_its_id(
-    engine: Engine, desk: Templates, change: str, ref: str
+    engine: Engine, release: Templates, change: str, ref: str
 ) -> None:
-    desk.create("Release")
     before = everything(engine)
 
-    error = refused(lambda: CHANGES[change](desk, ref))
+    error = refused(lambda: CHANGES[change](release, ref))
 
     assert isinstance(error, NotFound)
     assert error.details["field"] == "id"
-    assert error.details.get("near", []) == ([desk["Release"]] if ref == "Releese" else [])
+    assert error.details.get("near", []) == ([release["Release"]] if ref == "Releese" else [])
     assert everything(engine) == before
 
 
@@ -164,7 +164,7 @@ def test_an_id_may_be_written_without_dashes(desk: Templates) -> None:
     assert desk.get(TASK.id.replace("-", "")).name == TASK.name
 
 
-@pytest.mark.parametrize(
+@try_each(
     ("given", "field"),
     [
         ({"name": ""}, "name"),
@@ -181,13 +181,12 @@ def test_an_id_may_be_written_without_dashes(desk: Templates) -> None:
     ],
 )
 def test_bad_input_is_refused_with_its_field_and_nothing_is_written(
-    engine: Engine, desk: Templates, given: dict[str, Any], field: str
+    engine: Engine, release: Templates, given: dict[str, Any], field: str
 ) -> None:
-    desk.create("Release")
     before = everything(engine)
 
     arguments = {"name": "Other", "targetEntityType": "TASK"} | given
-    for attempt in (lambda: desk.run(create.OPERATION, **arguments), lambda: desk.update("Release", **given)):
+    for attempt in (lambda: release.run(create.OPERATION, **arguments), lambda: release.update("Release", **given)):
         error = refused(attempt)
         assert isinstance(error, Invalid)
         assert error.details["field"] == field
