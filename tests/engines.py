@@ -195,8 +195,8 @@ class SqliteEngine(Engine):
         return store
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
-        if all(statement.startswith("SELECT ") for statement in statements):
-            return [self._reader.execute(statement).fetchall() for statement in statements][-1]
+        if _is_about_rows(statements, keep=keep):
+            return [self._kept.execute(statement).fetchall() for statement in statements][-1]
         with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = OFF")  # the file need not outlive the machine
@@ -237,7 +237,7 @@ class SqliteEngine(Engine):
         self.as_owner(*statements(tables), *sqlite_guards(declared))
 
     def dump(self) -> Dump:
-        return {FILE: self._reader.serialize()}
+        return {FILE: self._kept.serialize()}
 
     def load(self, dump: Dump) -> None:
         assert not self._stores, "somebody uses this file"
@@ -248,15 +248,18 @@ class SqliteEngine(Engine):
         self.path.write_bytes(content)
 
     @cached_property
-    def _reader(self) -> sqlite3.Connection:
+    def _kept(self) -> sqlite3.Connection:
         """A connection that stays: to make one, SQLite reads the whole schema, which takes 3 ms."""
-        return sqlite3.connect(self.path, isolation_level=None)
+        connection = sqlite3.connect(self.path, isolation_level=None)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
 
     def close(self) -> None:
         for store in self._stores:
             store.close()
-        if "_reader" in self.__dict__:
-            self._reader.close()
+        if "_kept" in self.__dict__:
+            self._kept.close()
 
 
 @cache
@@ -335,7 +338,7 @@ class PostgresEngine(Engine):
 
     def as_owner(self, *statements: str, keep: bool = True) -> Rows:
         # The superuser: the owner itself is held to the policies by FORCE. An altered schema is made anew afterwards.
-        if all(statement.startswith("SELECT ") for statement in statements):
+        if _is_about_rows(statements, keep=keep):
             return _run(self._superuser(), statements)
         self._altered = self._altered or (keep and any(_is_ddl(statement) for statement in statements))
         with psycopg.connect(self.superuser_url, autocommit=keep, options=f"-c search_path={SCHEMA}") as connection:
@@ -479,6 +482,12 @@ class _SettableClock:
 
     def __call__(self) -> datetime:
         return self.shown()
+
+
+def _is_about_rows(statements: Sequence[str], *, keep: bool) -> bool:
+    """Whether they leave nothing behind on the connection, so that it can be one that others use."""
+    words = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ") if keep else ("SELECT ",)
+    return all(one.startswith(words) and "set_config(" not in one for one in statements)
 
 
 def _is_ddl(statement: str) -> bool:
