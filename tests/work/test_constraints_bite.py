@@ -15,7 +15,7 @@ import pytest
 from groundplan.kernel.store.guards import ClaimNumberReused, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, SqliteEngine, person
+from tests.engines import Engine, Rows, Run, SqliteEngine, filled_once, person, undone
 from tests.work.desk import Work
 
 ADA = person("ada")
@@ -53,9 +53,8 @@ def counts(assignment: str) -> str:
     return f"UPDATE work_projects SET {assignment} WHERE project_id = {ATLAS}"
 
 
-@pytest.fixture(autouse=True)
-def atlas(engine: Engine) -> None:
-    """Root 1, phase 2, a 3 (claimed, with evidence), b 4 (waits for a); and a larger project beside it."""
+def plan_atlas(engine: Engine) -> None:
+    """Plan root 1, phase 2, a 3 (claimed, with evidence), b 4 (waits for a); and a larger project beside it."""
     work = Work(engine.session("ada"))
     work.open()
     work.plan("phase\n  a\n  b: a")
@@ -64,6 +63,12 @@ def atlas(engine: Engine) -> None:
     other = Work(engine.session("ada"), "borealis")
     other.open()
     other.plan("\n".join(f"n{place}" for place in range(9)))
+
+
+@pytest.fixture(autouse=True)
+def atlas(engine: Engine) -> None:
+    """Root 1, phase 2, a 3 (claimed, with evidence), b 4 (waits for a); and a larger project beside it."""
+    filled_once(engine, plan_atlas)
 
 
 @dataclass(frozen=True)
@@ -169,16 +174,16 @@ REFERENCES = {
 }
 
 
-def said(engine: Engine, attempt: Attempt) -> str:
+def said(engine: Engine, run: Run, attempt: Attempt) -> str:
     """What the database says to the app's own connection."""
     try:
-        engine.as_app(ADA, attempt.statement, keep=False)
+        undone(run, attempt.statement)
     except engine.refusals as refusal:
         return str(refusal)
     return "done"
 
 
-def unguarded(engine: Engine, attempt: Attempt) -> Rows:
+def unguarded(engine: Engine, run: Run, attempt: Attempt) -> Rows:
     """The rows after the attempt, made where its rule does not hold; undone afterwards."""
     if isinstance(engine, SqliteEngine):
         with contextlib.closing(sqlite3.connect(engine.path, isolation_level=None)) as connection:
@@ -196,7 +201,7 @@ def unguarded(engine: Engine, attempt: Attempt) -> Rows:
         if attempt.rule in TRIGGERS
         else f"ALTER TABLE {attempt.table} DROP CONSTRAINT {attempt.rule}"
     ]
-    return engine.as_owner(*down, attempt.statement, attempt.effect, keep=False)
+    return undone(run, *down, attempt.statement, attempt.effect)
 
 
 def expected(engine: Engine, attempt: Attempt) -> str:
@@ -207,7 +212,8 @@ def expected(engine: Engine, attempt: Attempt) -> str:
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(engine: Engine) -> None:
-    answers = {what: said(engine, attempt) for what, attempt in ATTEMPTS.items()}
+    with engine.transaction(ADA, keep=False) as run:
+        answers = {what: said(engine, run, attempt) for what, attempt in ATTEMPTS.items()}
 
     assert {what: answers[what] for what, one in ATTEMPTS.items() if expected(engine, one) not in answers[what]} == {}
 
@@ -215,7 +221,8 @@ def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(en
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
     before = {effect: engine.as_owner(effect) for effect in TABLES}
 
-    assert [what for what, one in ATTEMPTS.items() if unguarded(engine, one) == before[one.effect]] == []
+    with engine.owned() as run:
+        assert [what for what, one in ATTEMPTS.items() if unguarded(engine, run, one) == before[one.effect]] == []
     assert {effect: engine.as_owner(effect) for effect in TABLES} == before
 
 

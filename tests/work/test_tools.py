@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ GRAPH_TOOLS = {
 WAYS_TO_A_SHELL = {"subprocess", "pty", "popen2", "commands", "multiprocessing"}
 ASKS_GIT = PACKAGE / "repository" / "git.py"  # in the user's own command, never in a server
 CALLS_OF_A_SHELL = {"system", "popen", "execv", "execve", "execvp", "spawnl", "spawnv", "posix_spawn", "eval", "exec"}
+WORDS_OF_A_SHELL = WAYS_TO_A_SHELL | CALLS_OF_A_SHELL
 
 
 @pytest.fixture
@@ -173,7 +175,10 @@ def test_what_agents_write_can_reach_no_shell() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         if path == ASKS_GIT:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if WORDS_OF_A_SHELL.isdisjoint(re.findall(r"\w+", text)):
+            continue  # to take a module apart takes longer than to read it
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 assert not WAYS_TO_A_SHELL & {one.name.partition(".")[0] for one in node.names}, path
             elif isinstance(node, ast.ImportFrom):

@@ -396,9 +396,7 @@ def test_whoever_began_a_task_may_finish_it_late(desk: Containers, clock: Hands)
 def test_an_answer_about_a_step_keeps_the_cap_and_counts_what_it_left_out(desk: Containers) -> None:
     desk.task("walk", description="d" * 4_000)
     waiting = [f"{n:x>200}" for n in range(30)]
-    desk.tasks(*waiting)
-    for name in waiting:
-        desk.depend("walk", name)
+    desk.plan("\n".join(f"{name}: walk" for name in waiting))
 
     answer = desk.capped(1_000).terminate("walk")
 

@@ -12,6 +12,7 @@ import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from tests.engines import person
+from tests.proof import scaled
 from tests.work.containers.desk import Containers
 from tests.work.desk import Hands, refused
 
@@ -214,7 +215,8 @@ def test_nobody_is_offered_or_told_of_what_they_may_not_see(desk: Containers) ->
 # --- Both dialects agree ---
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(scaled(1, 8)))
 def test_an_agent_without_claims_is_offered_the_same_in_both_dialects(
     desk: Containers, clock: Hands, seed: int
 ) -> None:

@@ -207,8 +207,11 @@ def test_long_answers_are_cut_to_the_cap_and_say_where_they_go_on(desk: Containe
 def test_an_overview_is_cut_to_the_cap_and_its_pages_are_everything(desk: Containers, kind: str) -> None:
     names = [f"{place} {'n' * 240}" for place in range(30)]
     desk.feature("coast")
-    for name in names:
-        desk.task(name, of="coast") if kind == "feature" else desk.feature(name)
+    if kind == "feature":
+        desk.plan("\n".join(names), under="coast")
+    else:
+        for name in names:
+            desk.feature(name)
     asked = {"containerType": kind, "id": desk["coast"] if kind == "feature" else "atlas", "limit": 100}
     capped = desk.capped(CAP)
 

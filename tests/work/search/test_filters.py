@@ -13,7 +13,7 @@ from groundplan.kernel.operations.schema import json_schema
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from groundplan.work.search.filters import Filter
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.proof import scaled
 from tests.work.reading.rows import add_chain
 from tests.work.search.entangled import entangled, expected, pages
@@ -21,11 +21,15 @@ from tests.work.search.entangled import entangled, expected, pages
 SORTS = ("readiness", "depth", "recent", "created")
 
 
+def create_atlas(engine: Engine) -> None:
+    """Make the project."""
+    engine.session("ada").call("project.create", name="atlas")
+
+
 @pytest.fixture
 def ada(engine: Engine) -> Session:
-    session = engine.session("ada")
-    session.call("project.create", name="atlas")
-    return session
+    filled_once(engine, create_atlas)
+    return engine.session("ada")
 
 
 def plan(session: Session, *nodes: dict[str, Any], project: str = "atlas") -> list[str]:

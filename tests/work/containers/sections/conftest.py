@@ -25,9 +25,16 @@ def desk(engine: Engine, clock: Hands) -> Sections:
     return Sections(engine, Session(engine.store_with_clock(clock), ADA), ids={**ids})
 
 
-@pytest.fixture
-def three(desk: Sections) -> Sections:
-    """The same, and walk has the sections One, Two and Three."""
+def add_three(engine: Engine) -> dict[str, str]:
+    """Make the project and add the sections; the ids by name."""
+    desk = Sections(engine, Session(engine.store_with_clock(Hands()), ADA)).open()
     for title in ("One", "Two", "Three"):
         desk.add(title, content=f"of {title}")
-    return desk
+    return desk.ids
+
+
+@pytest.fixture
+def three(engine: Engine, clock: Hands) -> Sections:
+    """The same desk, and walk has the sections One, Two and Three."""
+    ids = filled_once(engine, add_three)
+    return Sections(engine, Session(engine.store_with_clock(clock), ADA), ids={**ids})

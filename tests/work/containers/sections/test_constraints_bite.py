@@ -107,7 +107,7 @@ def state(table: str) -> str:
     return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
 
 
-def unguarded(engine: Engine, statement: str, rule: str) -> tuple[Rows, Rows]:
+def unguarded(engine: Engine, run: Run, statement: str, rule: str) -> tuple[Rows, Rows]:
     """The rows after the attempt, made where its rule does not hold; undone afterwards."""
     tables = ("work_sections", "work_section_tags")
     if isinstance(engine, SqliteEngine):
@@ -127,7 +127,7 @@ def unguarded(engine: Engine, statement: str, rule: str) -> tuple[Rows, Rows]:
         down = "ALTER TABLE work_sections DISABLE TRIGGER ALL"
     else:
         down = f"ALTER TABLE {'work_section_tags' if 'tags' in rule else 'work_sections'} DROP CONSTRAINT {rule}"
-    one, other = (engine.as_owner(down, statement, state(table), keep=False) for table in tables)
+    one, other = (undone(run, down, statement, state(table)) for table in tables)
     return one, other
 
 
@@ -147,7 +147,8 @@ def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: E
         if rule != ORDER or engine.dialect is Dialect.POSTGRES
     ]
 
-    assert [statement for statement, rule in tried if unguarded(engine, statement, rule) == before] == []
+    with engine.owned() as run:
+        assert [statement for statement, rule in tried if unguarded(engine, run, statement, rule) == before] == []
     assert (engine.as_owner(state("work_sections")), engine.as_owner(state("work_section_tags"))) == before
 
 
