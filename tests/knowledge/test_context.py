@@ -14,10 +14,11 @@ from groundplan.kernel.output_gate import encode
 from tests.engines import Engine, person
 from tests.knowledge.desk import COMMIT, Knowledge, ended, told
 from tests.machines.budget import always
+from tests.proof import scaled
 from tests.work.desk import Hands
 
 NOW = "2026-03-01T09:00:00.000Z"
-TRIES = settings(always(0), max_examples=60)
+TRIES = settings(always(0), max_examples=scaled(10, 60))
 FILES = [
     "src/payments/webhook-handler.ts",
     "src/payments/stripe-gateway.ts",
@@ -118,6 +119,7 @@ def test_molecules_and_atoms_come_by_name_and_then_by_id(desk: Knowledge) -> Non
     assert [one.id for one in known.orphan_atoms] == sorted(twins)
 
 
+@pytest.mark.proof
 def test_the_order_of_the_files_and_saying_one_twice_change_no_byte(payments: Knowledge) -> None:
     payments.atom("Pages", "app/[id]/page.tsx", "**/*.md")
     expected = encode(payments.context(*FILES))

@@ -14,6 +14,7 @@ from tests.engines import Engine, person
 from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import copy_atom
 from tests.machines.budget import always
+from tests.proof import scaled
 from tests.work.desk import refused
 
 ATOMS = {
@@ -42,7 +43,7 @@ QUERIES = st.one_of(
     st.lists(st.one_of(st.sampled_from(OPERATORS), st.sampled_from(WORDS), BEGINNINGS), max_size=6).map(" ".join),
     st.lists(st.one_of(st.sampled_from(OPERATORS), BEGINNINGS), max_size=6).map("".join),
 )
-TRIES = settings(always(0), max_examples=150)
+TRIES = settings(always(0), max_examples=scaled(40, 150))
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def expected(query: str, entries: dict[str, str]) -> list[str]:
     )
 
 
+@pytest.mark.proof
 def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Knowledge) -> None:
     @TRIES
     @given(QUERIES)

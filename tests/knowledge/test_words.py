@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.words import WORD_CHARS_MAX, stored_words, wanted_words
 from tests.machines.budget import always
+from tests.proof import scaled
 
 # What a name is made of where humps, digits, underscores and several scripts meet.
 PIECES = st.sampled_from(
@@ -35,7 +36,7 @@ PIECES = st.sampled_from(
         "½",
     ]
 )
-TRIES = settings(always(0), max_examples=300)
+TRIES = settings(always(0), max_examples=scaled(60, 300))
 IDENTIFIERS = st.lists(PIECES, max_size=40).map("".join)
 
 

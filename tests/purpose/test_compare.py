@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
@@ -84,7 +84,6 @@ def contents(draw: st.DrawFn) -> Content:
 
 
 @given(contents(), contents())
-@settings(max_examples=60, deadline=None)
 def test_a_comparison_is_empty_for_equal_content_only_and_its_mirror_image_the_other_way_round(
     before: Content, after: Content
 ) -> None:
@@ -123,7 +122,6 @@ def _turned(one: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(contents(), contents())
-@settings(max_examples=40, deadline=None)
 def test_stored_text_never_makes_a_line_a_heading_or_a_span_of_its_own(before: Content, after: Content) -> None:
     comparison = compare(before, after)
     text = comparison_markdown(comparison, from_label="v1", to_label="# draft\n#")

@@ -56,7 +56,7 @@ def native(desk: Purpose, **given: Any) -> str:
 
 
 def test_a_native_file_comes_back_byte_for_byte(desk: Purpose, elsewhere: Callable[[], Purpose]) -> None:
-    @tries(25)
+    @tries(12)
     @hypothesis.given(any_theory())
     def holds(drawn: Theory) -> None:
         first, second = elsewhere(), elsewhere()

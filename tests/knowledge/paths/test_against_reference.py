@@ -17,8 +17,8 @@ from tests.machines.budget import STEPS_IN_A_RUN, budget
 
 pytestmark = pytest.mark.proof
 
-STEPS = 15_000  # comparisons; each example makes as many as a machine takes steps
-STEPS_OF_TEXTS = 3_000  # a list of texts takes longer to draw than to compare
+STEPS = 5_000  # comparisons; each example makes as many as a machine takes steps
+STEPS_OF_TEXTS = 1_000  # a list of texts takes longer to draw than to compare
 
 SEEDS = st.integers(0, 2**32)
 

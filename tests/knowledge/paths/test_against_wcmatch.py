@@ -19,7 +19,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse
 from tests.knowledge.paths.generated import PLAIN, WHOLE, paths_about
 from tests.machines.budget import budget
 
-STEPS = 9_000
+STEPS = 3_000
 
 # `*` matches dot files, `**` is any directories, case counts, and `/` is the only separator, wherever this runs.
 LIKE_OURS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.CASE | glob.FORCEUNIX

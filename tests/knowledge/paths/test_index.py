@@ -14,7 +14,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse
 from tests.knowledge.paths.generated import SOUND_TEXTS, paths_about
 from tests.machines.budget import budget
 
-STEPS = 3_000
+STEPS = 1_000
 
 # Many patterns at few directories, so that all ways to file them are in use.
 KEYS = st.sampled_from([f"atom-{n}" for n in range(20)])

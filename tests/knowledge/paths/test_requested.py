@@ -14,7 +14,7 @@ from groundplan.knowledge.paths.names import names_of
 from groundplan.knowledge.paths.requested import requested
 from tests.machines.budget import budget
 
-STEPS = 6_000
+STEPS = 2_000
 
 
 @pytest.mark.parametrize(

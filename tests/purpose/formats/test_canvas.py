@@ -43,7 +43,7 @@ def drawn(one: Theory) -> Any:
 
 
 @given(any_theory())
-@tries(40)
+@tries(16)
 def test_keys_types_texts_edges_and_assumptions_of_any_theory_come_back(one: Theory) -> None:
     reading = taken(read_canvas, canvas(one).encode())
 
@@ -62,7 +62,7 @@ def _only(row: dict[str, Any], fields: set[str]) -> dict[str, Any]:
 
 
 @given(any_theory())
-@tries(20)
+@tries(10)
 def test_any_theory_is_a_canvas_as_the_specification_describes_it(one: Theory) -> None:
     text = canvas(one)
     found = json.loads(text)
@@ -83,7 +83,7 @@ def test_any_theory_is_a_canvas_as_the_specification_describes_it(one: Theory) -
 
 
 @given(any_theory())
-@tries(20)
+@tries(10)
 def test_cards_lie_in_the_band_of_their_type_and_on_no_other_card(one: Theory) -> None:
     cards = drawn(one)["nodes"]
     bands = {card["label"]: card for card in cards if card["type"] == "group"}
@@ -157,7 +157,7 @@ def test_no_mark_of_markdown_in_a_text_is_one_on_its_card(text: str, shown: str)
 
 
 @given(title=hostile_line(), description=hostile_text())
-@tries(50)
+@tries(20)
 def test_a_card_of_ours_says_exactly_what_was_written_on_it(title: str, description: str) -> None:
     assert read_card(node_text(node("OC1", title=title, description=description))) == (title, description)
 
@@ -165,7 +165,7 @@ def test_a_card_of_ours_says_exactly_what_was_written_on_it(title: str, descript
 @given(
     st.sampled_from([*EdgeType]), st.none() | hostile_sentence() | st.sampled_from(["Causes", "FEEDBACK: so", "x: y"])
 )
-@tries(50)
+@tries(20)
 def test_an_arrow_says_type_and_mechanism_so_that_both_come_back(edge_type: EdgeType, mechanism: str | None) -> None:
     label = edge_label(Edge("", "a", "b", edge_type, mechanism))
     found = read_label(label or "")

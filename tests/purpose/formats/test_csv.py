@@ -56,7 +56,7 @@ def test_the_sheets_are_four_with_their_headers_and_an_empty_line_between_them()
 
 
 @given(any_theory().map(storable))
-@tries(30)
+@tries(15)
 def test_every_field_of_any_theory_comes_back(one: Theory) -> None:
     reading = taken(read_csv, csv_sheets(one).encode())
 
@@ -67,7 +67,7 @@ def test_every_field_of_any_theory_comes_back(one: Theory) -> None:
 
 
 @given(any_theory())
-@tries(20)
+@tries(10)
 def test_no_text_leaves_its_cell_or_becomes_a_formula(one: Theory) -> None:
     text = csv_sheets(one)
     rows = cells_of(text)

@@ -216,7 +216,7 @@ def test_a_sign_stands_for_what_no_picture_can_hold() -> None:
 
 
 @given(any_theory())
-@tries(25)
+@tries(12)
 def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -> None:
     text = dot(one)
     graph = Graph(text)

@@ -227,7 +227,7 @@ def test_a_sign_stands_for_what_xml_cannot_hold() -> None:
 
 
 @given(any_theory())
-@tries(30)
+@tries(15)
 def test_a_file_keeps_to_the_schema_and_every_text_comes_back_as_it_was(one: Theory) -> None:
     text = iati(one)
     activity = read(text)

@@ -228,7 +228,7 @@ def test_a_text_that_means_something_to_markdown_keeps_to_its_cell(text: str) ->
 
 
 @given(any_theory())
-@tries(20)
+@tries(10)
 def test_every_row_has_four_cells_and_every_text_reads_as_it_was_written(one: Theory) -> None:
     text = logframe(one)
     page = read(text)

@@ -217,7 +217,7 @@ def test_a_title_that_means_something_to_mermaid_stays_a_title(title: str) -> No
 
 
 @given(any_theory())
-@tries(25)
+@tries(12)
 def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -> None:
     text = mermaid(one)
     chart = read(text)

@@ -44,7 +44,7 @@ def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> Non
 
 
 @given(any_theory())
-@tries(20)
+@tries(10)
 def test_any_theory_is_read_as_it_was_written(one: Theory) -> None:
     raw = native_json(one).encode()
     if b"1152921504606846976" in raw:  # which no gate lets in
@@ -164,7 +164,7 @@ _values = st.recursive(
 
 
 @given(st.binary(max_size=60) | damaged(WHOLE, _PIECES))
-@tries(75)
+@tries(30)
 def test_whatever_a_file_holds_it_is_read_or_refused(raw: bytes) -> None:
     _read_or_refused(raw)
 
@@ -172,7 +172,7 @@ def test_whatever_a_file_holds_it_is_read_or_refused(raw: bytes) -> None:
 @given(st.fixed_dictionaries({"nodes": st.lists(st.just(NODE) | _values, max_size=2)}, optional={
     sort: st.lists(_values, max_size=2) for sort in ("edges", "assumptions", "indicators", "waivers", "metadata")
 }))  # fmt: skip
-@tries(50)
+@tries(20)
 def test_whatever_values_stand_in_a_document_it_is_read_or_refused(document: dict[str, Any]) -> None:
     _read_or_refused(json.dumps(document).encode())
 

@@ -340,7 +340,7 @@ _lines = st.builds(
 
 
 @given(st.lists(_cards, max_size=5, unique_by=lambda one: str(one["id"])), st.lists(_lines, max_size=4))
-@tries(30)
+@tries(15)
 def test_any_values_on_a_canvas_come_in_within_limits_or_are_refused(
     nodes: list[dict[str, Any]], edges: list[dict[str, Any]]
 ) -> None:
@@ -348,7 +348,7 @@ def test_any_values_on_a_canvas_come_in_within_limits_or_are_refused(
 
 
 @given(st.binary(max_size=40) | damaged(WHOLE, (b'"', b"{", b"[", b",", b"\\", b"null", b'"id": "G1"', b"1e999")))
-@tries(50)
+@tries(20)
 def test_whatever_a_file_holds_it_comes_in_within_limits_or_is_refused(raw: bytes) -> None:
     taken(read_canvas, raw)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from groundplan.purpose.formats import safe_zip
 from groundplan.purpose.formats.reading import UnreadableFile
 from groundplan.purpose.formats.safe_zip import MEMBER_BYTES_MAX, MEMBERS_MAX, read_member
-from tests.machines.budget import budget
 from tests.purpose.formats.miradi import zipped
+from tests.purpose.formats.written import tries
 
 NAME = "project.xml"
 CONTENT = b"<a>what is in it</a>" * 20
@@ -87,7 +87,7 @@ def with_data(packed: bytes, content: bytes) -> bytes:
 # What comes out
 
 
-@budget(60, in_a_run=1)
+@tries(25)
 @given(
     members=st.dictionaries(st.text(min_size=1, max_size=8), st.binary(max_size=300), min_size=1, max_size=5),
     method=st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]),
@@ -288,7 +288,7 @@ def test_a_bomb_is_refused_without_being_inflated() -> None:
 # Whatever the bytes
 
 
-@budget(300, in_a_run=1)
+@tries(100)
 @given(
     changes=st.lists(
         st.tuples(st.integers(0, len(ARCHIVE) - 1), st.integers(0, 3), st.binary(max_size=3)), min_size=1, max_size=3
@@ -305,7 +305,7 @@ def test_a_damaged_archive_gives_what_was_put_in_or_nothing(changes: list[tuple[
     assert content == CONTENT
 
 
-@budget(100, in_a_run=1)
+@tries(40)
 @given(pieces=st.lists(st.sampled_from([LOCAL, CENTRAL, END, NAME.encode(), bytes(4)]) | st.binary(max_size=50)))
 def test_any_bytes_are_read_or_refused(pieces: list[bytes]) -> None:
     refused(b"".join(pieces))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from groundplan.purpose.formats.read_xmpz2 import KINDS_TOLD_MAX, read_xmpz2
 from groundplan.purpose.formats.reading import UnreadableFile
 from groundplan.purpose.model import EdgeType
-from tests.machines.budget import budget
 from tests.purpose.formats.miradi import MiradiProject, whole_project, xmpz2
 from tests.purpose.formats.test_xmpz2 import chain, edges, node
+from tests.purpose.formats.written import tries
 
 
 @pytest.mark.parametrize("kind", ["Strategy", "DiagramFactor", "DiagramLink", "Indicator"])
@@ -53,7 +53,7 @@ def test_other_xml_is_refused() -> None:
 def test_a_text_that_is_referred_to_again_and_again_is_not_repeated() -> None:
     project = MiradiProject()
     goal = project.factor("Goal", "g" * 5_000, Details="d" * 5_000)
-    for n in range(500):
+    for n in range(100):
         project.factor("BiodiversityTarget", str(n), GoalIds=project.ids("Goal", *[goal.id] * 10))
 
     told = [one for one in read_xmpz2(project.file()).document.nodes if one.description]
@@ -121,7 +121,7 @@ placed = st.dictionaries(ids | st.integers(10, 20).map(str), st.tuples(kinds, id
 drawn = st.lists(st.tuples(ids | st.integers(10, 20).map(str), ids | st.integers(10, 20).map(str), st.booleans()))
 
 
-@budget(150, in_a_run=1)
+@tries(40)
 @given(things=things, placed=placed, drawn=drawn)
 def test_whatever_refers_to_whatever_the_theory_holds_together(
     things: dict[tuple[str, str], dict[str, list[str]]],
@@ -182,7 +182,7 @@ def test_nested_references_are_followed_to_their_end(count: int) -> None:
 WHOLE = whole_project().xml()
 
 
-@budget(150, in_a_run=1)
+@tries(40)
 @given(
     at=st.integers(0, len(WHOLE)),
     length=st.integers(0, 60),

@@ -57,6 +57,8 @@ MOMENTS = (*DAYS, "2026-11-15T09:30:00.000Z", "2024-02-29T23:59:59.999Z")
 KEYS = ("G1", "G2", "OC1", "OC10", "OP1", "OP2", "AC1", "AC2")
 NUMBERS = (0, 1, -1, 12.5, 1e-9, 1e300, 5000.0, 2**60, -0.0, 0.1 + 0.2)
 
+STEPS_OF_AN_EXAMPLE = 100  # a theory takes as long as so many steps of a machine, in a proof
+
 T = TypeVar("T")
 
 _TYPES = {prefix: node_type for node_type, prefix in PREFIXES.items()}
@@ -64,7 +66,7 @@ _TYPES = {prefix: node_type for node_type, prefix in PREFIXES.items()}
 
 def tries(examples: int) -> settings:
     """So many examples, the same ones each time; in a proof as many as it asks for."""
-    return budget(examples, in_a_run=1)
+    return budget(examples * STEPS_OF_AN_EXAMPLE, in_a_run=STEPS_OF_AN_EXAMPLE)
 
 
 def written(content: Content, **given: Any) -> Theory:

@@ -103,7 +103,7 @@ def test_content_that_was_never_put_in_order_is_judged_alike() -> None:
 
 
 def test_a_theory_with_more_ways_than_can_be_counted_is_judged() -> None:
-    size = 200  # of ten layers; each node has ten effects in the next
+    size = 50  # of ten layers; each node has ten effects in the next
     layers = [[f"OC{layer * size + place}" for place in range(size)] for layer in range(10)]
     some = theory("OC0 -> G1")
     first = some.nodes["OC0"]

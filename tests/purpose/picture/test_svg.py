@@ -49,7 +49,7 @@ def texts(element: ElementTree.Element) -> list[str]:
     return [one.text or "" for one in element.iter(f"{SVG}text")]
 
 
-@tries(50)
+@tries(20)
 @given(any_theory(), st.sampled_from(Theme))
 def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory, theme: Theme) -> None:
     svg = draw(plan(drawn), theme).svg
@@ -61,7 +61,7 @@ def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory
     assert edges(svg).keys() == {str(edge.name) for edge in drawn.content.edges}
 
 
-@tries(30)
+@tries(15)
 @given(any_theory())
 def test_the_same_theory_gives_the_same_bytes(drawn: Theory) -> None:
     assert draw(plan(drawn)) == draw(plan(drawn))
@@ -85,7 +85,7 @@ def box(card: ElementTree.Element) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-@tries(50)
+@tries(20)
 @given(hostile_line(), hostile_line(255), st.sampled_from(NodeType), st.integers(0, 40), st.integers(0, 3))
 def test_nothing_in_a_card_overflows_it(
     title: str, owner: str, node_type: NodeType, badges: int, indicators: int
@@ -274,7 +274,7 @@ def test_what_went_does_not_lie_below_what_came() -> None:
     assert lane not in ways["AC1->G1"]
 
 
-@tries(25)
+@tries(12)
 @given(any_theory(), any_theory())
 def test_any_two_theories_can_be_compared_in_a_picture(one: Theory, other: Theory) -> None:
     svg = draw(comparison(one, other)).svg

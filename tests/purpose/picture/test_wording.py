@@ -34,7 +34,7 @@ def test_what_the_table_does_not_know_is_counted_wide_and_marks_are_not_counted(
     assert width_of("e\u0301", 10) == width_of("e", 10)
 
 
-@tries(100)
+@tries(40)
 @given(texts, st.integers(1, 6))
 def test_no_line_is_wider_than_its_room_and_there_are_not_too_many(text: str, lines_max: int) -> None:
     lines = wrapped(text, SIZE, ROOM, lines_max)
@@ -44,7 +44,7 @@ def test_no_line_is_wider_than_its_room_and_there_are_not_too_many(text: str, li
     assert unspaced("".join(lines)) == unspaced(drawn(text)) or lines[-1].endswith("…")
 
 
-@tries(75)
+@tries(30)
 @given(texts)
 def test_text_that_fits_is_all_there(text: str) -> None:
     assert unspaced("".join(wrapped(text, SIZE, ROOM, 10_000))) == unspaced(drawn(text))
@@ -63,7 +63,7 @@ def test_the_last_line_says_that_there_is_more() -> None:
     assert cut("seven", SIZE, 30) == "s…"
 
 
-@tries(100)
+@tries(40)
 @given(hostile_text())
 def test_escaped_text_comes_back_from_any_reader_of_xml(text: str) -> None:
     element = ElementTree.fromstring(f'<a b="{escaped(text)}">{escaped(text)}</a>')  # noqa: S314 - our own text
