@@ -32,7 +32,7 @@ from tests.proof import VARIABLE
 pytestmark = pytest.mark.proof
 
 VALUES = 15  # in a run
-STEPS = 150  # values
+STEPS = 60  # values
 PAGE_TOKENS = 6_000  # so that the odd values take several pages
 WHOLE_MAX = 2**53
 

@@ -27,19 +27,9 @@ def open_atlas(engine: Engine) -> Knowledge:
     return Knowledge(Session(engine.store_with_clock(Hands()), ADA)).open()
 
 
-@pytest.fixture
-def desk(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
-    """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    opened = filled_once(engine, open_atlas)
-    desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
-    desk.project_id = opened.project_id
-    yield desk
-    compare_with_the_facts(engine)
-
-
-@pytest.fixture
-def crowded(desk: Knowledge) -> Knowledge:
-    """Shop with Cart in it, Alone in none, Gone, which was deleted; and somebody else's things in another project."""
+def crowd_atlas(engine: Engine) -> Knowledge:
+    """Make the project with some knowledge, and another project."""
+    desk = open_atlas(engine)
     desk.molecule("Shop", knowledge="All of it is idempotent.")
     desk.molecule("Pages")
     desk.atom("Cart", "src/cart/**", knowledge="Prices come from outside.", moleculeId="Shop")
@@ -50,4 +40,20 @@ def crowded(desk: Knowledge) -> Knowledge:
     other.molecule("their molecule")
     other.atom("their atom", "src/cart/**", knowledge="the canary sings")
     desk.ids |= {"their task": other.ids["plan"]} | {name: other.ids[name] for name in ("their molecule", "their atom")}
+    return desk
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest, engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+    """Ada, a person, at her project atlas, empty unless it is crowded; the clock stands until the test moves it."""
+    opened = filled_once(engine, crowd_atlas if "crowded" in request.fixturenames else open_atlas)
+    desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
+    desk.project_id = opened.project_id
+    yield desk
+    compare_with_the_facts(engine)
+
+
+@pytest.fixture
+def crowded(desk: Knowledge) -> Knowledge:
+    """Shop with Cart in it, Alone in none, Gone, which was deleted; and somebody else's things in another project."""
     return desk

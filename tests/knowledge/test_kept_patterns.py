@@ -27,10 +27,11 @@ from groundplan.session import Session
 from tests.engines import Engine
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import copy_atom, everything
+from tests.proof import scaled
 
 PATTERNS = ["src/**", "src/*.ts", "src/{a,b}/**", "**/*.md", "docs/*.md", "lib/[a-c]*.ts", "src/a/x.ts", "*", "**/x.ts"]
 FILES = ["src/a/x.ts", "src/b.ts", "lib/b1.ts", "docs/a.md", "docs/deep/a.md", "x.ts", "README", "src/c/x.ts"]
-STEPS = 70
+STEPS = scaled(25, 70)
 
 
 def answered(desk: Knowledge) -> dict[str, list[str]]:
@@ -99,6 +100,7 @@ def a_change(desk: Knowledge, random: Random) -> None:
         desk.delete(random.choice(molecules), cascade=random.random() < 0.5)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("patterns_max", [patterns.PATTERNS_KEPT_MAX, 12])
 def test_after_any_changes_by_anybody_the_answer_is_the_one_from_scratch(
     desk: Knowledge, other: Knowledge, patterns_max: int

@@ -10,6 +10,7 @@ from tests.engines import Engine, filled_once
 from tests.purpose.desk import Purpose
 from tests.work.desk import Hands
 
+WELL = "dig -> well -> water -> health"
 ADA = local_actor("ada", kind=Kind.PERSON)
 
 
@@ -26,8 +27,21 @@ def begin_draft(engine: Engine) -> None:
     purpose.draft()
 
 
+def draw_well(engine: Engine) -> None:
+    """Make the project and begin its draft with a chain."""
+    begin_draft(engine)
+    Purpose(Session(engine.store_with_clock(Hands()), ADA)).draw(WELL)
+
+
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Purpose:
     """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
     filled_once(engine, begin_draft)
+    return Purpose(Session(engine.store_with_clock(clock), ADA))
+
+
+@pytest.fixture
+def drawn(engine: Engine, clock: Hands) -> Purpose:
+    """The same with a chain in the draft: AC1, OP1, OC1 and G1."""
+    filled_once(engine, draw_well)
     return Purpose(Session(engine.store_with_clock(clock), ADA))

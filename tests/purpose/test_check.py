@@ -10,16 +10,18 @@ from groundplan.kernel import ports
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.session import Session
 from tests.context.desk import Facts
+from tests.engines import Engine, filled_once
+from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
 from tests.work.desk import Hands
 
 
-@pytest.fixture(autouse=True)
-def well(desk: Purpose) -> None:
-    """A theory that passes gate A."""
-    desk.draw("dig -> well -> water -> health")
-    desk.edit(
+def draw_passing(engine: Engine) -> None:
+    """Draw a theory that passes gate A."""
+    draw_well(engine)
+    Purpose(Session(engine.store_with_clock(Hands()), ADA)).edit(
         op(
             "add_assumption",
             node="OC1",
@@ -30,6 +32,13 @@ def well(desk: Purpose) -> None:
         ),
         op("add_indicator", node="OC1", name="litres", baseline=1),
     )
+
+
+@pytest.fixture
+def desk(engine: Engine, clock: Hands) -> Purpose:
+    """Ada at this theory; the clock stands until the test moves it."""
+    filled_once(engine, draw_passing)
+    return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 
 def test_a_gate_is_run_in_the_profile_of_the_version_or_in_another(desk: Purpose) -> None:
@@ -123,32 +132,34 @@ def test_an_analysis_shows_pathways_and_what_an_assumption_touches(desk: Purpose
     assert desk.check("analysis", node="AC1", limit=1).pathways_cut
 
 
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"gate": "A", "node": "G1"}, "node"),
-        ({"gate": "health", "profile": "strict"}, "profile"),
-        ({"gate": "B", "operation": {"kind": "publish"}}, "operation"),
-        ({"gate": "analysis", "operation": {"kind": "publish"}}, "operation"),
-        ({"gate": "compliance"}, "operation"),
-        ({"gate": "compliance", "operation": {"kind": "read", "version": 1}, "version": 2}, "operation.version"),
-        ({"gate": "compliance", "operation": {"kind": "read"}, "as_of": "2026-01-01"}, "as_of"),
-        ({"gate": "C"}, "gate"),
-        ({"gate": "analysis", "limit": 0}, "limit"),
-        ({"gate": "A", "limit": 5}, "limit"),
-    ],
-)
-def test_what_is_for_another_check_is_refused(desk: Purpose, given: Any, field: str) -> None:
-    with pytest.raises(Invalid) as error:
-        desk.check(**given)
-
-    assert error.value.details["field"] == field
+MISPLACED: list[tuple[Any, str]] = [
+    ({"gate": "A", "node": "G1"}, "node"),
+    ({"gate": "health", "profile": "strict"}, "profile"),
+    ({"gate": "B", "operation": {"kind": "publish"}}, "operation"),
+    ({"gate": "analysis", "operation": {"kind": "publish"}}, "operation"),
+    ({"gate": "compliance"}, "operation"),
+    ({"gate": "compliance", "operation": {"kind": "read", "version": 1}, "version": 2}, "operation.version"),
+    ({"gate": "compliance", "operation": {"kind": "read"}, "as_of": "2026-01-01"}, "as_of"),
+    ({"gate": "C"}, "gate"),
+    ({"gate": "analysis", "limit": 0}, "limit"),
+    ({"gate": "A", "limit": 5}, "limit"),
+]
 
 
-@pytest.mark.parametrize("given", [{"node": "OC9"}, {"assumption": "AS9"}, {"node": "AS1"}, {"version": 9}])
-def test_what_is_not_in_the_version_is_not_found(desk: Purpose, given: Any) -> None:
-    with pytest.raises(NotFound):
-        desk.check("analysis", **given)
+def test_what_is_for_another_check_is_refused(desk: Purpose, subtests: pytest.Subtests) -> None:
+    for given, field in MISPLACED:
+        with subtests.test(f"{given}"):
+            with pytest.raises(Invalid) as error:
+                desk.check(**given)
+
+            assert error.value.details["field"] == field
+
+
+def test_what_is_not_in_the_version_is_not_found(desk: Purpose, subtests: pytest.Subtests) -> None:
+    absent: list[Any] = [{"node": "OC9"}, {"assumption": "AS9"}, {"node": "AS1"}, {"version": 9}]
+    for given in absent:
+        with subtests.test(f"{given}"), pytest.raises(NotFound):
+            desk.check("analysis", **given)
 
 
 def test_there_is_nothing_to_check_without_a_version(desk: Purpose) -> None:

@@ -22,7 +22,7 @@ from tests.machines.budget import budget
 pytestmark = pytest.mark.proof
 
 ROWS_IN_A_THEORY = 10  # or so: what a step is, in a proof
-STEPS = 20 * ROWS_IN_A_THEORY
+STEPS = 8 * ROWS_IN_A_THEORY
 
 ODD_TEXTS = (
     "",

@@ -17,7 +17,7 @@ from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.editing import drafting
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
-from tests.engines import Engine, PostgresEngine, person
+from tests.engines import Engine, PostgresEngine, filled_once, person
 
 ADA, BEN, CLEO = person("ada"), person("ben"), person("cleo")
 TITLES = [
@@ -95,22 +95,34 @@ def failed(found: Compliance) -> list[tuple[int, str]]:
     return [(section.number, item.text) for section in found.sections for item in section.items if item.ok is False]
 
 
-@pytest.fixture
-def bare(engine: Engine) -> Atlas:
-    """A project without any version. Ada owns it, Ben edits, Cleo views."""
+def make_bare(engine: Engine) -> None:
+    """Make the project and its members."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
     ada.call("member.add", scopeId="atlas", userId="cleo", role="viewer")
-    return Atlas(ada)
+
+
+def draw_chain(engine: Engine) -> None:
+    """Make the project and a draft with the chain."""
+    make_bare(engine)
+    drawn = Atlas(engine.session("ada"))
+    drawn.call("draft")
+    drawn.call("edit", operations=CHAIN)
 
 
 @pytest.fixture
-def atlas(bare: Atlas) -> Atlas:
-    """A draft with the chain."""
-    bare.call("draft")
-    bare.call("edit", operations=CHAIN)
-    return bare
+def bare(engine: Engine) -> Atlas:
+    """A project without any version. Ada owns it, Ben edits, Cleo views."""
+    filled_once(engine, make_bare)
+    return Atlas(engine.session("ada"))
+
+
+@pytest.fixture
+def atlas(engine: Engine) -> Atlas:
+    """The same with the chain in a draft."""
+    filled_once(engine, draw_chain)
+    return Atlas(engine.session("ada"))
 
 
 # A proposed operation, the same as the editor takes it, and the items that are not ok.

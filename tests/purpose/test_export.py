@@ -13,36 +13,34 @@ from groundplan.purpose.picture import layout, svg
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 
 
-def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.publish()
-    desk.draft()
-    desk.edit(op("update_node", node="G1", title="better health"))
+def test_the_draft_is_written_out_else_the_version_published_last_or_the_one_that_is_named(drawn: Purpose) -> None:
+    drawn.publish()
+    drawn.draft()
+    drawn.edit(op("update_node", node="G1", title="better health"))
 
     def title(**given: object) -> tuple[int, str]:
-        answer = desk.call("purpose.export", format="json", **given)
+        answer = drawn.call("purpose.export", format="json", **given)
         return answer.version, msgspec.json.decode(answer.content)["nodes"][0]["title"]
 
     assert title() == (2, "better health")
     assert title(version=1) == title(version="published") == (1, "health")
-    desk.discard()
+    drawn.discard()
     assert title() == (1, "health")
 
 
-@pytest.mark.parametrize("format_", WRITTEN)
-def test_every_format_tells_of_every_node(desk: Purpose, format_: str) -> None:
-    desk.draw("dig -> well -> water -> health")
+def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subtests) -> None:
     for key in ("AC1", "OP1", "OC1", "G1"):
-        desk.edit(op("add_indicator", node=key, name="How many", target=3))
+        drawn.edit(op("add_indicator", node=key, name="How many", target=3))
 
-    content = desk.call("purpose.export", format=format_).content
+    for format_ in WRITTEN:
+        with subtests.test(format_):
+            content = drawn.call("purpose.export", format=format_).content
 
-    assert all(title in content for title in ("dig", "well", "water", "health"))
-    assert content.endswith("\n")
+            assert all(title in content for title in ("dig", "well", "water", "health"))
+            assert content.endswith("\n")
 
 
-@pytest.mark.parametrize("format_", ["json", "logframe", "svg", "mermaid", "dot", "graphml"])
-def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpose, format_: str) -> None:
+def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpose, subtests: pytest.Subtests) -> None:
     desk.draw("well -> water -> health")
     waiver = {
         "code": "GA_OUTCOME_COVERAGE",
@@ -53,10 +51,12 @@ def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpos
     }
     desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
 
-    content = desk.call("purpose.export", format=format_).content
+    for format_ in ("json", "logframe", "svg", "mermaid", "dot", "graphml"):
+        with subtests.test(format_):
+            content = desk.call("purpose.export", format=format_).content
 
-    assert all(word in content for word in ("GA_OUTCOME_COVERAGE", "next spring", "ben", "2099-12-31"))
-    assert "GA_LEAP" not in content
+            assert all(word in content for word in ("GA_OUTCOME_COVERAGE", "next spring", "ben", "2099-12-31"))
+            assert "GA_LEAP" not in content
 
 
 def test_a_waiver_about_what_the_version_does_not_have_is_not_in_its_file(desk: Purpose) -> None:
@@ -80,18 +80,17 @@ def test_there_must_be_a_version(desk: Purpose) -> None:
             desk.call(operation, version=3, **given)
 
 
-def test_a_picture_shows_the_ways_through_a_node_or_what_changed(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.publish()
-    desk.draft()
-    desk.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
+def test_a_picture_shows_the_ways_through_a_node_or_what_changed(drawn: Purpose) -> None:
+    drawn.publish()
+    drawn.draft()
+    drawn.edit(add_node("ACTIVITY", "train"), add_edge("AC2", "OP1"))
 
-    plain = desk.call("purpose.render")
-    assert plain.svg == desk.call("purpose.export", format="svg").content
+    plain = drawn.call("purpose.render")
+    assert plain.svg == drawn.call("purpose.export", format="svg").content
     assert f'width="{plain.width}" height="{plain.height}"' in plain.svg
-    assert "what leads to OP1" in desk.call("purpose.render", pathway="OP1").svg
-    assert "nodes 1 added" in desk.call("purpose.render", compare="published").svg
-    assert desk.call("purpose.render", theme="dark").svg != plain.svg
+    assert "what leads to OP1" in drawn.call("purpose.render", pathway="OP1").svg
+    assert "nodes 1 added" in drawn.call("purpose.render", compare="published").svg
+    assert drawn.call("purpose.render", theme="dark").svg != plain.svg
 
 
 @pytest.mark.parametrize(("operation", "given"), [("purpose.render", {}), ("purpose.export", {"format": "svg"})])

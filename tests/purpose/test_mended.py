@@ -21,24 +21,23 @@ WELL = "dig -> well -> water -> health"
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
 
 
-def test_what_an_assumption_touches_is_told_of_the_version_published_last(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_assumption", source="OC1", target="G1", assumption_text="a"))
-    desk.publish()
-    desk.draft()
-    desk.edit(op("update_node", node="G1", node_type="OUTCOME"), add_node("GOAL", "wealth", ref="g"))
-    desk.edit(add_edge("G1", "G2"))
-    desk.publish()
+def test_what_an_assumption_touches_is_told_of_the_version_published_last(drawn: Purpose) -> None:
+    drawn.edit(op("add_assumption", source="OC1", target="G1", assumption_text="a"))
+    drawn.publish()
+    drawn.draft()
+    drawn.edit(op("update_node", node="G1", node_type="OUTCOME"), add_node("GOAL", "wealth", ref="g"))
+    drawn.edit(add_edge("G1", "G2"))
+    drawn.publish()
     refuted = {"assumption": "AS1", "status": "refuted", "reason": "r"}
 
-    (affected,) = desk.record(reviews=[refuted]).affected
+    (affected,) = drawn.record(reviews=[refuted]).affected
     assert (affected.nodes, affected.edges) == (["G1", "G2"], ["G1->G2", "OC1->G1"])
 
-    desk.draft()
-    desk.edit(op("remove_edge", source="OC1", target="G1"), add_edge("OC1", "G2"))
-    desk.edit(op("remove_node", node="G1"))
-    desk.publish()
-    assert desk.record(reviews=[refuted]).affected is UNSET
+    drawn.draft()
+    drawn.edit(op("remove_edge", source="OC1", target="G1"), add_edge("OC1", "G2"))
+    drawn.edit(op("remove_node", node="G1"))
+    drawn.publish()
+    assert drawn.record(reviews=[refuted]).affected is UNSET
 
 
 def test_a_list_of_refs_that_is_too_long_to_keep_is_refused(desk: Purpose) -> None:
@@ -51,32 +50,34 @@ def test_a_list_of_refs_that_is_too_long_to_keep_is_refused(desk: Purpose) -> No
     desk.record(waivers=[{**WAIVER, "code": "GB_FACTS", "refs": ["/" + "a" * 1_023]}])
 
 
-@pytest.mark.parametrize(
-    ("moments", "latest"),
-    [
-        (("2026-01-01T10:00:00Z", "2026-01-01"), 1),
-        (("2026-01-01", "2026-01-01T10:00:00Z"), 0),
-        (("2026-01-01", "2026-01-01"), 1),
-        (("2026-01-01T20:00:00Z", "2026-01-01T08:00:00Z"), 0),
-        (("2026-01-01T20:00:00+05:00", "2026-01-01T16:00:00Z"), 1),
-    ],
-)
-def test_of_measurements_of_a_day_the_latest_counts_and_a_day_is_its_end(
-    desk: Purpose, moments: tuple[str, str], latest: int
-) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_indicator", node="OC1", name="litres"))
-    for value, as_of in enumerate(moments):
-        desk.record(measurements=[{"indicator": "IN1", "value": value, "as_of": as_of}])
-
-    assert desk.indicators()["IN1"].latest.value == latest
+LATEST = {
+    ("2026-01-01T10:00:00Z", "2026-01-01"): 1,
+    ("2026-01-01", "2026-01-01T10:00:00Z"): 0,
+    ("2026-01-01", "2026-01-01"): 1,
+    ("2026-01-01T20:00:00Z", "2026-01-01T08:00:00Z"): 0,
+    ("2026-01-01T20:00:00+05:00", "2026-01-01T16:00:00Z"): 1,
+}
 
 
-def test_the_history_says_yes_and_no_alike_on_both_engines(desk: Purpose, engine: Engine) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_indicator", node="OC1", name="litres", baseline_verified=True))
-    desk.edit(op("update_indicator", indicator="IN1", baseline_verified=False))
-    desk.edit(op("remove_node", node="OC1"))
+def test_of_measurements_of_a_day_the_latest_counts_and_a_day_is_its_end(drawn: Purpose) -> None:
+    drawn.edit(*(op("add_indicator", node="OC1", name=f"litres {number}") for number in range(len(LATEST))))
+    measured = {moments: f"IN{number}" for number, moments in enumerate(LATEST, 1)}
+    for turn in (0, 1):
+        drawn.record(
+            measurements=[
+                {"indicator": indicator, "value": turn, "as_of": moments[turn]}
+                for moments, indicator in measured.items()
+            ]
+        )
+
+    indicators = drawn.indicators()
+    assert {moments: indicators[indicator].latest.value for moments, indicator in measured.items()} == LATEST
+
+
+def test_the_history_says_yes_and_no_alike_on_both_engines(drawn: Purpose, engine: Engine) -> None:
+    drawn.edit(op("add_indicator", node="OC1", name="litres", baseline_verified=True))
+    drawn.edit(op("update_indicator", indicator="IN1", baseline_verified=False))
+    drawn.edit(op("remove_node", node="OC1"))
 
     told = engine.as_owner("SELECT changes FROM events WHERE op LIKE 'purpose.indicator%' ORDER BY rev, n")
 
@@ -87,45 +88,41 @@ def test_the_history_says_yes_and_no_alike_on_both_engines(desk: Purpose, engine
     assert {type(one["before"]) for one in moves} == {type(None), bool}
 
 
-@pytest.mark.parametrize("ref", ["G1->OC1", "AC1->G1", "OC1->G1/CAUSES", "AC1->AC1", "OC1->"])
-def test_an_edge_that_is_nowhere_cannot_be_waived_or_decided_about(desk: Purpose, ref: str) -> None:
-    desk.draw(WELL)
+def test_an_edge_that_is_nowhere_cannot_be_waived_or_decided_about(drawn: Purpose, subtests: pytest.Subtests) -> None:
+    for ref in ("G1->OC1", "AC1->G1", "OC1->G1/CAUSES", "AC1->AC1", "OC1->"):
+        with subtests.test(ref):
+            with pytest.raises(NotFound):
+                drawn.record(waivers=[{**WAIVER, "refs": [ref]}])
+            with pytest.raises(NotFound):
+                drawn.record(decisions=[{"text": "t", "rationale": "r", "about": [ref]}])
 
-    with pytest.raises(NotFound):
-        desk.record(waivers=[{**WAIVER, "refs": [ref]}])
-    with pytest.raises(NotFound):
-        desk.record(decisions=[{"text": "t", "rationale": "r", "about": [ref]}])
 
+def test_an_edge_is_called_by_its_name_with_or_without_its_plain_type(drawn: Purpose) -> None:
+    drawn.edit(add_edge("OC1", "G1", edge_type="CAUSES"))
 
-def test_an_edge_is_called_by_its_name_with_or_without_its_plain_type(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(add_edge("OC1", "G1", edge_type="CAUSES"))
+    drawn.record(decisions=[{"text": "t", "rationale": "r", "about": ["OC1->G1/CONTRIBUTES_TO", "OC1->G1/CAUSES"]}])
 
-    desk.record(decisions=[{"text": "t", "rationale": "r", "about": ["OC1->G1/CONTRIBUTES_TO", "OC1->G1/CAUSES"]}])
-
-    found = desk.call("purpose.observations").decisions
+    found = drawn.call("purpose.observations").decisions
     assert found[0].about == ["OC1->G1", "OC1->G1/CAUSES"]
 
 
-def test_what_is_observed_may_be_meant_by_its_row(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_indicator", node="OC1", name="litres"), op("add_assumption", node="OC1", assumption_text="a"))
-    indicator, assumption = desk.indicators()["IN1"].id, desk.assumptions()["AS1"].id
+def test_what_is_observed_may_be_meant_by_its_row(drawn: Purpose) -> None:
+    drawn.edit(op("add_indicator", node="OC1", name="litres"), op("add_assumption", node="OC1", assumption_text="a"))
+    indicator, assumption = drawn.indicators()["IN1"].id, drawn.assumptions()["AS1"].id
 
-    desk.record(
+    drawn.record(
         measurements=[{"indicator": indicator.replace("-", ""), "value": 1, "as_of": "2026-01-01"}],
         reviews=[{"assumption": assumption, "status": "holding", "reason": "r"}],
-        decisions=[{"text": "t", "rationale": "r", "about": [desk.nodes()["OC1"].id]}],
+        decisions=[{"text": "t", "rationale": "r", "about": [drawn.nodes()["OC1"].id]}],
     )
 
-    found = desk.call("purpose.observations")
+    found = drawn.call("purpose.observations")
     assert (found.measurements[0].indicator, found.reviews[0].assumption) == ("IN1", "AS1")
     assert found.decisions[0].about == ["OC1"]
 
 
-def test_content_that_was_altered_is_refused_by_everything_that_reads_it(desk: Purpose, engine: Engine) -> None:
-    desk.draw(WELL)
-    desk.publish()
+def test_content_that_was_altered_is_refused_by_everything_that_reads_it(drawn: Purpose, engine: Engine) -> None:
+    drawn.publish()
     with engine.owned() as run:
         for statement in guards_dropped(engine, ["toc_nodes"]):
             run(statement)
@@ -140,7 +137,7 @@ def test_content_that_was_altered_is_refused_by_everything_that_reads_it(desk: P
         ("purpose.compliance", {"operation": {"kind": "read"}}),
     ):
         with pytest.raises(ContentAltered):
-            desk.call(operation, **given)
+            drawn.call(operation, **given)
 
 
 def test_what_leads_out_of_its_version_is_named_by_the_gate_and_can_be_discarded(desk: Purpose, engine: Engine) -> None:
@@ -174,38 +171,33 @@ def test_what_a_batch_removes_again_is_not_listed_as_made(desk: Purpose) -> None
     assert [one.key for one in made.created] == ["G1"]
 
 
-def test_a_ref_means_one_thing_in_the_whole_batch(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_assumption", node="OC1", assumption_text="old"))
+def test_a_ref_means_one_thing_in_the_whole_batch(drawn: Purpose) -> None:
+    drawn.edit(op("add_assumption", node="OC1", assumption_text="old"))
 
     with pytest.raises(NotFound):
-        desk.edit(
+        drawn.edit(
             op("update_assumption", assumption="AS1", risk_level="LOW"),
             op("add_assumption", node="OC1", assumption_text="new", ref="AS1"),
         )
-    desk.edit(
+    drawn.edit(
         op("add_assumption", node="OC1", assumption_text="new", ref="AS1"),
         op("update_assumption", assumption="AS1", risk_level="LOW"),
     )
-    assert [one.risk_level for one in desk.assumptions().values()] == [None, "LOW"]
+    assert [one.risk_level for one in drawn.assumptions().values()] == [None, "LOW"]
 
 
-def test_an_edge_type_says_nothing_of_an_assumption_on_a_node(desk: Purpose) -> None:
-    desk.draw(WELL)
-
+def test_an_edge_type_says_nothing_of_an_assumption_on_a_node(drawn: Purpose) -> None:
     with pytest.raises(Invalid) as error:
-        desk.edit(op("add_assumption", node="OC1", edge_type="CAUSES", assumption_text="a"))
+        drawn.edit(op("add_assumption", node="OC1", edge_type="CAUSES", assumption_text="a"))
 
     assert error.value.details["field"] == "operations[0].edge_type"
 
 
-def test_a_blank_sentence_says_nothing(desk: Purpose) -> None:
-    desk.draw(WELL)
-
+def test_a_blank_sentence_says_nothing(drawn: Purpose) -> None:
     with pytest.raises(Invalid):
-        desk.edit(op("add_assumption", node="OC1", assumption_text=" \n"))
+        drawn.edit(op("add_assumption", node="OC1", assumption_text=" \n"))
     with pytest.raises(Invalid):
-        desk.record(decisions=[{"text": " ", "rationale": "r"}])
+        drawn.record(decisions=[{"text": " ", "rationale": "r"}])
 
 
 def test_a_long_cycle_is_refused_in_a_short_sentence(desk: Purpose) -> None:
@@ -220,12 +212,11 @@ def test_a_long_cycle_is_refused_in_a_short_sentence(desk: Purpose) -> None:
     assert len(error.value.message) < 300
 
 
-def test_what_comes_back_carries_nothing_on(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(add_edge("G1", "AC1", edge_type="FEEDBACK"))
-    desk.edit(op("add_assumption", source="G1", target="AC1", assumption_text="we learn"))
+def test_what_comes_back_carries_nothing_on(drawn: Purpose) -> None:
+    drawn.edit(add_edge("G1", "AC1", edge_type="FEEDBACK"))
+    drawn.edit(op("add_assumption", source="G1", target="AC1", assumption_text="we learn"))
 
-    (affected,) = desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
+    (affected,) = drawn.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
 
     assert (affected.edges, affected.nodes) == (["G1->AC1/FEEDBACK"], [])
 
@@ -243,26 +234,24 @@ def test_a_cause_that_points_down_already_can_become_another_sort_of_cause(desk:
     assert failing(desk.check())["GA_TYPE_CHAIN"] == ["G1->OC1/CAUSES"]
 
 
-def test_as_of_another_day_nobody_can_tell_what_other_slices_said(desk: Purpose) -> None:
-    desk.draw(WELL)
-    facts = Facts(desk.session, desk.project)
+def test_as_of_another_day_nobody_can_tell_what_other_slices_said(drawn: Purpose) -> None:
+    facts = Facts(drawn.session, drawn.project)
     facts.draft()
     facts.write("/size", required=True, valueKind="number")
     facts.commit(allowPartial=True)
 
-    assert desk.check("health").metrics.required_facts_unset == 1
-    assert desk.check("health", as_of="2026-02-01").metrics.required_facts_unset is None
-    then = {check.code: check.result for check in desk.check(as_of="2026-02-01").checks}
+    assert drawn.check("health").metrics.required_facts_unset == 1
+    assert drawn.check("health", as_of="2026-02-01").metrics.required_facts_unset is None
+    then = {check.code: check.result for check in drawn.check(as_of="2026-02-01").checks}
     assert then["GA_CONTEXT"] == "not_applicable"
 
 
-def test_a_page_that_is_read_on_without_a_cap_has_everything(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(*(add_node("OUTCOME", f"Outcome {number} " + "x" * 100) for number in range(30)))
-    desk.edit(*(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(5)))
-    first = capped(desk, 1_000).open(detail="full")
+def test_a_page_that_is_read_on_without_a_cap_has_everything(drawn: Purpose) -> None:
+    drawn.edit(*(add_node("OUTCOME", f"Outcome {number} " + "x" * 100) for number in range(30)))
+    drawn.edit(*(op("add_assumption", node="AC1", assumption_text=str(number)) for number in range(5)))
+    first = capped(drawn, 1_000).open(detail="full")
 
-    rest = desk.open(detail="full", cursor=first.next_cursor)
+    rest = drawn.open(detail="full", cursor=first.next_cursor)
 
     (activity,) = (node for node in rest.nodes or () if node.key == "AC1")
     assert len(activity.assumptions or ()) == 5

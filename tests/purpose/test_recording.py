@@ -8,21 +8,30 @@ import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.purpose.record import NotWaivable
+from groundplan.session import Session
+from tests.engines import Engine, filled_once
+from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_node, failing, op
 from tests.work.desk import Hands
 
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
 
 
-@pytest.fixture(autouse=True)
-def well(desk: Purpose) -> None:
-    """A theory with an assumption on a node, one on an edge, and an indicator."""
-    desk.draw("dig -> well -> water -> health")
-    desk.edit(
+def draw_assumptions(engine: Engine) -> None:
+    """Draw a theory with an assumption on a node, one on an edge, and an indicator."""
+    draw_well(engine)
+    Purpose(Session(engine.store_with_clock(Hands()), ADA)).edit(
         op("add_assumption", node="OC1", assumption_text="It rains"),
         op("add_assumption", source="AC1", target="OP1", assumption_text="The soil is soft"),
         op("add_indicator", node="OC1", name="litres"),
     )
+
+
+@pytest.fixture
+def desk(engine: Engine, clock: Hands) -> Purpose:
+    """Ada at this theory; the clock stands until the test moves it."""
+    filled_once(engine, draw_assumptions)
+    return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 
 def observed(desk: Purpose, **given: Any) -> Any:
@@ -147,34 +156,35 @@ def test_a_refuted_assumption_keeps_the_gate_shut_until_a_decision_is_recorded(d
     assert "GA_REFUTED" not in failing(desk.check())
 
 
-@pytest.mark.parametrize(
-    ("given", "code"),
-    [
-        ({}, "invalid_argument"),
-        ({"measurements": []}, "invalid_argument"),
-        ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "2026-03-03"}]}, "invalid_argument"),
-        ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "yesterday"}]}, "invalid_date"),
-        ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "2026-02-01T10:00:00"}]}, "invalid_date"),
-        ({"measurements": [{"indicator": "IN1", "value": "much", "as_of": "2026-02-01"}]}, "invalid_argument"),
-        ({"measurements": [{"indicator": "IN1", "as_of": "2026-02-01"}]}, "missing_argument"),
-        ({"reviews": [{"assumption": "AS1", "status": "fine", "reason": "r"}]}, "invalid_argument"),
-        ({"reviews": [{"assumption": "AS1", "status": "holding"}]}, "missing_argument"),
-        ({"waivers": [{**WAIVER, "code": "GA_NOTHING"}]}, "invalid_argument"),
-        ({"waivers": [{**WAIVER, "due": "2027-02-30"}]}, "invalid_date"),
-        ({"decisions": [{"text": "t"}]}, "missing_argument"),
-    ],
-)
-def test_malformed_observations_are_refused(desk: Purpose, given: Any, code: str) -> None:
-    with pytest.raises(Invalid) as error:
-        desk.record(**given)
-
-    assert error.value.code == code
+MALFORMED: list[tuple[Any, str]] = [
+    ({}, "invalid_argument"),
+    ({"measurements": []}, "invalid_argument"),
+    ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "2026-03-03"}]}, "invalid_argument"),
+    ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "yesterday"}]}, "invalid_date"),
+    ({"measurements": [{"indicator": "IN1", "value": 1, "as_of": "2026-02-01T10:00:00"}]}, "invalid_date"),
+    ({"measurements": [{"indicator": "IN1", "value": "much", "as_of": "2026-02-01"}]}, "invalid_argument"),
+    ({"measurements": [{"indicator": "IN1", "as_of": "2026-02-01"}]}, "missing_argument"),
+    ({"reviews": [{"assumption": "AS1", "status": "fine", "reason": "r"}]}, "invalid_argument"),
+    ({"reviews": [{"assumption": "AS1", "status": "holding"}]}, "missing_argument"),
+    ({"waivers": [{**WAIVER, "code": "GA_NOTHING"}]}, "invalid_argument"),
+    ({"waivers": [{**WAIVER, "due": "2027-02-30"}]}, "invalid_date"),
+    ({"decisions": [{"text": "t"}]}, "missing_argument"),
+]
 
 
-@pytest.mark.parametrize("code", ["GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"])
-def test_what_the_database_refuses_nobody_can_waive(desk: Purpose, code: str) -> None:
-    with pytest.raises(NotWaivable):
-        desk.record(waivers=[{**WAIVER, "code": code}])
+def test_malformed_observations_are_refused(desk: Purpose, subtests: pytest.Subtests) -> None:
+    for given, code in MALFORMED:
+        with subtests.test(f"{given}"):
+            with pytest.raises(Invalid) as error:
+                desk.record(**given)
+
+            assert error.value.code == code
+
+
+def test_what_the_database_refuses_nobody_can_waive(desk: Purpose, subtests: pytest.Subtests) -> None:
+    for code in ("GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"):
+        with subtests.test(code), pytest.raises(NotWaivable):
+            desk.record(waivers=[{**WAIVER, "code": code}])
 
 
 def test_today_may_already_be_tomorrow_elsewhere(desk: Purpose) -> None:

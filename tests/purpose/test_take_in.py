@@ -55,6 +55,7 @@ def native(desk: Purpose, **given: Any) -> str:
     return text
 
 
+@pytest.mark.proof
 def test_a_native_file_comes_back_byte_for_byte(desk: Purpose, elsewhere: Callable[[], Purpose]) -> None:
     @tries(12)
     @hypothesis.given(any_theory())
@@ -92,20 +93,19 @@ def _storable(document: Document) -> Document:
     return document
 
 
-def test_what_was_published_comes_back_as_a_draft_of_its_own_project_with_the_same_keys(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.record(
+def test_what_was_published_comes_back_as_a_draft_of_its_own_project_with_the_same_keys(drawn: Purpose) -> None:
+    drawn.record(
         waivers=[{"code": "GA_LEAP", "refs": ["OC1"], "reason": "so be it", "owner": "ada", "due": "2030-01-01"}]
     )
-    desk.publish()
-    text = native(desk)
+    drawn.publish()
+    text = native(drawn)
 
-    answer = taken(desk, msgspec.json.decode(text))
+    answer = taken(drawn, msgspec.json.decode(text))
 
     assert (answer.version.number, answer.version.status, answer.keys) == (2, "DRAFT", [])
     assert [(one.what, one.why, one.count) for one in answer.skipped] == [("waiver", "in force here already", 1)]
-    assert native(desk, version="draft") == text
-    assert desk.diff(1, 2).nodes.changed == []
+    assert native(drawn, version="draft") == text
+    assert drawn.diff(1, 2).nodes.changed == []
 
 
 def test_waivers_come_with_the_theory_and_count_here(desk: Purpose, elsewhere: Callable[[], Purpose]) -> None:
@@ -200,16 +200,15 @@ def test_no_key_that_was_given_before_is_given_to_something_else(desk: Purpose) 
     assert given(taken(desk, {"nodes": [{"key": "x", "node_type": "GOAL", "title": "x"}]})) == {"x": "G6"}
 
 
-def test_a_draft_that_was_discarded_comes_back_under_its_own_keys(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.edit(op("add_assumption", node="G1", assumption_text="it rains"), op("add_indicator", node="G1", name="days"))
-    text = native(desk)
-    desk.record(measurements=[{"indicator": "IN1", "value": 3, "as_of": "2026-01-01"}])
-    desk.discard()
+def test_a_draft_that_was_discarded_comes_back_under_its_own_keys(drawn: Purpose) -> None:
+    drawn.edit(op("add_assumption", node="G1", assumption_text="it rains"), op("add_indicator", node="G1", name="days"))
+    text = native(drawn)
+    drawn.record(measurements=[{"indicator": "IN1", "value": 3, "as_of": "2026-01-01"}])
+    drawn.discard()
 
-    assert taken(desk, msgspec.json.decode(text)).keys == []
-    assert native(desk) == text
-    assert desk.indicators()["IN1"].latest.value == 3
+    assert taken(drawn, msgspec.json.decode(text)).keys == []
+    assert native(drawn) == text
+    assert drawn.indicators()["IN1"].latest.value == 3
 
 
 def test_what_was_observed_of_a_draft_that_is_gone_does_not_pass_to_another_theory(desk: Purpose) -> None:
@@ -253,19 +252,18 @@ def test_what_was_observed_never_passes_to_something_of_another_name(desk: Purpo
     assert taken(desk, edited, keys="same").renamed == ["IN1", "IN2"]
 
 
-def test_keys_that_are_called_otherwise_now_are_told(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    text = native(desk)
-    desk.discard()
+def test_keys_that_are_called_otherwise_now_are_told(drawn: Purpose) -> None:
+    text = native(drawn)
+    drawn.discard()
     edited = msgspec.json.decode(text)
     edited["nodes"][1]["title"] = "Roofs"
 
-    assert taken(desk, edited).renamed == ["OC1"]
+    assert taken(drawn, edited).renamed == ["OC1"]
 
 
 def test_many_waivers_about_many_edges_take_no_longer_than_they_are_many(desk: Purpose) -> None:
     desk.discard()
-    lines = [f"OP{one} -> OC{other}" for one in range(1, 31) for other in range(1, 31)]
+    lines = [f"OP{one} -> OC{other}" for one in range(1, 21) for other in range(1, 21)]
     said = {"code": "GA_ASSUMPTIONS", "reason": "so", "owner": "ada", "due": "2030-01-01"}
     refs = [line.replace(" ", "") for line in lines[-100:]]
     many = document(*lines, waivers=[{**said, "refs": refs, "reason": f"so {number}"} for number in range(20)])
@@ -295,17 +293,16 @@ def test_a_title_with_other_spaces_or_letters_composed_otherwise_is_the_same(des
     assert taken(desk, {"nodes": [{"key": "G1", "node_type": "GOAL", "title": " Cafe\u0301 du port "}]}).keys == []
 
 
-def test_a_waiver_of_a_document_is_never_about_something_else_of_the_project(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.publish()
+def test_a_waiver_of_a_document_is_never_about_something_else_of_the_project(drawn: Purpose) -> None:
+    drawn.publish()
     said = {"code": "GA_OUTCOME_COVERAGE", "reason": "so", "owner": "ada", "due": "2030-01-01"}
     other = document("OC9 -> G9", waivers=[{**said, "refs": ["OC1"]}])
 
     with pytest.raises(NotFound) as refused:
-        taken(desk, other)
+        taken(drawn, other)
 
     assert refused.value.details["field"] == "document.waivers[0].refs[0]"
-    assert desk.open().waivers is msgspec.UNSET
+    assert drawn.open().waivers is msgspec.UNSET
 
 
 def test_a_file_that_says_no_profile_keeps_that_of_the_version_published_last(desk: Purpose) -> None:
@@ -327,31 +324,29 @@ def test_a_key_with_a_number_out_of_reach_is_a_name_like_any_other(desk: Purpose
     assert given(answer) == {"G99999999999": "G1"}
 
 
-def test_a_theory_of_another_project_is_not_taken_for_this_one(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.publish()
+def test_a_theory_of_another_project_is_not_taken_for_this_one(drawn: Purpose) -> None:
+    drawn.publish()
     other = document("AC1 -> OP1 -> OC1 -> G1")
 
     with pytest.raises(Conflict) as refused:
-        taken(desk, other)
+        taken(drawn, other)
     assert refused.value.code == "keys_of_another_theory"
     assert set(refused.value.details["keys"]) == {"AC1", "OP1", "OC1", "G1"}
 
-    assert given(taken(desk, other, keys="new")) == {"AC1": "AC2", "OP1": "OP2", "OC1": "OC2", "G1": "G2"}
-    desk.discard()
-    assert given(taken(desk, other, keys="same")) == {}
+    assert given(taken(drawn, other, keys="new")) == {"AC1": "AC2", "OP1": "OP2", "OC1": "OC2", "G1": "G2"}
+    drawn.discard()
+    assert given(taken(drawn, other, keys="same")) == {}
 
 
-def test_a_theory_of_which_some_titles_changed_is_still_the_same(desk: Purpose) -> None:
-    desk.draw("dig -> well -> water -> health")
-    desk.publish()
-    edited = msgspec.json.decode(native(desk))
+def test_a_theory_of_which_some_titles_changed_is_still_the_same(drawn: Purpose) -> None:
+    drawn.publish()
+    edited = msgspec.json.decode(native(drawn))
     edited["nodes"][0]["title"] = "healthier"
     edited["nodes"][1]["title"] = "WATER"
 
-    taken(desk, edited)
+    taken(drawn, edited)
 
-    assert [one.key for one in desk.diff(1, 2).nodes.changed] == ["G1", "OC1"]
+    assert [one.key for one in drawn.diff(1, 2).nodes.changed] == ["G1", "OC1"]
 
 
 GOAL = {"key": "G1", "node_type": "GOAL", "title": "a"}
@@ -382,18 +377,18 @@ MISTAKES: list[tuple[Document, type[GroundplanError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "kind", "code"), MISTAKES)
-def test_a_document_with_a_mistake_is_refused_whole(
-    desk: Purpose, wrong: Document, kind: type[GroundplanError], code: str
-) -> None:
+def test_a_document_with_a_mistake_is_refused_whole(engine: Engine, desk: Purpose, subtests: pytest.Subtests) -> None:
     desk.discard()
+    given_out = engine.as_owner("SELECT * FROM toc_keys")
 
-    with pytest.raises(kind) as refused:
-        taken(desk, document("OC1 -> G1") | wrong)
+    for wrong, kind, code in MISTAKES:
+        with subtests.test(f"{wrong}"[:200]):
+            with pytest.raises(kind) as refused:
+                taken(desk, document("OC1 -> G1") | wrong)
 
-    assert refused.value.code == code
-    assert desk.versions() == []
-    # Not even a key was given out.
+            assert refused.value.code == code
+            assert desk.versions() == []
+            assert engine.as_owner("SELECT * FROM toc_keys") == given_out  # not even a key
     assert given(taken(desk, document("OC1 -> G1"), keys="new")) == {}
 
 

@@ -45,27 +45,32 @@ def test_the_first_draft_is_empty_and_the_next_begins_as_the_version_published_l
     assert [node.title for node in desk.nodes().values()] == ["health", "water", "well", "dig"]
 
 
-def test_a_draft_begins_from_any_published_version(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.publish()
-    desk.draft()
-    desk.edit(op("update_node", node="G1", title="welfare"))
-    desk.publish()
+def test_a_draft_begins_from_any_published_version(drawn: Purpose) -> None:
+    drawn.publish()
+    drawn.draft()
+    drawn.edit(op("update_node", node="G1", title="welfare"))
+    drawn.publish()
 
     for source, title in ((1, "health"), (2, "welfare"), ("published", "welfare"), (None, "welfare")):
-        desk.draft(**({} if source is None else {"from": source}))
-        assert desk.nodes()["G1"].title == title
-        desk.discard()
+        drawn.draft(**({} if source is None else {"from": source}))
+        assert drawn.nodes()["G1"].title == title
+        drawn.discard()
 
 
-@pytest.mark.parametrize(("source", "error"), [(9, NotFound), (0, NotFound), ("draft", Invalid), (3, NotFound)])
-def test_a_draft_begins_from_nothing_else(desk: Purpose, source: Any, error: type[GroundplanError]) -> None:
-    desk.draw(WELL)
-    desk.publish()
+def test_a_draft_begins_from_nothing_else(drawn: Purpose, subtests: pytest.Subtests) -> None:
+    drawn.publish()
+    others: list[tuple[Any, type[GroundplanError]]] = [
+        (9, NotFound),
+        (0, NotFound),
+        ("draft", Invalid),
+        (3, NotFound),
+    ]
 
-    with pytest.raises(error):
-        desk.draft(**{"from": source})
-    assert [one.status for one in desk.versions()] == ["PUBLISHED"]
+    for source, error in others:
+        with subtests.test(f"from {source}"):
+            with pytest.raises(error):
+                drawn.draft(**{"from": source})
+            assert [one.status for one in drawn.versions()] == ["PUBLISHED"]
 
 
 def test_there_is_one_draft_at_a_time(desk: Purpose) -> None:
@@ -85,57 +90,53 @@ def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(desk: Purpo
     assert desk.draft(profile="strict").version.profile == "strict"
 
 
-def test_publishing_says_when_by_whom_under_which_label_and_hash(desk: Purpose, clock: Hands) -> None:
-    desk.draw(WELL)
+def test_publishing_says_when_by_whom_under_which_label_and_hash(drawn: Purpose, clock: Hands) -> None:
     clock.move(hours=1)
 
-    published = desk.publish(expected_rev=desk.open().rev)
+    published = drawn.publish(expected_rev=drawn.open().rev)
 
     version = published.version
     assert (version.number, version.status, version.label, version.published_by) == (1, "PUBLISHED", "v1", "ada")
     assert version.published_at == "2026-03-01T10:00:00.000Z"
     assert version.content_hash == published.gate.content_hash
     assert (published.gate.passed, published.gates, published.rev) == (True, [published.gate], 3)
-    assert desk.open(version=1).version == version
+    assert drawn.open(version=1).version == version
 
 
-def test_a_label_can_be_given_and_is_never_that_of_a_draft_or_of_another_version(desk: Purpose) -> None:
-    desk.draw(WELL)
+def test_a_label_can_be_given_and_is_never_that_of_a_draft_or_of_another_version(drawn: Purpose) -> None:
     for label in ("draft", "v2", "v01"):
         with pytest.raises(Invalid):
-            desk.publish(label=label)
+            drawn.publish(label=label)
 
-    assert desk.publish(label=" Spring plan ").version.label == "Spring plan"
+    assert drawn.publish(label=" Spring plan ").version.label == "Spring plan"
 
 
-def test_publishing_stops_at_a_gate_and_says_which_rules_and_which_nodes(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(add_node("OUTPUT", "lost"))
+def test_publishing_stops_at_a_gate_and_says_which_rules_and_which_nodes(drawn: Purpose) -> None:
+    drawn.edit(add_node("OUTPUT", "lost"))
 
     with pytest.raises(GateFailed) as error:
-        desk.publish()
+        drawn.publish()
 
     (gate,) = error.value.details["gates"]
     assert (gate["gate"], gate["passed"]) == ("A", False)
     blocking = [check for check in gate["checks"] if (check["severity"], check["result"]) == ("block", "failed")]
     assert {check["code"]: check["refs"] for check in blocking} == {"GA_ORPHANS": ["OP2"]}
-    assert desk.versions()[0].status == "DRAFT"
+    assert drawn.versions()[0].status == "DRAFT"
 
 
-def test_gate_b_is_passed_too_where_the_project_wants_it(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_indicator", node="OC1", name="litres"))
-    desk.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+def test_gate_b_is_passed_too_where_the_project_wants_it(drawn: Purpose) -> None:
+    drawn.edit(op("add_indicator", node="OC1", name="litres"))
+    drawn.session.call("work.open", project="atlas", policies={"publish_gates": "AB"})
 
     with pytest.raises(GateFailed) as error:
-        desk.publish()
+        drawn.publish()
     assert [gate["gate"] for gate in error.value.details["gates"]] == ["A", "B"]
 
-    desk.edit(op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o"))
-    facts = Facts(desk.session, desk.project)
+    drawn.edit(op("update_indicator", indicator="IN1", baseline=1, target=2, method="m", frequency="f", owner="o"))
+    facts = Facts(drawn.session, drawn.project)
     facts.draft()
     facts.commit()
-    assert [gate.gate for gate in desk.publish().gates] == ["A", "B"]
+    assert [gate.gate for gate in drawn.publish().gates] == ["A", "B"]
 
 
 def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, facts: Facts) -> None:
@@ -158,43 +159,40 @@ def test_a_version_is_published_strictly_once_nothing_is_missing(desk: Purpose, 
     assert desk.check(version=1) == published.gate
 
 
-def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))
+def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(drawn: Purpose) -> None:
+    drawn.edit(add_node("OUTPUT", "lost"), add_node("OUTPUT", "lost too"))
     waiver = {"code": "GA_ORPHANS", "reason": "next year", "owner": "ada", "due": "2026-12-31"}
-    desk.record(waivers=[{**waiver, "refs": ["OP2"]}])
-    assert failing(desk.check())["GA_ORPHANS"] == ["OP3"]
+    drawn.record(waivers=[{**waiver, "refs": ["OP2"]}])
+    assert failing(drawn.check())["GA_ORPHANS"] == ["OP3"]
 
-    desk.record(waivers=[{**waiver, "refs": ["OP3"]}])
-    gate = desk.publish().gate
+    drawn.record(waivers=[{**waiver, "refs": ["OP3"]}])
+    gate = drawn.publish().gate
 
     assert {check.code: check.result for check in gate.checks}["GA_ORPHANS"] == "waived"
-    assert (gate.passed, [one.code for one in desk.open().waivers or ()]) == (True, ["GA_ORPHANS", "GA_ORPHANS"])
+    assert (gate.passed, [one.code for one in drawn.open().waivers or ()]) == (True, ["GA_ORPHANS", "GA_ORPHANS"])
 
 
-def test_a_waiver_counts_through_its_due_day_and_no_longer(desk: Purpose, clock: Hands) -> None:
-    desk.draw(WELL)
-    desk.edit(add_node("OUTPUT", "lost"))
-    desk.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}])
+def test_a_waiver_counts_through_its_due_day_and_no_longer(drawn: Purpose, clock: Hands) -> None:
+    drawn.edit(add_node("OUTPUT", "lost"))
+    drawn.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}])
 
     clock.move(days=1)
-    assert "GA_ORPHANS" not in failing(desk.check())
+    assert "GA_ORPHANS" not in failing(drawn.check())
     clock.move(days=1)
-    assert "GA_ORPHANS" in failing(desk.check())
+    assert "GA_ORPHANS" in failing(drawn.check())
 
 
-def test_discarding_removes_the_draft_and_its_number_is_the_next_one(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.publish()
-    desk.draft()
-    desk.draw("a -> b -> c -> d")
+def test_discarding_removes_the_draft_and_its_number_is_the_next_one(drawn: Purpose) -> None:
+    drawn.publish()
+    drawn.draft()
+    drawn.draw("a -> b -> c -> d")
 
-    gone = desk.discard()
+    gone = drawn.discard()
 
-    assert (gone.discarded, gone.rev) == (2, desk.open().rev)
-    assert [one.number for one in desk.versions()] == [1]
-    assert desk.draft().version.number == 2
-    assert desk.open().counts.goal == 1
+    assert (gone.discarded, gone.rev) == (2, drawn.open().rev)
+    assert [one.number for one in drawn.versions()] == [1]
+    assert drawn.draft().version.number == 2
+    assert drawn.open().counts.goal == 1
 
 
 def test_without_a_draft_nothing_is_published_or_discarded(desk: Purpose) -> None:
@@ -205,39 +203,35 @@ def test_without_a_draft_nothing_is_published_or_discarded(desk: Purpose) -> Non
             act()
 
 
-def test_publishing_and_discarding_can_expect_a_revision(desk: Purpose) -> None:
-    desk.draw(WELL)
-
-    for act in (desk.publish, desk.discard):
+def test_publishing_and_discarding_can_expect_a_revision(drawn: Purpose) -> None:
+    for act in (drawn.publish, drawn.discard):
         with pytest.raises(StaleDraft):
             act(expected_rev=1)
 
 
-def test_who_expects_a_revision_never_means_another_draft(desk: Purpose) -> None:
-    desk.draw(WELL)
-    seen = desk.open().rev
-    desk.discard()
-    revs = [desk.draft().rev, desk.edit(add_node("GOAL", "x")).rev]
-    desk.discard()
-    revs += [desk.draft().rev]
-    desk.draw(WELL)
-    revs += [desk.publish().rev, desk.draft().rev]
+def test_who_expects_a_revision_never_means_another_draft(drawn: Purpose) -> None:
+    seen = drawn.open().rev
+    drawn.discard()
+    revs = [drawn.draft().rev, drawn.edit(add_node("GOAL", "x")).rev]
+    drawn.discard()
+    revs += [drawn.draft().rev]
+    drawn.draw(WELL)
+    revs += [drawn.publish().rev, drawn.draft().rev]
 
     assert [seen, *revs] == sorted({seen, *revs})
     with pytest.raises(StaleDraft):
-        desk.edit(add_node("GOAL", "x"), expected_rev=seen)
+        drawn.edit(add_node("GOAL", "x"), expected_rev=seen)
 
 
-def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
-    desk.publish()
-    before = desk.open(version=1, detail="full")
-    desk.draft()
-    desk.edit(op("update_node", node="OC1", title="x"), op("remove_node", node="AC1"), add_edge("OP1", "G1"))
-    desk.publish()
+def test_a_published_version_is_as_it_was_whatever_becomes_of_the_draft(drawn: Purpose) -> None:
+    drawn.edit(op("add_assumption", node="OC1", assumption_text="a"), op("add_indicator", node="OC1", name="i"))
+    drawn.publish()
+    before = drawn.open(version=1, detail="full")
+    drawn.draft()
+    drawn.edit(op("update_node", node="OC1", title="x"), op("remove_node", node="AC1"), add_edge("OP1", "G1"))
+    drawn.publish()
 
-    after = desk.open(version=1, detail="full")
+    after = drawn.open(version=1, detail="full")
 
     assert (after.nodes, after.edges, after.indicators, after.version) == (
         before.nodes,
@@ -289,24 +283,22 @@ def test_gates_of_a_published_version_say_for_ever_what_they_said(
     assert encode([desk.check(version=1)]).decode() == kept
 
 
-def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(desk: Purpose, engine: Engine) -> None:
-    desk.draw(WELL)
+def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(drawn: Purpose, engine: Engine) -> None:
     preferences = Preferences(vocabulary=ToolNames(OPERATIONS))
-    agent = Purpose(Session(desk.session.store, desk.session.actor, preferences=preferences))
+    agent = Purpose(Session(drawn.session.store, drawn.session.actor, preferences=preferences))
 
     published = agent.publish()
 
     assert "toc_edit with add_indicator on OC1" in [check.fix for check in published.gate.checks]
     ((kept,),) = engine.as_owner("SELECT gates FROM toc_versions")
-    assert encode([desk.check(version=1)]).decode() == kept
+    assert encode([drawn.check(version=1)]).decode() == kept
     assert "purpose.edit with add_indicator on OC1" in kept
 
 
 def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_published(
-    desk: Purpose, engine: Engine
+    drawn: Purpose, engine: Engine
 ) -> None:
-    desk.draw(WELL)
-    desk.publish()
+    drawn.publish()
     with engine.owned() as run:
         for statement in guards_dropped(engine, ["toc_nodes"]):
             run(statement)
@@ -314,9 +306,9 @@ def test_a_published_version_that_somebody_altered_is_not_taken_for_what_was_pub
         run("COMMIT")
 
     with pytest.raises(ContentAltered):
-        desk.check(version=1)
+        drawn.check(version=1)
     with pytest.raises(ContentAltered):
-        desk.draft()
+        drawn.draft()
 
 
 def test_an_editor_publishes_only_where_the_project_lets_editors(desk: Purpose) -> None:
@@ -347,21 +339,20 @@ def test_only_an_owner_waives_or_discards(desk: Purpose) -> None:
 
 
 def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
-    desk: Purpose, monkeypatch: pytest.MonkeyPatch
+    drawn: Purpose, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.draw(WELL)
-    checks = {check.code: check for check in desk.check("B").checks}
+    checks = {check.code: check for check in drawn.check("B").checks}
     assert checks["GB_WORK"].result == "not_applicable"
 
     serving: ports.Question[list[str], dict[str, list[str]]] = ports.Question()
     serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
     monkeypatch.setattr(ports, "work_serving", serving)
 
-    assert {check.code: check.result for check in desk.check("B").checks}["GB_WORK"] == "passed"
-    desk.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
-    assert failing(desk.check("B"))["GB_WORK"] == ["AC2"]
-    desk.edit(op("add_assumption", node="OP1", assumption_text="a"))
-    affected = desk.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
+    assert {check.code: check.result for check in drawn.check("B").checks}["GB_WORK"] == "passed"
+    drawn.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
+    assert failing(drawn.check("B"))["GB_WORK"] == ["AC2"]
+    drawn.edit(op("add_assumption", node="OP1", assumption_text="a"))
+    affected = drawn.record(reviews=[{"assumption": "AS1", "status": "refuted", "reason": "r"}]).affected
     assert affected[0].work == ["w1", "w2"]
 
 
@@ -372,11 +363,10 @@ def test_an_agent_edits_and_publishes_as_its_role_lets_it(desk: Purpose) -> None
     assert agent.publish().version.published_by == "claude"
 
 
-def test_a_project_with_a_published_version_can_be_archived_and_read(desk: Purpose) -> None:
-    desk.draw(WELL)
-    desk.publish()
-    desk.session.call("project.archive", project="atlas")
+def test_a_project_with_a_published_version_can_be_archived_and_read(drawn: Purpose) -> None:
+    drawn.publish()
+    drawn.session.call("project.archive", project="atlas")
 
-    assert desk.open().counts.goal == 1
+    assert drawn.open().counts.goal == 1
     with pytest.raises(Conflict):
-        desk.draft()
+        drawn.draft()
