@@ -35,7 +35,7 @@ from tests.context.rows import (
     committed,
     place,
 )
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.kernel.store.attacks import Row, Value, inserted
 from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, written
 
@@ -333,9 +333,8 @@ RULES = Rulebook(
 )
 
 
-@pytest.fixture
-def atlas(engine: Engine) -> Engine:
-    """Two projects. In atlas: two filled drafts, and drafts each of which lacks something that a commit needs."""
+def fill(engine: Engine) -> None:
+    """Make the projects that the attempts are made on."""
     engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis")))
     place(engine, a_family("atlas", "draft"), a_family("atlas", "other"))
     lacking, unbacked, unfounded, free = (a_run("atlas", name) for name in ("lacking", "unbacked", "unfounded", "free"))
@@ -356,6 +355,12 @@ def atlas(engine: Engine) -> Engine:
         inserted("pciv_suggestions", a_suggestion(DRAFT, "draft-h", constraint_id="draft-c", created_by="ben")),
         removed("gone", "atlas"),
     )
+
+
+@pytest.fixture
+def atlas(engine: Engine) -> Engine:
+    """Two projects. In atlas: two filled drafts, and drafts each of which lacks something that a commit needs."""
+    filled_once(engine, fill)
     return engine
 
 

@@ -11,14 +11,16 @@ import pytest
 from groundplan.kernel.actors import Kind
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.kernel.output_gate import encode
+from groundplan.session import Session
+from tests.context.conftest import ADA, begin_draft
 from tests.context.desk import NOWHERE, Facts
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.work.desk import Hands, refused
 
 
-@pytest.fixture
-def filled(desk: Facts) -> Facts:
-    """A draft with one of everything: set, unset and required, empty, backed by a source, and waiting for a person."""
+def fill(engine: Engine) -> dict[str, str]:
+    """Begin a draft with one of everything; what the test has in hand then."""
+    desk = Facts(Session(engine.store_with_clock(Hands()), ADA), hand=begin_draft(engine))
     desk.source("survey", excerpt="5,000 ha", rawMeta={"pages": 3})
     desk.write("/site/location", valueKind="string", required=True, domain="site")
     desk.write("/site/size", 5000, sourceIds=["survey"], evidenceSnippet="5,000 ha")
@@ -27,7 +29,14 @@ def filled(desk: Facts) -> Facts:
     desk.constrain("max_cost", 9, sourceId=desk["survey"])
     desk.edit(artifacts=[{"type": "plan", "title": "First", "payload": {"steps": []}}])
     desk.agent.write("/site/notes", "near the river", rationale="on the map")
-    return desk
+    return desk.hand
+
+
+@pytest.fixture
+def filled(engine: Engine, clock: Hands) -> Facts:
+    """A draft with one of everything: set, unset and required, empty, backed by a source, and waiting for a person."""
+    hand = filled_once(engine, fill)
+    return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})
 
 
 def test_a_draft_is_empty_and_belongs_to_whoever_began_it_unless_it_is_shared(desk: Facts) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -43,14 +44,21 @@ def crowd_atlas(engine: Engine) -> Knowledge:
     return desk
 
 
-@pytest.fixture
-def desk(request: pytest.FixtureRequest, engine: Engine, clock: Hands) -> Iterator[Knowledge]:
-    """Ada, a person, at her project atlas, empty unless it is crowded; the clock stands until the test moves it."""
-    opened = filled_once(engine, crowd_atlas if "crowded" in request.fixturenames else open_atlas)
+@contextmanager
+def atlas(engine: Engine, clock: Hands, fill: Callable[[Engine], Knowledge]) -> Iterator[Knowledge]:
+    """Ada, a person, at her project atlas as it was filled; the clock stands until the test moves it."""
+    opened = filled_once(engine, fill)
     desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
     desk.project_id = opened.project_id
     yield desk
     compare_with_the_facts(engine)
+
+
+@pytest.fixture
+def desk(request: pytest.FixtureRequest, engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+    """Ada at her project, which is empty unless it is crowded."""
+    with atlas(engine, clock, crowd_atlas if "crowded" in request.fixturenames else open_atlas) as desk:
+        yield desk
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ comes to, because another one refuses it before, are tried as the owner.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from dataclasses import dataclass
 
 import pytest
@@ -17,7 +15,7 @@ import pytest
 from groundplan.kernel.store.guards import ParentMissing, RevisionSkipped, VersionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
-from tests.engines import Engine, Rows, SqliteEngine, person
+from tests.engines import Engine, Rows, Run, filled_once, person, undone
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge
 
 ADA = person("ada")
@@ -190,9 +188,8 @@ REFERENCES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def atlas(engine: Engine) -> None:
-    """Cart in Shop, at version 3, confirmed and with an entry; Alone in none; and a project beside it."""
+def fill(engine: Engine) -> None:
+    """Know of Cart in Shop, at version 3, confirmed and with an entry; Alone in none; and a project beside it."""
     desk = Knowledge(engine.session("ada")).open()
     desk.molecule("Shop")
     desk.atom("Cart", moleculeId="Shop")
@@ -206,39 +203,36 @@ def atlas(engine: Engine) -> None:
     other.atom("Their atom", moleculeId="Theirs")
 
 
+@pytest.fixture(autouse=True)
+def atlas(engine: Engine) -> None:
+    """The project that the attempts are made on."""
+    filled_once(engine, fill)
+
+
 def rows(table: str) -> str:
     return f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4"
 
 
-def said(engine: Engine, statement: str) -> str:
-    """What the database says to the app's own connection."""
+def said(engine: Engine, run: Run, statement: str) -> str:
+    """What the database says to it; nothing that it did is left."""
     try:
-        engine.as_app(ADA, statement, keep=False)
+        undone(run, statement)
     except engine.refusals as refusal:
         return str(refusal)
     return "done"
 
 
-def unguarded(engine: Engine, attempt: Attempt) -> Rows:
+def unguarded(engine: Engine, run: Run, attempt: Attempt) -> Rows:
     """The rows after the attempt, made where its rule does not hold; undone afterwards."""
-    if isinstance(engine, SqliteEngine):
-        with contextlib.closing(sqlite3.connect(engine.path, isolation_level=None)) as connection:
-            # A single constraint cannot be taken down there, only all of a kind.
-            connection.execute("PRAGMA ignore_check_constraints = ON")
-            connection.execute("PRAGMA foreign_keys = OFF")
-            connection.execute("BEGIN")
-            if attempt.rule in TRIGGERS:
-                connection.execute(f"DROP TRIGGER {attempt.rule}")
-            connection.execute(attempt.statement)
-            return connection.execute(rows(attempt.table)).fetchall()
-    down = (
-        [f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in TABLES]
-        if "DELETE" in attempt.statement
-        else [f"DROP TRIGGER {attempt.rule} ON {attempt.rule_table}"]
-        if attempt.rule in TRIGGERS
-        else [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {attempt.rule}"]
-    )
-    return engine.as_owner(*down, attempt.statement, rows(attempt.table), keep=False)
+    if engine.dialect is Dialect.SQLITE:
+        down = [f"DROP TRIGGER {attempt.rule}"] if attempt.rule in TRIGGERS else []
+    elif "DELETE" in attempt.statement:
+        down = [f"ALTER TABLE {table} DISABLE TRIGGER ALL" for table in TABLES]
+    elif attempt.rule in TRIGGERS:
+        down = [f"DROP TRIGGER {attempt.rule} ON {attempt.rule_table}"]
+    else:
+        down = [f"ALTER TABLE {attempt.rule_table} DROP CONSTRAINT {attempt.rule}"]
+    return undone(run, *down, attempt.statement, rows(attempt.table))
 
 
 def expected(engine: Engine, rule: str) -> str:
@@ -249,7 +243,8 @@ def expected(engine: Engine, rule: str) -> str:
 
 
 def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(engine: Engine) -> None:
-    answers = {what: said(engine, attempt.statement) for what, attempt in ATTEMPTS.items()}
+    with engine.transaction(ADA, keep=False) as run:
+        answers = {what: said(engine, run, attempt.statement) for what, attempt in ATTEMPTS.items()}
 
     assert {
         what: answers[what] for what, one in ATTEMPTS.items() if expected(engine, one.rule) not in answers[what]
@@ -259,7 +254,11 @@ def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(en
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(engine: Engine) -> None:
     before = {table: engine.as_owner(rows(table)) for table in TABLES}
 
-    assert [what for what, one in ATTEMPTS.items() if unguarded(engine, one) == before[one.table]] == []
+    # A single constraint cannot be taken down on SQLite, only all of a kind.
+    with engine.owned(references=engine.dialect is not Dialect.SQLITE) as run:
+        if engine.dialect is Dialect.SQLITE:
+            run("PRAGMA ignore_check_constraints = ON")
+        assert [what for what, one in ATTEMPTS.items() if unguarded(engine, run, one) == before[one.table]] == []
     assert {table: engine.as_owner(rows(table)) for table in TABLES} == before
 
 
@@ -272,7 +271,8 @@ def test_what_the_app_never_comes_to_is_refused_to_the_owner_as_well(engine: Eng
         with pytest.raises(engine.refusals) as refusal:
             engine.as_owner(parentless, statement, keep=False)
         assert expected(engine, rule) in str(refusal.value), what
-        assert said(engine, statement) != "done", what
+        with engine.transaction(ADA, keep=False) as run:
+            assert said(engine, run, statement) != "done", what
 
 
 def test_neither_ids_nor_numbers_are_given_twice(engine: Engine) -> None:
@@ -286,26 +286,31 @@ def test_neither_ids_nor_numbers_are_given_twice(engine: Engine) -> None:
     }
     engine.as_app(ADA, deleted("atom"))
 
-    assert [what for what, statement in twice.items() if said(engine, statement) == "done"] == []
+    with engine.transaction(ADA, keep=False) as run:
+        assert [what for what, statement in twice.items() if said(engine, run, statement) == "done"] == []
     # The number of a project cannot be changed at all on PostgreSQL, and on SQLite not to one that is taken.
     taken = "UPDATE graph_projects SET number = (SELECT max(number) FROM graph_projects)"
     with pytest.raises(engine.refusals):
         engine.as_owner(taken, keep=False)
-    assert said(engine, taken) != "done"
+    with engine.transaction(ADA, keep=False) as run:
+        assert said(engine, run, taken) != "done"
 
 
-@pytest.mark.parametrize(
-    ("statement", "error"),
-    [
-        ("UPDATE graph_atoms SET knowledge = 'x'", VersionSkipped),
-        ("UPDATE graph_molecules SET knowledge = 'x', version = version + 2", VersionSkipped),
-        ("UPDATE graph_projects SET rev = rev + 2", RevisionSkipped),
-        (entry("atom", f"'{NOWHERE}'"), ParentMissing),
-    ],
-)
-def test_a_caller_of_the_store_is_told_what_was_wrong(engine: Engine, statement: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", statement)))
+def write(engine: Engine, statement: str) -> None:
+    """Write by way of the store."""
+    engine.store.write(ADA, "atlas", lambda tx: tx.run(Query("raw", statement)))
+
+
+def test_a_caller_of_the_store_is_told_what_was_wrong(engine: Engine, subtests: pytest.Subtests) -> None:
+    wrong: dict[str, type[Exception]] = {
+        "UPDATE graph_atoms SET knowledge = 'x'": VersionSkipped,
+        "UPDATE graph_molecules SET knowledge = 'x', version = version + 2": VersionSkipped,
+        "UPDATE graph_projects SET rev = rev + 2": RevisionSkipped,
+        entry("atom", f"'{NOWHERE}'"): ParentMissing,
+    }
+    for statement, error in wrong.items():
+        with subtests.test(statement), pytest.raises(error):
+            write(engine, statement)
 
 
 def test_a_version_moves_by_one(engine: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.output_gate import encode
 from tests.engines import Engine, person
+from tests.knowledge.conftest import atlas, open_atlas
 from tests.knowledge.desk import COMMIT, Knowledge, ended, told
 from tests.machines.budget import always
 from tests.proof import scaled
@@ -30,9 +32,9 @@ FILES = [
 ]
 
 
-@pytest.fixture
-def payments(desk: Knowledge) -> Knowledge:
-    """The example of the seed, and a molecule whose atoms are elsewhere."""
+def know_payments(engine: Engine) -> Knowledge:
+    """Know the example of the seed, and a molecule whose atoms are elsewhere."""
+    desk = open_atlas(engine)
     desk.molecule("Payment Domain", knowledge="Communicates with Stripe")
     desk.molecule("Elsewhere")
     desk.atom("Stripe Integration", "src/payments/stripe-*.ts", knowledge="Retries.", moleculeId="Payment Domain")
@@ -46,6 +48,13 @@ def payments(desk: Knowledge) -> Knowledge:
     desk.atom("Retry Utilities", "src/shared/retry*.ts", "lib/**", knowledge="Generic exponential backoff")
     desk.atom("Lonely", "lib/lonely/**", moleculeId="Elsewhere")
     return desk
+
+
+@pytest.fixture
+def payments(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+    """Ada at the example of the seed."""
+    with atlas(engine, clock, know_payments) as desk:
+        yield desk
 
 
 def test_context_has_the_shape_of_the_seed(payments: Knowledge) -> None:

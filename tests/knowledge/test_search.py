@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
 from groundplan.knowledge.words import stored_words, wanted_words
 from tests.engines import Engine, person
+from tests.knowledge.conftest import atlas, open_atlas
 from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import copy_atom
 from tests.machines.budget import always
 from tests.proof import scaled
-from tests.work.desk import refused
+from tests.work.desk import Hands, refused
 
 ATOMS = {
     "Webhook Handlers": "8 handlers, all extend BaseWebhookHandler; locales come from the registry.",
@@ -46,13 +48,20 @@ QUERIES = st.one_of(
 TRIES = settings(always(0), max_examples=scaled(40, 150))
 
 
-@pytest.fixture
-def library(desk: Knowledge) -> Knowledge:
+def know_library(engine: Engine) -> Knowledge:
+    """Know the molecules and the atoms."""
+    desk = open_atlas(engine)
     for name, knowledge in MOLECULES.items():
         desk.molecule(name, knowledge=knowledge)
     for name, knowledge in ATOMS.items():
         desk.atom(name, "src/**", knowledge=knowledge, moleculeId="Payments" if "Handlers" in name else None)
     return desk
+
+
+@pytest.fixture
+def library(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+    with atlas(engine, clock, know_library) as desk:
+        yield desk
 
 
 def expected(query: str, entries: dict[str, str]) -> list[str]:

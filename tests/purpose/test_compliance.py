@@ -513,7 +513,7 @@ def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: At
 
 
 def test_a_long_cycle_is_told_in_bounds(atlas: Atlas) -> None:
-    count = 300
+    count = 120
     nodes = [{"op": "add_node", "node_type": "OUTCOME", "title": str(n), "ref": f"n{n}"} for n in range(count)]
     chain = [{"op": "add_edge", "source": f"n{n}", "target": f"n{n + 1}"} for n in range(count - 1)]
     made = atlas.call("edit", operations=[*nodes, *chain]).created

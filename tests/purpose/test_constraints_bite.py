@@ -22,7 +22,7 @@ from groundplan.kernel.store.guards import (
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import BELOW_A_VERSION
 from tests.context.rows import a_run, committed
-from tests.engines import Engine
+from tests.engines import Engine, filled_once
 from tests.kernel.store.attacks import Row, Value, assigned, inserted
 from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, said, written
 from tests.purpose.rows import (
@@ -404,9 +404,8 @@ RULES = Rulebook(
 )
 
 
-@pytest.fixture
-def atlas(engine: Engine) -> Engine:
-    """Projects with a published version and a draft, a draft, nothing, a published version, and an empty draft."""
+def fill(engine: Engine) -> None:
+    """Make the projects that the attempts are made on."""
     engine.as_owner(*(a_project(name, STAMP) for name in ("atlas", "borealis", "caspia", "dorado", "elba")))
     runs = {"stood": "atlas", "free": "atlas", "gone": "atlas", "open": "atlas", "theirs": "borealis"}
     engine.as_owner(
@@ -431,6 +430,12 @@ def atlas(engine: Engine) -> Engine:
         inserted("toc_edge_assumptions", an_edge_assumption(DRAFT, "draft-y", "AS22", "draft-e1")),
         *(observed(row("atlas", 1)) for row in (a_measurement, a_review, a_waiver, a_decision)),
     )
+
+
+@pytest.fixture
+def atlas(engine: Engine) -> Engine:
+    """Projects with a published version and a draft, a draft, nothing, a published version, and an empty draft."""
+    filled_once(engine, fill)
     return engine
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from groundplan.kernel.errors import Forbidden
 from groundplan.session import Session
-from tests.engines import Engine, person
+from tests.engines import Engine, filled_once, person
 
 NODES = [
     {"op": "add_node", "ref": ref, "node_type": ref.upper(), "title": f"The {ref}"}
@@ -19,15 +19,20 @@ EDGES = [
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "Later", "owner": "ben", "due": "2099-12-31"}
 
 
-@pytest.fixture
-def people(engine: Engine) -> dict[str, Session]:
-    """Those of a project whose draft can be published."""
+def fill(engine: Engine) -> None:
+    """Make a project whose draft can be published, with its people."""
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
     for name, role in {"ada": "owner", "ben": "editor", "cleo": "viewer"}.items():
         ada.call("member.add", scopeId="atlas", userId=name, role=role)
     ada.call("purpose.draft", project="atlas")
     ada.call("purpose.edit", project="atlas", operations=[*NODES, *EDGES])
+
+
+@pytest.fixture
+def people(engine: Engine) -> dict[str, Session]:
+    """Those of the project."""
+    filled_once(engine, fill)
     return {name: engine.session(person(name)) for name in ("ada", "ben", "cleo")}
 
 
