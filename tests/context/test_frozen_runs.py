@@ -51,6 +51,7 @@ def test_the_same_edits_change_a_draft(engine: Engine, scene: Scene) -> None:
         assert scene.siege.without_effect(run, scene.siege.attacks(scene.draft, Way.EDIT)) == []
 
 
+@pytest.mark.slow
 def test_without_the_guards_the_same_attacks_change_a_committed_run(engine: Engine, scene: Scene) -> None:
     siege, guards = scene.siege, guards_dropped(engine, [*scene.siege.tables, *STANDING_ON_RUNS])
     for target in scene.final:

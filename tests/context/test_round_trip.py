@@ -29,10 +29,10 @@ from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.proof import VARIABLE
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 VALUES = 15  # in a run
-STEPS = 60  # values
+STEPS = 30  # values
 PAGE_TOKENS = 6_000  # so that the odd values take several pages
 WHOLE_MAX = 2**53
 

@@ -31,7 +31,7 @@ from tests.proof import scaled
 
 PATTERNS = ["src/**", "src/*.ts", "src/{a,b}/**", "**/*.md", "docs/*.md", "lib/[a-c]*.ts", "src/a/x.ts", "*", "**/x.ts"]
 FILES = ["src/a/x.ts", "src/b.ts", "lib/b1.ts", "docs/a.md", "docs/deep/a.md", "x.ts", "README", "src/c/x.ts"]
-STEPS = scaled(25, 70)
+STEPS = scaled(18, 70)
 
 
 def answered(desk: Knowledge) -> dict[str, list[str]]:

@@ -75,6 +75,7 @@ def test_a_gate_that_fails_by_much_says_so_in_bounds(large: Purpose) -> None:
     assert tokens(encode(error.value.body())) <= CAP
 
 
+@pytest.mark.slow
 def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(free: Purpose, large: Purpose) -> None:
     large.publish()
     large.draft()

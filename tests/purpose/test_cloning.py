@@ -22,7 +22,7 @@ from tests.machines.budget import budget
 pytestmark = pytest.mark.proof
 
 ROWS_IN_A_THEORY = 10  # or so: what a step is, in a proof
-STEPS = 8 * ROWS_IN_A_THEORY
+STEPS = 6 * ROWS_IN_A_THEORY
 
 ODD_TEXTS = (
     "",
@@ -205,6 +205,7 @@ def copies(engine: Engine) -> Copies:
     return Copies(engine)
 
 
+@pytest.mark.slow
 @budget(STEPS, in_a_run=ROWS_IN_A_THEORY)
 @given(operations=theories())
 def test_a_draft_is_isomorphic_to_what_it_begins_with_and_shares_no_row(copies: Copies, operations: list[Op]) -> None:
@@ -230,7 +231,7 @@ def leading_out(below: Below, column: str) -> str:
     )
 
 
-@budget(STEPS // 4, in_a_run=ROWS_IN_A_THEORY)
+@budget(STEPS // 2, in_a_run=ROWS_IN_A_THEORY)
 @given(operations=theories())
 def test_no_row_refers_out_of_its_version(copies: Copies, operations: list[Op]) -> None:
     copies.published(operations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
@@ -83,6 +84,7 @@ def contents(draw: st.DrawFn) -> Content:
     return content_of(nodes, edges, assumptions, indicators)
 
 
+@pytest.mark.slow
 @given(contents(), contents())
 def test_a_comparison_is_empty_for_equal_content_only_and_its_mirror_image_the_other_way_round(
     before: Content, after: Content

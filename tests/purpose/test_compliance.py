@@ -265,6 +265,7 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_what_is_approved_the_editor_takes_and_what_is_blocked_it_refuses(atlas: Atlas) -> None:
     found, wanted, editor = {}, {}, {}
     for number, (proposed, op, items) in enumerate(PROPOSALS):

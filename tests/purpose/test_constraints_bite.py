@@ -447,6 +447,7 @@ def test_the_database_itself_refuses_every_attempt_by_the_rule_that_is_for_it(at
     assert RULES.unrefused(atlas) == {}
 
 
+@pytest.mark.slow
 def test_without_its_rule_nothing_else_stands_in_the_way_of_an_attempt(atlas: Engine) -> None:
     assert RULES.blocked(atlas) == {}
 

@@ -55,9 +55,10 @@ def native(desk: Purpose, **given: Any) -> str:
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.proof
 def test_a_native_file_comes_back_byte_for_byte(desk: Purpose, elsewhere: Callable[[], Purpose]) -> None:
-    @tries(12)
+    @tries(7)
     @hypothesis.given(any_theory())
     def holds(drawn: Theory) -> None:
         first, second = elsewhere(), elsewhere()

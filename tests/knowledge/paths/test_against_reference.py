@@ -15,10 +15,10 @@ from tests.knowledge.paths import reference
 from tests.knowledge.paths.generated import SOUND_TEXTS, TEXTS, paths_about
 from tests.machines.budget import STEPS_IN_A_RUN, budget
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
-STEPS = 5_000  # comparisons; each example makes as many as a machine takes steps
-STEPS_OF_TEXTS = 1_000  # a list of texts takes longer to draw than to compare
+STEPS = 3_000  # comparisons; each example makes as many as a machine takes steps
+STEPS_OF_TEXTS = 600  # a list of texts takes longer to draw than to compare
 
 SEEDS = st.integers(0, 2**32)
 

@@ -10,6 +10,7 @@ Left out, because there the two differ on purpose:
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from wcmatch import glob
@@ -33,6 +34,7 @@ SEGMENTS = st.one_of(
 TEXTS = st.lists(SEGMENTS, min_size=1, max_size=5).map("/".join)
 
 
+@pytest.mark.slow
 @budget(STEPS)
 @given(TEXTS, st.integers(0, 2**32))
 def test_wcmatch_finds_the_same_paths(text: str, seed: int) -> None:

@@ -14,7 +14,7 @@ from groundplan.knowledge.paths.pattern import MalformedPattern, parse
 from tests.knowledge.paths.generated import SOUND_TEXTS, paths_about
 from tests.machines.budget import budget
 
-STEPS = 1_000
+STEPS = 750
 
 # Many patterns at few directories, so that all ways to file them are in use.
 KEYS = st.sampled_from([f"atom-{n}" for n in range(20)])
@@ -42,6 +42,7 @@ def built(atoms: Iterable[tuple[str, list[str]]]) -> PathIndex:
     return index
 
 
+@pytest.mark.slow
 @budget(STEPS)
 @given(ATOMS, SEEDS)
 def test_it_finds_what_the_patterns_match_one_by_one(given_atoms: list[tuple[str, list[str]]], seed: int) -> None:

@@ -271,6 +271,7 @@ def test_a_small_file_may_grow_as_it_likes_and_a_larger_one_in_proportion() -> N
     assert "proportion" in refused(zipped({NAME: bytes(free + 1)}))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_without_being_inflated() -> None:
     raw = streamed([bytes(2**20)] * (MEMBER_BYTES_MAX // 2**20 + 2), io.BytesIO())
     in_bounds, short = (patched(raw, place(raw, CENTRAL) + 24, size) for size in (MEMBER_BYTES_MAX, 1_000))

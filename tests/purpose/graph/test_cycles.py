@@ -111,6 +111,7 @@ def test_many_paths_are_no_matter() -> None:  # P-8
     assert closed_cycle([*pairs, (layers[-1][0], layers[0][0])], [(layers[-1][0], layers[0][0])]) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.proof
 def test_very_many_edges_are_looked_at_in_linear_time_and_without_recursion() -> None:  # P-8
     def run(size: int) -> None:

@@ -133,6 +133,7 @@ def test_the_same_structure_is_laid_out_alike(structure: tuple[dict[str, CardSiz
     assert laid_out(structure) == laid_out(structure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "edges"), [(150, 240), (400, 600)])
 def test_large_structures_keep_to_the_same_rules(count: int, edges: int) -> None:
     random = Random(count)  # noqa: S311 - nothing is kept secret with it
