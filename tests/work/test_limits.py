@@ -109,6 +109,7 @@ def at_a(work: Work) -> Work:
     return work
 
 
+@pytest.mark.slow
 @try_each("name", LIMITS)
 def test_up_to_the_limit_everything_is_taken(at_a: Work, name: str) -> None:
     limit = LIMITS[name]

@@ -320,6 +320,7 @@ def test_a_scope_in_another_project_is_refused(work: Work) -> None:
 CROWDS = {Dialect.SQLITE: 33_000, Dialect.POSTGRES: scaled(5_000, 66_000)}
 
 
+@pytest.mark.slow
 @pytest.mark.proof
 def test_a_scope_over_more_nodes_than_a_statement_has_variables_is_answered(engine: Engine) -> None:
     work = Work(engine.session("ada"))

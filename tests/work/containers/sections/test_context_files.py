@@ -184,6 +184,7 @@ def test_no_markup_is_too_strange(pieces: list[str]) -> None:
     assert all(path.isprintable() for path in files("".join(pieces)))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(BEFORE, QUOTE, PATH), max_size=20))
 @TRIES
 def test_every_path_that_stands_alone_on_its_line_comes_back_in_the_order_of_lines(
