@@ -33,7 +33,7 @@ def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subte
         drawn.edit(op("add_indicator", node=key, name="How many", target=3))
 
     for format_ in WRITTEN:
-        with subtests.test(format_):
+        with subtests.test(str(format_)):
             content = drawn.call("purpose.export", format=format_).content
 
             assert all(title in content for title in ("dig", "well", "water", "health"))
@@ -52,7 +52,7 @@ def test_a_waiver_in_force_stands_in_every_format_that_carries_text(desk: Purpos
     desk.record(waivers=[waiver, {**waiver, "code": "GA_LEAP", "refs": ["OP1->OC1"], "due": "2001-01-01"}])
 
     for format_ in ("json", "logframe", "svg", "mermaid", "dot", "graphml"):
-        with subtests.test(format_):
+        with subtests.test(str(format_)):
             content = desk.call("purpose.export", format=format_).content
 
             assert all(word in content for word in ("GA_OUTCOME_COVERAGE", "next spring", "ben", "2099-12-31"))

@@ -183,7 +183,7 @@ def test_malformed_observations_are_refused(desk: Purpose, subtests: pytest.Subt
 
 def test_what_the_database_refuses_nobody_can_waive(desk: Purpose, subtests: pytest.Subtests) -> None:
     for code in ("GA_RLS", "GA_DUP_EDGE", "GA_SELF_EDGE", "GA_CROSS_VERSION"):
-        with subtests.test(code), pytest.raises(NotWaivable):
+        with subtests.test(str(code)), pytest.raises(NotWaivable):
             desk.record(waivers=[{**WAIVER, "code": code}])
 
 

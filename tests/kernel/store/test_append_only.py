@@ -163,7 +163,7 @@ def test_these_are_the_histories() -> None:
 
 def test_the_app_cannot_forge_an_event_in_any_way(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             attacks = history.attacks(*Way)
 
             assert attacks
@@ -174,7 +174,7 @@ def test_the_guards_stop_whoever_has_the_right_to_change_rows(
     histories: list[History], subtests: pytest.Subtests
 ) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             ways = (Way.EDIT, Way.BULK) if history.engine.dialect is Dialect.POSTGRES else (Way.EDIT,)
             attacks = [attack for attack in history.attacks(*ways) if "replace" not in attack.name.lower()]
 
@@ -184,7 +184,7 @@ def test_the_guards_stop_whoever_has_the_right_to_change_rows(
 
 def test_without_the_guards_the_same_attacks_forge_events(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             attacks = history.attacks(Way.EDIT, Way.BULK)
             drop_guards(history.engine, [history.table])
 
@@ -193,7 +193,7 @@ def test_without_the_guards_the_same_attacks_forge_events(histories: list[Histor
 
 def test_only_the_owner_can_take_the_guards_down(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             attacks = history.attacks(Way.TAMPER)
 
             assert attacks
@@ -204,7 +204,7 @@ def test_only_the_owner_can_take_the_guards_down(histories: list[History], subte
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_the_app_connection_watches_what_replace_deletes(histories: list[History], subtests: pytest.Subtests) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             quiet = [attack for attack in history.attacks(Way.BULK) if attack.name.endswith("quietly")]
 
             assert len(quiet) == 1
@@ -217,7 +217,7 @@ def test_the_app_role_has_no_right_to_change_events_even_without_the_guards(
     histories: list[History], subtests: pytest.Subtests
 ) -> None:
     for history in histories:
-        with subtests.test(history.table):
+        with subtests.test(str(history.table)):
             drop_guards(history.engine, [history.table])
 
             assert history.forged_by_app(history.attacks(Way.EDIT, Way.BULK)) == []

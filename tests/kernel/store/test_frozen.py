@@ -150,7 +150,7 @@ def test_what_only_the_owner_may_do_stops_at_the_guards_as_well(scene: Scene) ->
 
 def test_every_final_status_freezes(scene: Scene, subtests: pytest.Subtests) -> None:
     for status in FROZEN.values:
-        with subtests.test(status):
+        with subtests.test(str(status)):
             final = family(scene.project, f"final-{status}", status)
             place(scene.engine, final)
 
@@ -161,7 +161,7 @@ def test_every_final_status_freezes(scene: Scene, subtests: pytest.Subtests) -> 
 
 def test_nothing_can_be_put_below_a_version_that_does_not_exist(scene: Scene, subtests: pytest.Subtests) -> None:
     for prey in scene.draft.children:
-        with subtests.test(prey.table):
+        with subtests.test(str(prey.table)):
             row = {**prey.row, **prey.fresh, "version_id": "nowhere"}
 
             with pytest.raises(scene.engine.refusals, match=f"frozen: {prey.table}"):
