@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundplan.context import export as export_context
+from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve, take_in
 from groundplan.context import tables as context_tables
 from groundplan.context import view as view_context
@@ -16,6 +17,7 @@ from groundplan.kernel.members import list as list_members
 from groundplan.kernel.operations.registry import Registry
 from groundplan.kernel.projects import archive, create
 from groundplan.kernel.projects import list as list_projects
+from groundplan.kernel.store.guards import declare_refusals
 from groundplan.kernel.store.tables import Schema
 from groundplan.knowledge import append_changelog, delete, record_check
 from groundplan.knowledge import create as create_knowledge
@@ -29,6 +31,7 @@ from groundplan.purpose import check as check_purpose
 from groundplan.purpose import export as export_purpose
 from groundplan.purpose import open as open_purpose
 from groundplan.purpose import record as record_purpose
+from groundplan.purpose import refusals as purpose_refusals
 from groundplan.purpose import render as render_purpose
 from groundplan.purpose import tables as purpose_tables
 from groundplan.purpose import take_in as take_purpose_in
@@ -184,6 +187,9 @@ ports.knowledge_of_files.connect(knowledge_of_files)
 ports.draft_begun.connect(create_draft.draft_of_new_scope)
 ports.context_in_force.connect(resolve.context_in_force)
 ports.versions_on_run.connect(versions_on_run)
+
+for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
+    declare_refusals(refusals)
 
 
 def schema() -> Schema:

@@ -9,16 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from groundplan.context.refusals import LowerProvenance, NotAnOption, RequiredUnset, SourceMissing
 from groundplan.context.tables import BELOW_A_RUN
-from groundplan.kernel.store.guards import (
-    Frozen,
-    LowerProvenance,
-    NotADraft,
-    NotAnOption,
-    RequiredUnset,
-    RevisionSkipped,
-    SourceMissing,
-)
+from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from tests.context.rows import (
     LATER,

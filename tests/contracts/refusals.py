@@ -36,7 +36,10 @@ def error_classes() -> dict[str, ErrorClass]:
     for module in pkgutil.walk_packages([str(SOURCES)], "groundplan."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    return {found.__name__: found for found in _below(GroundplanError)}
+    found = list(_below(GroundplanError))
+    by_name = {one.__name__: one for one in found}
+    assert len(by_name) == len(found), "two errors have one name"
+    return by_name
 
 
 def _below(parent: ErrorClass) -> Iterator[ErrorClass]:

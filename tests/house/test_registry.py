@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -102,3 +103,8 @@ def test_every_error_has_a_code_of_its_own_form_and_says_what_it_means() -> None
     for name, found in error_classes().items():
         assert re.fullmatch(r"[a-z][a-z0-9_]*", found.code), name
         assert (found.__doc__ or "").rstrip().endswith("."), name
+
+
+def test_an_error_code_has_one_class() -> None:
+    codes = Counter(found.code for found in error_classes().values() if "code" in vars(found))
+    assert [code for code, count in codes.items() if count > 1] == []

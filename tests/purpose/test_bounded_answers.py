@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.output_gate import encode, tokens
-from groundplan.purpose.version import StaleDraft
+from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
@@ -110,7 +110,7 @@ def test_a_page_of_a_comparison_is_of_the_draft_as_it_was(large: Purpose) -> Non
     first = large.diff(1, 2)
     large.edit(op("update_node", node="G1", title="Welfare"))
 
-    with pytest.raises(StaleDraft):
+    with pytest.raises(StaleRevision):
         large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=first.next_cursor)
 
 

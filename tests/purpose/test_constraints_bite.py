@@ -9,17 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from groundplan.context.refusals import RunBound
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.store.guards import (
-    Frozen,
-    KeyReused,
-    NotADraft,
-    RevisionSkipped,
-    RunBound,
-    RunNotFinal,
-    VersionGap,
-)
+from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
+from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
 from groundplan.purpose.tables import BELOW_A_VERSION
 from tests.context.rows import a_run, committed
 from tests.engines import Engine, filled_once

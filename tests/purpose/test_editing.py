@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
+from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.editing.directions import InvalidDirection
 from groundplan.purpose.editing.drafting import PublishedImmutable
 from groundplan.purpose.editing.edges import DependencyCycle, DuplicateEdge, SelfEdge
-from groundplan.purpose.version import NoDraft, StaleDraft
+from groundplan.purpose.version import NoDraft
 from tests.purpose.desk import Op, Purpose, add_edge, add_node, op
 
 WELL = "dig -> well -> water -> health"
@@ -324,7 +325,7 @@ def test_who_expects_another_revision_is_refused(desk: Purpose) -> None:
     rev = desk.edit(add_node("GOAL", "x")).rev
     desk.edit(add_node("GOAL", "y"), expected_rev=rev)
 
-    with pytest.raises(StaleDraft) as error:
+    with pytest.raises(StaleRevision) as error:
         desk.edit(add_node("GOAL", "z"), expected_rev=rev)
 
     assert (error.value.details["current"], error.value.details["expected"]) == (rev + 1, rev)

@@ -12,8 +12,8 @@ from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.open import ANSWER_TOKENS_AIM, Opened
-from groundplan.purpose.version import StaleDraft
 from groundplan.session import Session
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 
@@ -156,7 +156,7 @@ def test_a_page_of_a_draft_that_changed_meanwhile_is_refused(desk: Purpose) -> N
     first = under_cap.open()
     desk.edit(add_node("GOAL", "Another"))
 
-    with pytest.raises(StaleDraft):
+    with pytest.raises(StaleRevision):
         under_cap.open(cursor=first.next_cursor)
     with pytest.raises(InvalidCursor):
         under_cap.open(cursor=first.next_cursor, detail="full")

@@ -13,8 +13,9 @@ from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
+from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.content import ContentAltered
-from groundplan.purpose.version import NoDraft, StaleDraft
+from groundplan.purpose.version import NoDraft
 from groundplan.purpose.versions.draft import DraftExists
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
@@ -205,7 +206,7 @@ def test_without_a_draft_nothing_is_published_or_discarded(desk: Purpose) -> Non
 
 def test_publishing_and_discarding_can_expect_a_revision(drawn: Purpose) -> None:
     for act in (drawn.publish, drawn.discard):
-        with pytest.raises(StaleDraft):
+        with pytest.raises(StaleRevision):
             act(expected_rev=1)
 
 
@@ -219,7 +220,7 @@ def test_who_expects_a_revision_never_means_another_draft(drawn: Purpose) -> Non
     revs += [drawn.publish().rev, drawn.draft().rev]
 
     assert [seen, *revs] == sorted({seen, *revs})
-    with pytest.raises(StaleDraft):
+    with pytest.raises(StaleRevision):
         drawn.edit(add_node("GOAL", "x"), expected_rev=seen)
 
 

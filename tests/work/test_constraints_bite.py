@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from groundplan.kernel.store.guards import ClaimNumberReused, RevisionSkipped
+from groundplan.kernel.store.guards import RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
+from groundplan.work.tables import ClaimNumberReused
 from tests.engines import Engine, Rows, Run, SqliteEngine, filled_once, person, undone
 from tests.work.desk import Work
 

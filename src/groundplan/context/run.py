@@ -5,12 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.context.schemas import PcivRunV1, RunStatus
-from groundplan.kernel.errors import Conflict, Invalid, NotFound
+from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import StaleRevision
 from groundplan.kernel.wording import Path, quoted, refusal, rendered
 
 sql = load_queries(__file__)
@@ -38,29 +40,16 @@ class RunRow(Struct):
         return self.committed_at or self.updated_at
 
 
-class RunFinal(Conflict):
-    """A committed run never changes again."""
-
-    code = "frozen"
-
-    def __init__(self, row: RunRow, step: NextStep) -> None:
-        super().__init__(
-            f"run {row.id} is {row.status} and never changes again", next_steps=step, run=row.id, status=row.status
-        )
+def final_run(row: RunRow, step: NextStep) -> Frozen:
+    """Return the refusal to change a committed run."""
+    return Frozen(
+        f"run {row.id} is {row.status} and never changes again", next_steps=step, run=row.id, status=row.status
+    )
 
 
-class StaleRun(Conflict):
-    """Somebody changed the run since the caller read it."""
-
-    code = "stale_rev"
-
-    def __init__(self, row: RunRow, expected: int) -> None:
-        super().__init__(
-            f"run {row.id} is at rev {row.rev}, not {expected}; view it again, then decide",
-            run=row.id,
-            expected=expected,
-            current=row.rev,
-        )
+def stale_run(row: RunRow, expected: int) -> StaleRevision:
+    """Return the refusal of a call that saw another state of the run."""
+    return StaleRevision(f"run {row.id}", "view it again", current=row.rev, expected=expected, run=row.id)
 
 
 def run_shown(row: RunRow, scope_id: str) -> PcivRunV1:
@@ -122,15 +111,15 @@ def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) 
 
     Raises:
         NotFound: there is none.
-        RunFinal: it is committed.
-        StaleRun: it is not as the caller saw it.
+        Frozen: it is committed.
+        StaleRevision: it is not as the caller saw it.
     """
     row = run_row(tx, run_id)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
-        raise RunFinal(row, NextStep("context.create_draft", "begins a draft that is a copy of it", arguments))
+        raise final_run(row, NextStep("context.create_draft", "begins a draft that is a copy of it", arguments))
     if expected_rev is not None and expected_rev != row.rev:
-        raise StaleRun(row, expected_rev)
+        raise stale_run(row, expected_rev)
     return row
 
 
@@ -140,10 +129,6 @@ def missing_run(run_id: str, field: str) -> NotFound:
     return NotFound("run", run_id, next_steps=step, field=rendered((field,)))
 
 
-class MixedProjects(Invalid):
-    """One call is about one project."""
-
-    code = "mixed_projects"
-
-    def __init__(self, run_id: str, field: str) -> None:
-        super().__init__(f"{field}: run {run_id} is of another scope; name two runs of one scope", field=field)
+def run_of_another_scope(run_id: str, field: str) -> MixedProjects:
+    """Return the refusal to compare runs of two scopes."""
+    return MixedProjects(f"{field}: run {run_id} is of another scope; name two runs of one scope", field=field)

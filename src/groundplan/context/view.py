@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import Places
 from groundplan.context.resolve import Resolved, resolve_context_view, suggestions_of
-from groundplan.context.run import StaleRun
+from groundplan.context.run import stale_run
 from groundplan.context.schemas import ContextView, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
 from groundplan.context.warnings import warnings_about
@@ -57,7 +57,7 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     Raises:
         NotFound: there is no such run in this scope.
         NoContext: nothing was ever committed.
-        StaleRun: the draft was changed since the page before.
+        StaleRevision: the draft was changed since the page before.
         PcivRuntimeInvariantError: what is kept is not what it must be.
     """
     query = [tx.project.id, request.prefer, request.run_id, request.pointers, request.user_id]
@@ -69,7 +69,7 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
         run_id, rev, after = _position(tx, query, request.cursor)
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
-        raise StaleRun(resolved.row, rev)  # pages of two states would be a third one, which never was
+        raise stale_run(resolved.row, rev)  # pages of two states would be a third one, which never was
     shown = _whole(tx, resolved, request.pointers)
     if after is None and not tx.budget.is_limited:
         return shown

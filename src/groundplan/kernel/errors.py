@@ -107,6 +107,12 @@ class Invalid(GroundplanError):
     exit_code = 2
 
 
+class MixedProjects(Invalid):
+    """One call is about one project."""
+
+    code = "mixed_projects"
+
+
 class Conflict(GroundplanError):
     """The world moved on, or the thing is frozen: read again, then decide."""
 

@@ -1,6 +1,8 @@
-"""The version that a caller read must be the present one, else somebody's change would be lost."""
+"""A caller that read an older state is refused, else its write would undo somebody's change."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from groundplan.kernel.errors import Conflict
 
@@ -16,6 +18,20 @@ class StaleVersion(Conflict):
             id=id_,
             version=given,
             currentVersion=current,
+        )
+
+
+class StaleRevision(Conflict):
+    """Somebody changed it since the caller read it."""
+
+    code = "stale_rev"
+
+    def __init__(self, thing: str, advice: str, *, current: int, expected: int, **details: Any) -> None:
+        super().__init__(
+            f"{thing} is at rev {current}, not {expected}; {advice}, then decide",
+            **details,
+            expected=expected,
+            current=current,
         )
 
 

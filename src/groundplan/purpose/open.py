@@ -32,7 +32,7 @@ from groundplan.purpose.model import (
 from groundplan.purpose.observed import Measurement, Observations, Waiver
 from groundplan.purpose.pages import Place, entries_of, fill_page
 from groundplan.purpose.read_observations import Known, observations_of
-from groundplan.purpose.version import StaleDraft, Version, VersionRef, VersionRow, resolve_version, shown, versions_of
+from groundplan.purpose.version import Version, VersionRef, VersionRow, resolve_version, shown, stale_draft, versions_of
 
 Shown = TypeVar("Shown", bound=Struct)
 
@@ -196,7 +196,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
     Raises:
         NotFound: there is no such version.
         Invalid: the cursor or the day is none.
-        StaleDraft: the draft was changed since the page before.
+        StaleRevision: the draft was changed since the page before.
         ContentAltered: a published version is not what was published.
     """
     as_of = None if request.as_of is None else checked_moment(request.as_of, ("as_of",))
@@ -208,7 +208,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
     if row is None:
         return Opened(tx.project.name, 0, None, [], Counts(0, 0, 0, 0, 0, 0, 0), HealthLine(None, {}), [], [], [])
     if rev is not None and rev != row.rev:
-        raise StaleDraft(row, rev)  # pages of two states would be a third one, which never was
+        raise stale_draft(row, rev)  # pages of two states would be a third one, which never was
     content = checked_content(tx, row)
     observed = observations_of(tx, content, Known(as_of=as_of))
     opened = _frame(tx, row, content, observed, as_of)

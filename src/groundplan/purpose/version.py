@@ -10,6 +10,7 @@ from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.model import Profile, Status
 
 sql = load_queries(__file__)
@@ -65,18 +66,11 @@ class NoDraft(Conflict):
         super().__init__(there, next_steps=begin, published=published)
 
 
-class StaleDraft(Conflict):
-    """Somebody changed the draft since the caller read it."""
-
-    code = "stale_rev"
-
-    def __init__(self, row: VersionRow, expected: int) -> None:
-        super().__init__(
-            f"version {row.number} is at rev {row.rev}, not {expected}; open it again, then decide",
-            version=row.number,
-            expected=expected,
-            current=row.rev,
-        )
+def stale_draft(row: VersionRow, expected: int) -> StaleRevision:
+    """Return the refusal of a call that saw another state of the draft."""
+    return StaleRevision(
+        f"version {row.number}", "open it again", current=row.rev, expected=expected, version=row.number
+    )
 
 
 def shown(row: VersionRow) -> Version:
@@ -152,14 +146,14 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
 
     Raises:
         NoDraft: there is none.
-        StaleDraft: it is not as the caller saw it.
+        StaleRevision: it is not as the caller saw it.
     """
     rows = versions_of(tx)
     if not rows or not rows[-1].is_draft:
         raise NoDraft(rows[-1].number if rows else None, tx.project.name)
     row = rows[-1]  # a draft always has the last number
     if expected_rev is not None and expected_rev != row.rev:
-        raise StaleDraft(row, expected_rev)
+        raise stale_draft(row, expected_rev)
     return row
 
 

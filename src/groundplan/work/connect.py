@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
@@ -17,7 +17,7 @@ from groundplan.work.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.events import Op
 from groundplan.work.outcome import Outcome, outcome
 from groundplan.work.readiness import Readiness
-from groundplan.work.refs import AmbiguousNode, Found, MixedProjects, in_project, missing, project_of
+from groundplan.work.refs import AmbiguousNode, Found, in_project, missing, project_of
 from groundplan.work.requests import Decision, NodeRef, TypeName
 from groundplan.work.row import fetch
 

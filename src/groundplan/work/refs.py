@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import starmap
 from typing import NamedTuple
 
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import Invalid, MixedProjects, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
@@ -33,25 +33,21 @@ class AmbiguousNode(Invalid):
         )
 
 
-class MixedProjects(Invalid):
-    """One call changes one project."""
-
-    code = "mixed_projects"
-
-    def __init__(self, first: Found, second: Found) -> None:
-        super().__init__(
-            f"node {first.id} is of project {first.project_id} and node {second.id} of project {second.project_id}; "
-            "send one call for each project",
-            projects=[str(first.project_id), str(second.project_id)],  # plain, as the encoder wants them
-        )
-
-
 class Found(NamedTuple):
     """Where a node is, and how it is called."""
 
     project_id: str
     n: int
     id: str
+
+
+def nodes_of_two_projects(first: Found, second: Found) -> MixedProjects:
+    """Return the refusal of a call about nodes of two projects."""
+    return MixedProjects(
+        f"node {first.id} is of project {first.project_id} and node {second.id} of project {second.project_id}; "
+        "send one call for each project",
+        projects=[str(first.project_id), str(second.project_id)],  # plain, as the encoder wants them
+    )
 
 
 def find(tx: Transaction, ref: str) -> Found:
@@ -121,7 +117,7 @@ def in_project(tx: Transaction, ref: str) -> Found:
     """
     found = find(tx, ref)
     if found.project_id != tx.project.id:
-        raise MixedProjects(Found(tx.project.id, 1, tx.project.id), found)
+        raise nodes_of_two_projects(Found(tx.project.id, 1, tx.project.id), found)
     return found
 
 

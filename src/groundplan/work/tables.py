@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import Conflict
+from groundplan.kernel.store.guards import refusing
 from groundplan.kernel.store.tables import IN_ORGANIZATION, Table, in_project
 
 _READ = in_project(Permission.WORK_READ)
@@ -71,6 +73,15 @@ TABLES = (
     ),
     Table("work_template_sections", select=IN_ORGANIZATION, insert=IN_ORGANIZATION, delete=IN_ORGANIZATION),
 )
+
+
+class ClaimNumberReused(Conflict):
+    """The number of a claim never goes back, else a late writer could pass for the present one."""
+
+    code = "claim_number_reused"
+
+
+REFUSALS = {"claim_step": refusing(ClaimNumberReused, "the number of a claim only grows")}
 
 # Not rows but where to find them: the index of summaries, which only SQLite has.
 INDEXES = ("work_text",)

@@ -10,12 +10,13 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.errors import Conflict, RuleViolated
+from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import StaleRevision
 from groundplan.work import claiming
 from groundplan.work.events import Op
 from groundplan.work.node import EvidenceRow, add_evidence
@@ -42,20 +43,6 @@ CHILDREN_SHOWN_MAX = 5
 OF_A_CLAIM = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
 
 sql = load_queries(__file__)
-
-
-class StaleRev(Conflict):
-    """Somebody changed the node since the caller read it."""
-
-    code = "stale_rev"
-
-    def __init__(self, node: NodeRow, expected: int) -> None:
-        super().__init__(
-            f"node {node.id} is at rev {node.rev}, not {expected}; read it again, then decide",
-            node_id=node.id,
-            expected=expected,
-            current=node.rev,
-        )
 
 
 class UnresolvedChildren(RuleViolated):
@@ -144,7 +131,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     Raises:
         NotFound: there is no such node here.
         MixedProjects: the nodes are of several projects.
-        StaleRev: a node moved past `expected_rev`.
+        StaleRevision: a node moved past `expected_rev`.
         StaleClaim: the number of a claim is not the present one, or the caller holds none.
         ClaimedByAnother: the project enforces claims and somebody else holds the node.
         UnresolvedChildren: a node to resolve has open children.
@@ -174,7 +161,9 @@ def _bring_up_to_date(tx: Transaction, updated: list[UpdatedNode]) -> None:
 
 def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
     if one.expected_rev is not UNSET and one.expected_rev != node.rev:
-        raise StaleRev(node, one.expected_rev)
+        raise StaleRevision(
+            f"node {node.id}", "read it again", current=node.rev, expected=one.expected_rev, node_id=node.id
+        )
     if one.claim is not UNSET:
         claiming.check_number(node, one.claim)
     if one.resolved is True and not node.resolved:

@@ -11,7 +11,6 @@ import pytest
 from groundplan.catalog import schema
 from groundplan.kernel.store.guards import (
     REFUSALS,
-    ClaimNumberReused,
     LastOwner,
     RevisionSkipped,
     postgres_guards,
@@ -19,6 +18,7 @@ from groundplan.kernel.store.guards import (
 )
 from groundplan.kernel.store.migrations import Dialect, migrations
 from groundplan.kernel.store.queries import Query
+from groundplan.work.tables import ClaimNumberReused
 from tests.engines import Engine, Rows, filled_once, person
 from tests.kernel.store.attacks import drop_guards
 

@@ -31,7 +31,7 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None
         ProvenanceNotAllowed: it is no person who decides.
         NotFound: there is no such suggestion.
         AlreadyDecided: somebody did.
-        OutsideOptions: the options have changed since, and it is none of them.
+        NotAnOption: the options have changed since, and it is none of them.
     """
     suggestion = decided(tx, run_id, suggestion_id, "accepted", path)
     value = typed_value(suggestion)

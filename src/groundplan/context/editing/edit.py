@@ -103,11 +103,11 @@ def edit(tx: Transaction, request: EditRun) -> Edited:
     Raises:
         Invalid: there is nothing to write, or something is malformed.
         NotFound: the run, or something that is named, is not there.
-        RunFinal: the run is committed.
-        StaleRun: it is not as the caller saw it.
+        Frozen: the run is committed.
+        StaleRevision: it is not as the caller saw it.
         PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
         ValueOfUnknown: something has a value and is said to be unknown.
-        OutsideOptions: a value is none of the options.
+        NotAnOption: a value is none of the options.
         ProvenanceNotAllowed: this is for a person to say, to decide, to change or to take out.
         LastSource: something that is source-backed would be left without a source.
         IdTaken: the id that a row shall have is that of something else.

@@ -22,6 +22,7 @@ from groundplan.context.editing.suggesting import About, Suggested, suggest
 from groundplan.context.events import Op
 from groundplan.context.limits import OPTIONS_BYTES_MAX
 from groundplan.context.pointers import checked_pointer
+from groundplan.context.refusals import NotAnOption
 from groundplan.context.run import checked_id
 from groundplan.context.schemas import InputRow, InputWrite, Provenance, ValueKind
 from groundplan.context.stored_rows import load_rows
@@ -42,15 +43,11 @@ DOMAIN = "general"  # of an input or a constraint whose writer names none
 FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
 
 
-class OutsideOptions(RuleViolated):
-    """A choice is one of the options there are."""
-
-    code = "not_an_option"
-
-    def __init__(self, held: str, options: list[str], path: Path) -> None:
-        field = rendered(path)
-        shown = alternatives([quoted(option) for option in options[:20]]) if options else "nothing: options is empty"
-        super().__init__(f"{field} is {quoted(held)}, and the options are {shown}", field=field, options=options[:20])
+def outside_options(held: str, options: list[str], path: Path) -> NotAnOption:
+    """Return the refusal of a choice that is none of the options."""
+    field = rendered(path)
+    shown = alternatives([quoted(option) for option in options[:20]]) if options else "nothing: options is empty"
+    return NotAnOption(f"{field} is {quoted(held)}, and the options are {shown}", field=field, options=options[:20])
 
 
 class LastSource(RuleViolated):
@@ -117,7 +114,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
         IdTaken: the id that it shall have is that of something else.
         NotFound: a source is not in this run.
         ValueOfUnknown: it has a value and is said to be unknown.
-        OutsideOptions: the value is none of the options.
+        NotAnOption: the value is none of the options.
         LastSource: it is source-backed and would lose its last source.
     """
     tx, run_id = inputs.tx, inputs.run_id
@@ -190,10 +187,10 @@ def refuse_outside_options(value: Value, options: list[str] | None, path: Path) 
     """Refuse a choice that there is not.
 
     Raises:
-        OutsideOptions: the value is none of the options.
+        NotAnOption: the value is none of the options.
     """
     if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.held not in options:
-        raise OutsideOptions(value.held, options, (*path, "valueEnum"))
+        raise outside_options(value.held, options, (*path, "valueEnum"))
 
 
 def _row(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Struct, field
 
 from groundplan.context.events import Op
+from groundplan.context.refusals import RequiredUnset, SourceMissing
 from groundplan.context.resolve import latest_committed, required_unset
 from groundplan.context.run import draft_row, project_of_run, run_row, run_shown
 from groundplan.context.schemas import PcivRunV1, RunStatus
@@ -14,7 +15,6 @@ from groundplan.context.warnings import named, warnings_about
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Budget, Cut, LeftOut, Trimming
-from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -23,30 +23,24 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
-class RequiredInputsUnset(RuleViolated):
-    """A whole commit has every input that is required."""
-
-    code = "required_inputs_unset"
-
-    def __init__(self, pointers: list[str], budget: Budget) -> None:
-        problem = (
-            f"required and not set: {named(pointers)}; set them, or commit with allowPartial: true, which keeps them "
-            "visible as missing"
-        )
-        super().__init__(problem, **_fit_places(budget.reserve(self.code, problem), pointers=pointers))
+def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
+    """Return the refusal of a whole commit that lacks required inputs."""
+    problem = (
+        f"required and not set: {named(pointers)}; set them, or commit with allowPartial: true, which keeps them "
+        "visible as missing"
+    )
+    return RequiredUnset(problem, **_fit_places(budget.reserve(RequiredUnset.code, problem), pointers=pointers))
 
 
-class SourceMissing(RuleViolated):
-    """What is said to have a source names one before it is final."""
-
-    code = "source_missing"
-
-    def __init__(self, pointers: list[str], keys: list[str], budget: Budget) -> None:
-        problem = (
-            f"source-backed, but without a source: {named([*pointers, *keys])}; link one, or say where the value "
-            "really comes from"
-        )
-        super().__init__(problem, **_fit_places(budget.reserve(self.code, problem), pointers=pointers, keys=keys))
+def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
+    """Return the refusal of a commit with source-backed values that name no source."""
+    problem = (
+        f"source-backed, but without a source: {named([*pointers, *keys])}; link one, or say where the value "
+        "really comes from"
+    )
+    return SourceMissing(
+        problem, **_fit_places(budget.reserve(SourceMissing.code, problem), pointers=pointers, keys=keys)
+    )
 
 
 def _fit_places(budget: Budget, **places: list[str]) -> dict[str, Any]:
@@ -84,19 +78,19 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
 
     Raises:
         NotFound: there is no such run.
-        RunFinal: it is committed already.
-        StaleRun: it is not as the caller saw it.
+        Frozen: it is committed already.
+        StaleRevision: it is not as the caller saw it.
         SourceMissing: something is source-backed and names no source.
-        RequiredInputsUnset: something that is required is not set, and the commit shall be whole.
+        RequiredUnset: something that is required is not set, and the commit shall be whole.
     """
     row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
     keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
-        raise SourceMissing(pointers, keys, tx.budget)
+        raise source_missing(pointers, keys, tx.budget)
     missing = required_unset(tx, row.id)
     if missing and not request.allow_partial:
-        raise RequiredInputsUnset(missing, tx.budget)
+        raise required_inputs_unset(missing, tx.budget)
     in_force = latest_committed(tx)
     overruled = [] if in_force is None else tx.scalars(sql.overruled, run_id=row.id, before_id=in_force.id)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
-from groundplan.context.run import RunFinal, RunRow, project_of_run, run_row
+from groundplan.context.refusals import RunBound
+from groundplan.context.run import RunRow, final_run, project_of_run, run_row
 from groundplan.kernel import ports
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -19,18 +19,14 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
-class RunBound(RuleViolated):
-    """A run on which a published version stands stays in view."""
-
-    code = "run_bound"
-
-    def __init__(self, run_id: str, versions: list[int]) -> None:
-        numbers = ", ".join(map(str, versions))
-        super().__init__(
-            f"run {run_id} stays: version {numbers} of the purpose was published on it, and stands on it for ever",
-            run=run_id,
-            versions=versions,
-        )
+def bound_run(run_id: str, versions: list[int]) -> RunBound:
+    """Return the refusal to delete a run on which published versions stand."""
+    numbers = ", ".join(map(str, versions))
+    return RunBound(
+        f"run {run_id} stays: version {numbers} of the purpose was published on it, and stands on it for ever",
+        run=run_id,
+        versions=versions,
+    )
 
 
 class TakeAway(Struct, rename="camel", forbid_unknown_fields=True):
@@ -57,11 +53,11 @@ def discard(tx: Transaction, request: TakeAway) -> Discarded:
 
     Raises:
         NotFound: there is no such run.
-        RunFinal: it is committed.
+        Frozen: it is committed.
     """
     row = run_row(tx, request.run_id)
     if not row.is_draft:
-        raise RunFinal(row, NextStep("context.delete", "takes it out of view", {"runId": row.id}))
+        raise final_run(row, NextStep("context.delete", "takes it out of view", {"runId": row.id}))
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
     return Discarded(row.id)
@@ -80,7 +76,7 @@ def delete(tx: Transaction, request: TakeAway) -> Deleted:
     else:
         versions = ports.versions_on_run(tx, row.id)
         if versions:
-            raise RunBound(row.id, versions)
+            raise bound_run(row.id, versions)
         tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
     tx.record(Op.DELETED, row.id, changed("status", row.status, None))
     return Deleted(row.id)

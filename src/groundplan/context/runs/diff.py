@@ -16,7 +16,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.context.limits import Pointers
 from groundplan.context.pointers import Places
 from groundplan.context.resolve import resolve_context_view
-from groundplan.context.run import MixedProjects, StaleRun, project_of_run
+from groundplan.context.run import project_of_run, run_of_another_scope, stale_run
 from groundplan.context.schemas import (
     PcivConstraintV1,
     PcivContextViewV1,
@@ -140,11 +140,11 @@ def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
     Raises:
         NotFound: one of them is not there.
         MixedProjects: they are of two scopes.
-        StaleRun: one of them was changed since the page before.
+        StaleRevision: one of them was changed since the page before.
     """
     places = None if request.pointers is None else Places(request.pointers, ("pointers",))
     if project_of_run(tx, request.to, "to") != tx.project.id:
-        raise MixedProjects(request.to, "to")
+        raise run_of_another_scope(request.to, "to")
     old = resolve_context_view(tx, run_id=request.from_, field="from")
     new = resolve_context_view(tx, run_id=request.to, field="to")
     before, after = old.view, new.view
@@ -154,7 +154,7 @@ def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
         revs, behind = _position(tx, query, request.cursor)
         for one, rev in zip((old, new), revs, strict=True):
             if one.row.rev != rev:
-                raise StaleRun(one.row, rev)
+                raise stale_run(one.row, rev)
         found = [one for one in found if one[:3] > behind]
     return _page(tx, query, found, (old.row.rev, new.row.rev))
 

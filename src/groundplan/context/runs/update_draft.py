@@ -31,7 +31,7 @@ def update_draft(tx: Transaction, request: UpdateDraft) -> OneRun:
 
     Raises:
         NotFound: there is no such run.
-        RunFinal: it is committed.
+        Frozen: it is committed.
     """
     row = draft_row(tx, request.run_id)
     user_id = row.user_id

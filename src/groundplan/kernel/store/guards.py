@@ -1,12 +1,14 @@
 """Triggers that keep rows from changing, generated for both engines from the declarations in `tables.py`.
 
 All names begin with `guard_`, so the whole set can be taken down and put up again after a migration. A guard speaks by
-a message `word: table`; `REFUSALS` says which error a caller sees for the word.
+a message `word: table`; `REFUSALS` says which error a caller sees for the word. A slice declares the words of its own
+triggers beside its tables, and the catalog adds them here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from groundplan.kernel.access import WIDENED_BY, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
@@ -18,8 +20,10 @@ class Frozen(Conflict):
 
     code = "frozen"
 
-    def __init__(self, table: str) -> None:
-        super().__init__("this is final and cannot change any more; make a new version instead", table=table)
+    def __init__(
+        self, problem: str = "this is final and cannot change any more; make a new version instead", **details: Any
+    ) -> None:
+        super().__init__(problem, **details)
 
 
 class LastOwner(RuleViolated):
@@ -38,15 +42,6 @@ class RevisionSkipped(Conflict):
 
     def __init__(self, table: str) -> None:
         super().__init__("a revision moves on by exactly one", table=table)
-
-
-class ClaimNumberReused(Conflict):
-    """The number of a claim never goes back, else a late writer could pass for the present one."""
-
-    code = "claim_number_reused"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("the number of a claim only grows", table=table)
 
 
 class VersionSkipped(Conflict):
@@ -76,96 +71,27 @@ class NotADraft(RuleViolated):
         super().__init__("this begins as a draft and becomes final afterwards", table=table)
 
 
-class RequiredUnset(RuleViolated):
-    """A whole commit has everything that is required."""
+Refusal = Callable[[str], GroundplanError]  # the error for a table
 
-    code = "required_inputs_unset"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("something that is required is not set; set it, or allow a partial commit", table=table)
-
-
-class SourceMissing(RuleViolated):
-    """What is said to have a source names one before it is final."""
-
-    code = "source_missing"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("something that is source-backed names no source; link one", table=table)
-
-
-class LowerProvenance(RuleViolated):
-    """A value is not replaced by one of lower provenance; that is for a person to decide."""
-
-    code = "lower_provenance"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("the value there has a higher provenance; suggest another one beside it", table=table)
-
-
-class NotAnOption(RuleViolated):
-    """A choice is one of the options there are."""
-
-    code = "not_an_option"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("the value is none of the options", table=table)
-
-
-class VersionGap(Conflict):
-    """Version numbers run 1, 2, 3, and a version keeps its own."""
-
-    code = "version_gap"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("a version has the next number of its project, and keeps it", table=table)
-
-
-class KeyReused(Conflict):
-    """A stable key means one thing for ever."""
-
-    code = "key_reused"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("a key is given once", table=table)
-
-
-class RunBound(RuleViolated):
-    """A run of facts on which a published version stands stays in view."""
-
-    code = "run_bound"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("a published version stands on this run", table=table)
-
-
-class RunNotFinal(RuleViolated):
-    """A version stands on facts that are committed and in view."""
-
-    code = "run_not_final"
-
-    def __init__(self, table: str) -> None:
-        super().__init__("this run is a draft, or was deleted; bind one that is in force", table=table)
-
-
-REFUSALS: Mapping[str, Callable[[str], GroundplanError]] = {
-    "frozen": Frozen,
-    "append_only": Frozen,
+REFUSALS: dict[str, Refusal] = {
+    "frozen": lambda table: Frozen(table=table),
+    "append_only": lambda table: Frozen(table=table),
     "last_owner": LastOwner,
     "rev_step": RevisionSkipped,
-    "claim_step": ClaimNumberReused,
     "version_step": VersionSkipped,
     "no_parent": ParentMissing,
     "not_a_draft": NotADraft,
-    "required_unset": RequiredUnset,
-    "source_missing": SourceMissing,
-    "lower_provenance": LowerProvenance,
-    "not_an_option": NotAnOption,
-    "version_gap": VersionGap,
-    "key_reused": KeyReused,
-    "run_bound": RunBound,
-    "run_not_final": RunNotFinal,
 }
+
+
+def refusing(error: type[GroundplanError], problem: str) -> Refusal:
+    """Return what a slice declares for a word of its triggers: this error, with this problem."""
+    return lambda table: error(problem, table=table)
+
+
+def declare_refusals(refusals: Mapping[str, Refusal]) -> None:
+    """Add the words that the triggers of a slice say."""
+    REFUSALS.update(refusals)
 
 
 def refusal(message: str) -> GroundplanError | None:

@@ -67,7 +67,7 @@ def edit(tx: Transaction, request: EditPurpose) -> Edited:
 
     Raises:
         NoDraft: there is none.
-        StaleDraft: it is not as the caller saw it.
+        StaleRevision: it is not as the caller saw it.
         Invalid: something is malformed.
         NotFound: something that is named is not in the draft.
         PublishedImmutable: something is named by its row in a published version.

@@ -23,7 +23,7 @@ from groundplan.purpose.comparing.compare import (
 )
 from groundplan.purpose.content import checked_content
 from groundplan.purpose.pages import Place, entries_of, fill_page
-from groundplan.purpose.version import StaleDraft, VersionRef, VersionRow, version_there
+from groundplan.purpose.version import VersionRef, VersionRow, stale_draft, version_there
 
 NAME = "purpose.diff"
 
@@ -65,7 +65,7 @@ def diff(tx: Transaction, request: CompareVersions) -> Compared:
         NotFound: one of them is not there.
         ContentAltered: a published version is not what was published.
         InvalidCursor: the cursor is of another comparison.
-        StaleDraft: the draft was changed since the page before.
+        StaleRevision: the draft was changed since the page before.
     """
     from groundplan.purpose.comparing.comparison_markdown import comparison_markdown  # only who compares reads it
 
@@ -99,7 +99,7 @@ def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow
         case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
             for row, rev in ((before, before_rev), (after, after_rev)):
                 if row.rev != rev:
-                    raise StaleDraft(row, rev)  # pages of two states would be a third one, which never was
+                    raise stale_draft(row, rev)  # pages of two states would be a third one, which never was
             return part, index
     raise InvalidCursor
 

@@ -38,7 +38,7 @@ def discard(tx: Transaction, request: DiscardDraft) -> Discarded:
 
     Raises:
         NoDraft: there is none.
-        StaleDraft: it is not as the caller saw it.
+        StaleRevision: it is not as the caller saw it.
     """
     row = draft_row(tx, expected_rev=request.expected_rev)
     for below in (

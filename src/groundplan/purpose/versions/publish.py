@@ -96,7 +96,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
 
     Raises:
         NoDraft: there is none.
-        StaleDraft: it is not as the caller saw it.
+        StaleRevision: it is not as the caller saw it.
         Invalid: it would be called by the number of another version, or a draft for ever.
         GateFailed: a gate does not let it pass.
     """

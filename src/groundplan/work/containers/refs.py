@@ -5,7 +5,7 @@ What is in a project that the actor may not see reads like what is missing.
 
 from __future__ import annotations
 
-from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work import refs
@@ -14,15 +14,11 @@ from groundplan.work.root import ROOT_N
 from groundplan.work.row import NodeRow, fetch
 
 
-class OtherProject(Invalid):
-    """What has to do with each other is in one project."""
-
-    code = "mixed_projects"
-
-    def __init__(self, tx: Transaction, ref: str, field: str) -> None:
-        super().__init__(
-            f"{field} {ref!r} is of another project than {tx.project.name!r}; name one of the same project", field=field
-        )
+def container_of_another_project(tx: Transaction, ref: str, field: str) -> MixedProjects:
+    """Return the refusal of a container that is not in the project entered."""
+    return MixedProjects(
+        f"{field} {ref!r} is of another project than {tx.project.name!r}; name one of the same project", field=field
+    )
 
 
 def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
@@ -45,7 +41,7 @@ def container(tx: Transaction, container_type: ContainerType, ref: str, *, field
 
     Raises:
         NotFound: there is none of this type that the actor may see.
-        OtherProject: it is of another project.
+        MixedProjects: it is of another project.
     """
     if container_type is ContainerType.PROJECT:
         return fetch(tx, ROOT_N)
@@ -61,14 +57,14 @@ def any_container(tx: Transaction, ref: str, *, field: str, thing: ContainerType
 
     Raises:
         NotFound: there is none that the actor may see.
-        OtherProject: it is of another project.
+        MixedProjects: it is of another project.
     """
     try:
         return fetch(tx, refs.in_project(tx, ref).n)
     except NotFound as error:
         raise _called(error, thing, field=field) from None
-    except refs.MixedProjects:
-        raise OtherProject(tx, ref, field) from None
+    except MixedProjects:
+        raise container_of_another_project(tx, ref, field) from None
 
 
 def type_of(node: NodeRow) -> ContainerType:

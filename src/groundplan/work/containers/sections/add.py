@@ -60,7 +60,7 @@ def add(tx: Transaction, request: AddSection) -> Section:
     """Add a section to a container.
 
     Raises:
-        SectionOrdinalTaken: another one stands there.
+        OrdinalTaken: another one stands there.
         TooManySections: the container has as many as it can have.
         NotFound: the container is not there.
     """
@@ -73,7 +73,7 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
     """Add several sections to a container: all of them, or none.
 
     Raises:
-        SectionOrdinalTaken: one asks for the place of another.
+        OrdinalTaken: one asks for the place of another.
         TooManySections: the container would have too many.
         NotFound: the container is not there.
     """

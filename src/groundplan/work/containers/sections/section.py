@@ -82,22 +82,23 @@ class SectionRow(SectionText):
     modified_by: str
 
 
-class SectionOrdinalTaken(Invalid):
-    """Another section of the container stands there."""
+class OrdinalTaken(Invalid):
+    """Another section has this ordinal."""
 
     code = "ordinal_taken"
 
-    def __init__(self, path: Path, ordinal: int, by: str, *, free: int, **details: Any) -> None:
-        field = rendered(path)
-        super().__init__(
-            f"{field} {ordinal} is taken by {by}; the next free one is {free}, "
-            "or leave it out to stand behind the last",
-            next_steps=NextStep("section.reorder", "puts all of them into another order"),
-            field=field,
-            ordinal=ordinal,
-            free=free,
-            **details,
-        )
+
+def ordinal_taken(path: Path, ordinal: int, by: str, *, free: int, **details: Any) -> OrdinalTaken:
+    """Return the refusal of an ordinal that another section of the container has."""
+    field = rendered(path)
+    return OrdinalTaken(
+        f"{field} {ordinal} is taken by {by}; the next free one is {free}, or leave it out to stand behind the last",
+        next_steps=NextStep("section.reorder", "puts all of them into another order"),
+        field=field,
+        ordinal=ordinal,
+        free=free,
+        **details,
+    )
 
 
 class TooManySections(Invalid):
@@ -125,17 +126,17 @@ class Places:
         return len(self._taken)
 
     def refuse_taken(self, ordinal: int, path: Path, *, but: str | None = None) -> None:
-        """Raises SectionOrdinalTaken where a section stands there, but for the one with this id."""
+        """Raises OrdinalTaken where a section stands there, but for the one with this id."""
         id_, title = self._taken.get(ordinal, (but, ""))
         if id_ != but:
             by = f"section {id_} ({quoted(title)})"
-            raise SectionOrdinalTaken(path, ordinal, by, free=self._free(ordinal), sectionId=id_)
+            raise ordinal_taken(path, ordinal, by, free=self._free(ordinal), sectionId=id_)
 
     def given_to(self, drafts: Sequence[Draft], paths: Sequence[Path]) -> list[int]:
         """The ordinal of each of some new sections: what it asks for, else one behind all others.
 
         Raises:
-            SectionOrdinalTaken: it asks for one where another stands, or that another asks for.
+            OrdinalTaken: it asks for one where another stands, or that another asks for.
         """
         asked: dict[int, Path] = {}
         for draft, path in zip(drafts, paths, strict=True):
@@ -145,7 +146,7 @@ class Places:
             self.refuse_taken(draft.ordinal, here)
             if draft.ordinal in asked:
                 by = f"{rendered(asked[draft.ordinal])} of this call"
-                raise SectionOrdinalTaken(here, draft.ordinal, by, free=self._free(draft.ordinal, asked))
+                raise ordinal_taken(here, draft.ordinal, by, free=self._free(draft.ordinal, asked))
             asked[draft.ordinal] = path
         behind = count(max((*self._taken, *asked), default=-1) + 1)
         return [next(behind) if draft.ordinal is None else draft.ordinal for draft in drafts]
@@ -163,7 +164,7 @@ def add_sections(
 
     Raises:
         TooManySections: it would have too many.
-        SectionOrdinalTaken: one asks for the place of another.
+        OrdinalTaken: one asks for the place of another.
         Invalid: content that should be JSON is not.
     """
     paths: list[Path] = [() if within is None else (*within, place) for place in range(len(drafts))]

@@ -75,7 +75,7 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
 
     Raises:
         StaleVersion: it is at another version; `currentVersion` says at which.
-        SectionOrdinalTaken: another one stands there.
+        OrdinalTaken: another one stands there.
         OtherContainer: it is of another container than the one that was named.
         NotFound: it is not there.
     """

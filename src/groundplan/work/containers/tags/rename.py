@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Cut, LeftOut, Trimming
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -38,19 +38,15 @@ PROJECTS_SHOWN_MAX = 10
 sql = load_queries(__file__)
 
 
-class TagInSeveralProjects(Invalid):
-    """One call changes one project."""
-
-    code = "mixed_projects"
-
-    def __init__(self, tag: str, projects: dict[str, str]) -> None:
-        first = dict(list(projects.items())[:PROJECTS_SHOWN_MAX])
-        shown = ", ".join(f"{name!r} ({id_})" for id_, name in first.items())
-        super().__init__(
-            f"tag {tag!r} is used in {len(projects)} projects: {shown}; send projectId, one call for each",
-            field="projectId",
-            projects=list(first),
-        )
+def tag_in_several_projects(tag: str, projects: dict[str, str]) -> MixedProjects:
+    """Return the refusal to rename a tag of several projects in one call."""
+    first = dict(list(projects.items())[:PROJECTS_SHOWN_MAX])
+    shown = ", ".join(f"{name!r} ({id_})" for id_, name in first.items())
+    return MixedProjects(
+        f"tag {tag!r} is used in {len(projects)} projects: {shown}; send projectId, one call for each",
+        field="projectId",
+        projects=list(first),
+    )
 
 
 class RenameTag(Struct, rename="camel", forbid_unknown_fields=True):
@@ -85,7 +81,7 @@ def rename(tx: Transaction, request: RenameTag) -> Renamed:
 
     Raises:
         NotFound: nothing has the tag.
-        TagInSeveralProjects: it is used in several projects, and none of them was named.
+        MixedProjects: it is used in several projects, and none of them was named.
     """
     answer = preview(tx, request)
     place = {"project_id": tx.project.id, "tag": answer.old_tag}
@@ -103,7 +99,7 @@ def preview(tx: Transaction, request: RenameTag) -> Renamed:
 
     Raises:
         NotFound: nothing has the tag.
-        TagInSeveralProjects: it is used in several projects, and none of them was named.
+        MixedProjects: it is used in several projects, and none of them was named.
     """
     old, new = _checked(request)
     project = {tx.project.id: tx.project.name}
@@ -162,7 +158,7 @@ def _project(tx: Transaction, request: RenameTag) -> str:
 
     Raises:
         NotFound: nothing has the tag.
-        TagInSeveralProjects: it is used in several projects.
+        MixedProjects: it is used in several projects.
     """
     if request.project_id is not None:
         return request.project_id
@@ -179,7 +175,7 @@ def _project(tx: Transaction, request: RenameTag) -> str:
         projects = projects_looked_through(tx, archived=archived)
         there = uses_by_project(tx, projects, tag)
         if len(there) > 1:
-            raise TagInSeveralProjects(tag, {id_: name for id_, name in projects.items() if id_ in there})
+            raise tag_in_several_projects(tag, {id_: name for id_, name in projects.items() if id_ in there})
         for project_id in there:
             return ProjectId(project_id)
     raise missing(tx, projects, tag, "oldTag")

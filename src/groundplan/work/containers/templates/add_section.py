@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.budget import Drop, Trimming
-from groundplan.kernel.errors import Invalid, RuleViolated
+from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -25,6 +25,7 @@ from groundplan.work.containers.sections.requests import (
     Usage,
     refuse_malformed,
 )
+from groundplan.work.containers.sections.section import OrdinalTaken
 from groundplan.work.containers.templates.refs import changeable_template
 from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, told
 from groundplan.work.events import TemplateOp
@@ -34,18 +35,14 @@ SECTIONS_MAX = 50  # as many as a container can be given in one call
 sql = load_queries(__file__)
 
 
-class TemplateOrdinalTaken(Invalid):
-    """Another section of the template stands there."""
-
-    code = "ordinal_taken"
-
-    def __init__(self, ordinal: int, free: int) -> None:
-        super().__init__(
-            f"ordinal {ordinal} has a section already, the next free one is {free}; send that one, or none at all",
-            field="ordinal",
-            ordinal=ordinal,
-            free=free,
-        )
+def ordinal_taken(ordinal: int, free: int) -> OrdinalTaken:
+    """Return the refusal of an ordinal that another section of the template has."""
+    return OrdinalTaken(
+        f"ordinal {ordinal} has a section already, the next free one is {free}; send that one, or none at all",
+        field="ordinal",
+        ordinal=ordinal,
+        free=free,
+    )
 
 
 class TemplateFull(RuleViolated):
@@ -95,7 +92,7 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
         TemplateBuiltIn: it comes with Groundplan.
         TemplateProtected: it is protected.
         TemplateFull: it has as many sections as it can have.
-        TemplateOrdinalTaken: another section stands there.
+        OrdinalTaken: another section stands there.
     """
     tags = sorted(checked_tags(request.tags))
     # What a container would refuse is refused here, where it can be corrected.
@@ -126,7 +123,7 @@ def _place(wanted: int | None, taken: Sequence[int]) -> int:
         return taken[-1] + 1 if taken else 0
     if wanted in taken:
         free = next(place for place in range(wanted + 1, wanted + len(taken) + 1) if place not in taken)
-        raise TemplateOrdinalTaken(wanted, free)
+        raise ordinal_taken(wanted, free)
     return wanted
 
 
