@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from groundplan import questions
 from groundplan.context import export as export_context
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve, take_in
@@ -78,7 +79,7 @@ from groundplan.work.containers.templates import get as get_template
 from groundplan.work.containers.templates import list as list_templates
 from groundplan.work.containers.templates import update as update_template
 from groundplan.work.reading import context, history, onboard
-from groundplan.work.refs import task_meant
+from groundplan.work.refs import resolve_task
 from groundplan.work.root import plant_root
 from groundplan.work.search import query
 
@@ -182,11 +183,11 @@ OPERATIONS = Registry(
 )
 
 ports.on_project_created.connect(plant_root)
-ports.task_meant.connect(task_meant)
-ports.knowledge_of_files.connect(knowledge_of_files)
-ports.draft_begun.connect(create_draft.draft_of_new_scope)
-ports.context_in_force.connect(resolve.context_in_force)
-ports.versions_on_run.connect(versions_on_run)
+questions.resolve_task.connect(resolve_task)
+questions.knowledge_of_files.connect(knowledge_of_files)
+ports.begin_first_draft.connect(create_draft.draft_of_new_scope)
+questions.context_in_force.connect(resolve.context_in_force)
+questions.versions_on_run.connect(versions_on_run)
 
 for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

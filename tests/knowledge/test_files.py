@@ -9,11 +9,11 @@ import pytest
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.output_gate import encode, tokens
-from groundplan.kernel.ports import FilesAsked
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import knowledge_of_files
+from groundplan.questions import FilesAsked
 from tests.knowledge.desk import Knowledge, told
 
 

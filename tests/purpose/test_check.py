@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel import ports
+from groundplan import questions
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode
+from groundplan.kernel.ports import Question
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import Facts
@@ -106,13 +107,13 @@ def test_work_that_traces_to_a_goal_is_asked_for_where_somebody_knows(
     assert desk.check("health").metrics.work_alignment is None
     asked: list[list[str]] = []
 
-    def told(_tx: Transaction, goals: list[str]) -> ports.WorkAligned:
+    def told(_tx: Transaction, goals: list[str]) -> questions.WorkAligned:
         asked.append(goals)
-        return ports.WorkAligned(8, 6)
+        return questions.WorkAligned(8, 6)
 
-    aligned: ports.Question[list[str], ports.WorkAligned] = ports.Question()
+    aligned: Question[list[str], questions.WorkAligned] = Question()
     aligned.connect(told)
-    monkeypatch.setattr(ports, "work_aligned", aligned)
+    monkeypatch.setattr(questions, "work_aligned", aligned)
     assert desk.check("health").metrics.work_alignment is None
 
     desk.publish()

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan import questions
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel import ports
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.output_gate import encode
+from groundplan.kernel.ports import Question
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.content import ContentAltered
@@ -345,9 +346,9 @@ def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
     checks = {check.code: check for check in drawn.check("B").checks}
     assert checks["GB_WORK"].result == "not_applicable"
 
-    serving: ports.Question[list[str], dict[str, list[str]]] = ports.Question()
+    serving: Question[list[str], dict[str, list[str]]] = Question()
     serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
-    monkeypatch.setattr(ports, "work_serving", serving)
+    monkeypatch.setattr(questions, "work_serving", serving)
 
     assert {check.code: check.result for check in drawn.check("B").checks}["GB_WORK"] == "passed"
     drawn.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))

@@ -29,9 +29,9 @@ from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.input_gate.shapes import missing
 from groundplan.kernel.members.principals import principal_called
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.ports import ContextInForce
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.questions import ContextInForce
 
 sql = load_queries(__file__)
 

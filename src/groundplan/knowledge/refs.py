@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from groundplan.kernel.errors import GroundplanError, NotFound, RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.ports import task_meant
 from groundplan.kernel.store.authorize import ProjectId, projects_seen
 from groundplan.kernel.store.queries import Query, listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, rendered
 from groundplan.knowledge.requests import EntityType, checked_id
+from groundplan.questions import resolve_task
 
 sql = load_queries(__file__)
 
@@ -102,7 +102,7 @@ def checked_task(tx: Transaction, ref: str, field: str) -> str:
         OtherProject: it is of another project.
     """
     try:
-        project_id, task_id = task_meant(tx, ref)
+        project_id, task_id = resolve_task(tx, ref)
     except NotFound as error:
         raise NotFound(
             "task", ref, near=error.details.get("near", ()), next_steps=error.next_steps, field=field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.kernel import ports
+from groundplan import questions
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
@@ -39,9 +39,9 @@ def _touched(tx: Transaction, content: Content, keys: list[str]) -> dict[str, Af
 
     several = touched_by(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several and ports.work_serving.can_be_answered:
+    if several and questions.work_serving.can_be_answered:
         named = {key for one in several for key in (*one.nodes, *one.activities)}
-        serving = ports.work_serving(tx, sorted(named))
+        serving = questions.work_serving(tx, sorted(named))
     return {
         one.assumption: Affected(
             one.assumption,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel import ports
+from groundplan import questions
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import until
 from groundplan.purpose.health_metrics import Bands, Health, bands_of, health_of, metrics_of
@@ -42,7 +42,7 @@ def _told(tx: Transaction, as_of: str | None) -> Told:
 
 def _work(tx: Transaction) -> tuple[int, int] | None:
     """How much open work there is, and how much of it traces to a goal of the published version."""
-    if not ports.work_aligned.can_be_answered:
+    if not questions.work_aligned.can_be_answered:
         return None
     published = latest_published(tx)
     if published is None:
@@ -50,5 +50,5 @@ def _work(tx: Transaction) -> tuple[int, int] | None:
     from groundplan.purpose.content import read_content  # only where there is somebody to ask
 
     goals = [node.key for node in read_content(tx, published.id).of_type(NodeType.GOAL)]
-    found = ports.work_aligned(tx, goals)
+    found = questions.work_aligned(tx, goals)
     return found.open, found.aligned

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from groundplan.kernel import ports
+from groundplan import questions
 from groundplan.kernel.store.live_catalog import row_security_findings
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -52,9 +52,9 @@ def outside_now(tx: Transaction, content: Content) -> Outside:
 
 def context_facts(tx: Transaction) -> ContextFacts | None:
     """The facts in force; None where nobody could know them."""
-    if not ports.context_in_force.can_be_answered:
+    if not questions.context_in_force.can_be_answered:
         return None
-    found = ports.context_in_force(tx, None)
+    found = questions.context_in_force(tx, None)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
@@ -64,8 +64,8 @@ def _row_security(tx: Transaction) -> list[str] | None:
 
 def _served(tx: Transaction, content: Content) -> dict[str, int] | None:
     """How much work serves each activity; None where nobody could know it."""
-    if not ports.work_serving.can_be_answered:
+    if not questions.work_serving.can_be_answered:
         return None
     keys = [node.key for node in content.of_type(NodeType.ACTIVITY)]
-    serving = ports.work_serving(tx, keys)
+    serving = questions.work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

@@ -121,7 +121,7 @@ def in_project(tx: Transaction, ref: str) -> Found:
     return found
 
 
-def task_meant(tx: Transaction, ref: str) -> tuple[str, str]:
+def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
     """The project of a task and its whole id, for slices that refer to one.
 
     Raises:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from groundplan import questions
 from groundplan.context.events import Op
 from groundplan.context.refusals import RunBound
 from groundplan.context.run import RunRow, final_run, project_of_run, run_row
-from groundplan.kernel import ports
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
@@ -74,7 +74,7 @@ def delete(tx: Transaction, request: TakeAway) -> Deleted:
     if row.is_draft:
         _remove(tx, row)
     else:
-        versions = ports.versions_on_run(tx, row.id)
+        versions = questions.versions_on_run(tx, row.id)
         if versions:
             raise bound_run(row.id, versions)
         tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)

@@ -64,7 +64,7 @@ def bootstrap(tx: Transaction, request: Bootstrap) -> Begun:
         raise AlreadyInitialized(request.scope_id)
     if not request.create_draft_run:
         return Begun(request.scope_id, project_id, Role.OWNER)
-    run_id = ports.draft_begun(tx, project_id)
+    run_id = ports.begin_first_draft(tx, project_id)
     return Begun(request.scope_id, project_id, Role.OWNER, run_id)
 
 

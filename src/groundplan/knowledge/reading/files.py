@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from groundplan.kernel.budget import trim
-from groundplan.kernel.ports import FilesAsked
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
 from groundplan.knowledge.patterns import TooCostly, atoms_matching
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, Known, known
 from groundplan.knowledge.requests import CHANGELOG_SHOWN
+from groundplan.questions import FilesAsked
 
 
 def knowledge_of_files(tx: Transaction, asked: FilesAsked) -> Known:

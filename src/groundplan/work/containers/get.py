@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.ports import FilesAsked, knowledge_of_files
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
+from groundplan.questions import FilesAsked, knowledge_of_files
 from groundplan.work.containers.answers import OneContainer, put_node
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
 from groundplan.work.containers.refs import container, project_of
