@@ -65,7 +65,7 @@ class Query:
 
 
 class Queries:
-    """The statements of one slice, as attributes, and its lists of columns by name."""
+    """The statements of one folder, as attributes, and its lists of columns by name."""
 
     def __init__(self, queries: dict[str, Query], columns: dict[str, tuple[str, ...]]) -> None:
         self._queries = queries
@@ -91,22 +91,35 @@ def load_queries(module_file: str) -> Queries:
     return _of_folder(Path(module_file).parent)
 
 
-@cache  # by folder: the modules of one share its statements
+@cache  # by folder: its modules share the statements
 def _of_folder(folder: Path) -> Queries:
-    above = folder.parent
-    inherited = _of_folder(above).columns if (above / "queries.sql").exists() else {}
+    texts = _texts(folder)
+    expanded = {name: Query(name, texts.shared.expand(name), texts.postgres.expand(name)) for name in texts.own}
+    return Queries(expanded, texts.shared.columns)
+
+
+class _Texts(NamedTuple):
+    """The texts of a folder for each engine, with the parts and columns of the folders above it."""
+
+    own: list[str]  # the names of its statements
+    shared: _File
+    postgres: _File
+
+
+@cache
+def _texts(folder: Path) -> _Texts:
     shared = _parse(folder / "queries.sql")
-    shared = shared._replace(columns=inherited | shared.columns)
     special = folder / "queries.postgres.sql"
     overrides = _parse(special) if special.exists() else _File({}, {}, {})
     strangers = overrides.statements.keys() - shared.statements.keys()
     if strangers:
         raise ValueError(f"{special} overrides what queries.sql does not have: {sorted(strangers)}")
-    for_postgres = _File(
-        shared.statements | overrides.statements, shared.parts | overrides.parts, shared.columns | overrides.columns
-    )
-    statements = {name: Query(name, shared.expand(name), for_postgres.expand(name)) for name in shared.statements}
-    return Queries(statements, shared.columns)
+    postgres = shared.extend(overrides)
+    if (folder.parent / "queries.sql").exists():
+        above = _texts(folder.parent)
+        shared = shared.inherit(above.shared)
+        postgres = postgres.inherit(above.postgres)
+    return _Texts(list(shared.statements), shared, postgres)
 
 
 class _File(NamedTuple):
@@ -115,6 +128,14 @@ class _File(NamedTuple):
     statements: dict[str, str]
     parts: dict[str, str]
     columns: dict[str, tuple[str, ...]]
+
+    def extend(self, others: _File) -> _File:
+        """Return this file with other texts in place of those of the same name."""
+        return _File(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
+
+    def inherit(self, above: _File) -> _File:
+        """Return this file with the parts and columns of the folder above, where it has none of that name."""
+        return _File(self.statements, above.parts | self.parts, above.columns | self.columns)
 
     def expand(self, name: str) -> str:
         """A statement with its parts and columns filled in."""
