@@ -16,12 +16,12 @@ from bench.purpose import SEED, content_from
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
 from groundplan.demo.large_purpose import fill_large, large_theory
-from groundplan.purpose.formats.table import WRITTEN
+from groundplan.purpose.exchange.formats.table import WRITTEN
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, Status
 from groundplan.purpose.picture.comparison import comparison
 from groundplan.purpose.picture.subject import Picture, pathway, plan
 from groundplan.purpose.picture.svg import Drawn, draw
-from groundplan.purpose.theory import Theory
 
 PROJECT = "atlas"
 SMALL, LARGE = (300, 450, 180), (2_000, 3_000, 1_000)

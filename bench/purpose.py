@@ -46,7 +46,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     content_of,
 )
-from groundplan.purpose.observed import Observations
+from groundplan.purpose.observing.observed import Observations
 from groundplan.session import Session
 
 PROJECT = "atlas"

@@ -21,9 +21,9 @@ from groundplan.catalog import schema
 from groundplan.kernel.actors import Access, Actor, Kind, local_actor
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.postgres import PostgresStore
-from groundplan.kernel.store.postgres_setup import set_up
-from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.postgres.setup import set_up
+from groundplan.kernel.store.postgres.store import PostgresStore
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import SCHEMA, Schema
 from groundplan.session import Session
@@ -232,7 +232,7 @@ class SqliteEngine(Engine):
 
     def install(self, tables: str, declared: Schema) -> None:
         from groundplan.kernel.store.guards import sqlite_guards
-        from groundplan.kernel.store.sqlite_file import statements
+        from groundplan.kernel.store.sqlite.file import statements
 
         self.as_owner(*statements(tables), *sqlite_guards(declared))
 
@@ -371,7 +371,7 @@ class PostgresEngine(Engine):
 
     def install(self, tables: str, declared: Schema) -> None:
         from groundplan.kernel.store.guards import postgres_guards
-        from groundplan.kernel.store.policies import postgres_policies
+        from groundplan.kernel.store.row_policies import postgres_policies
 
         self._altered = True
         role = psql.Identifier(self.app_role)

@@ -19,23 +19,23 @@ import pytest
 
 import groundplan
 from groundplan.catalog import OPERATIONS
-from groundplan.context.adapter import ContextAdapter
 from groundplan.context.runs.create_draft import OneRun
 from groundplan.context.schemas import ContextView, PcivRunV1
+from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.members.add import OneMember
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.projects.view import OneProject
-from groundplan.purpose.analysing import Analysis
+from groundplan.purpose.analysis.analyse import Analysis
+from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.result import GateResult
-from groundplan.purpose.health_metrics import Health
 from groundplan.session import Session
 from groundplan.verbs import python_name
 from groundplan.work.containers.container import Task
-from groundplan.work.next import Offers
-from groundplan.work.plan import Planned
+from groundplan.work.graph.next import Offers
+from groundplan.work.graph.plan import Planned
 from tests.contracts.write import VERBS
 from tests.surfaces.migrated import migrate_once
 

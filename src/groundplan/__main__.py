@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         at = _command_at(argv)
         if argv[at : at + 1] == ["mcp"]:
-            from groundplan.surfaces.cli.mcp_command import run as run_mcp
+            from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
             return run_mcp(argv[:at] + argv[at + 1 :])
         from groundplan.surfaces.cli.program import run

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from groundplan import questions
-from groundplan.context import export as export_context
 from groundplan.context import refusals as context_refusals
-from groundplan.context import resolve, take_in
+from groundplan.context import resolve
 from groundplan.context import tables as context_tables
 from groundplan.context import view as view_context
 from groundplan.context.editing import edit
+from groundplan.context.exchange import export as export_context
+from groundplan.context.exchange import import_document
 from groundplan.context.runs import commit, create_draft, diff, fetch, update_draft
 from groundplan.context.runs import delete as delete_run
 from groundplan.context.runs import list as list_runs
@@ -20,47 +21,33 @@ from groundplan.kernel.projects import archive, create
 from groundplan.kernel.projects import list as list_projects
 from groundplan.kernel.store.guards import declare_refusals
 from groundplan.kernel.store.tables import Schema
-from groundplan.knowledge import append_changelog, delete, record_check
-from groundplan.knowledge import create as create_knowledge
 from groundplan.knowledge import tables as knowledge_tables
-from groundplan.knowledge import update as update_knowledge
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
 from groundplan.knowledge.reading.files import knowledge_of_files
+from groundplan.knowledge.writing import append_changelog, delete, record_check
+from groundplan.knowledge.writing import create as create_knowledge
+from groundplan.knowledge.writing import update as update_knowledge
 from groundplan.purpose import check as check_purpose
-from groundplan.purpose import export as export_purpose
 from groundplan.purpose import open as open_purpose
-from groundplan.purpose import record as record_purpose
 from groundplan.purpose import refusals as purpose_refusals
-from groundplan.purpose import render as render_purpose
 from groundplan.purpose import tables as purpose_tables
-from groundplan.purpose import take_in as take_purpose_in
 from groundplan.purpose.editing import edit as edit_purpose
+from groundplan.purpose.exchange import export as export_purpose
+from groundplan.purpose.exchange import import_document as take_purpose_in
+from groundplan.purpose.exchange import render as render_purpose
+from groundplan.purpose.observing import record as record_purpose
 from groundplan.purpose.version import versions_on_run
 from groundplan.purpose.versions import diff as diff_versions
 from groundplan.purpose.versions import discard as discard_version
 from groundplan.purpose.versions import draft as draft_version
 from groundplan.purpose.versions import list as list_versions
 from groundplan.purpose.versions import publish as publish_version
-from groundplan.work import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
 from groundplan.work import tables as work_tables
-from groundplan.work.containers import (
-    advance,
-    block,
-    blocked,
-    dependencies,
-    dependency,
-    next_feature,
-    next_task,
-    overview,
-    revert,
-    terminate,
-    unblock,
-    workflow_state,
-)
 from groundplan.work.containers import create as create_container
 from groundplan.work.containers import delete as delete_container
+from groundplan.work.containers import dependencies, dependency, overview, workflow_state
 from groundplan.work.containers import get as get_container
 from groundplan.work.containers import search as search_containers
 from groundplan.work.containers import update as update_container
@@ -78,10 +65,21 @@ from groundplan.work.containers.templates import delete as delete_template
 from groundplan.work.containers.templates import get as get_template
 from groundplan.work.containers.templates import list as list_templates
 from groundplan.work.containers.templates import update as update_template
-from groundplan.work.reading import context, history, onboard
-from groundplan.work.refs import resolve_task
-from groundplan.work.root import plant_root
-from groundplan.work.search import query
+from groundplan.work.containers.workflow import (
+    advance,
+    block,
+    blocked,
+    next_feature,
+    next_task,
+    revert,
+    terminate,
+    unblock,
+)
+from groundplan.work.engine.refs import resolve_task
+from groundplan.work.engine.root import plant_root
+from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
+from groundplan.work.graph.reading import context, history, onboard
+from groundplan.work.graph.search import query
 
 OPERATIONS = Registry(
     (
@@ -140,7 +138,7 @@ OPERATIONS = Registry(
         fetch.OPERATION,
         update_draft.OPERATION,
         export_context.OPERATION,
-        take_in.OPERATION,
+        import_document.OPERATION,
         get_container.OPERATION,
         search_containers.OPERATION,
         overview.OPERATION,

@@ -67,7 +67,7 @@ def python_name(wire_name: str) -> str:
 def _group_type(name: str) -> type[VerbGroup]:
     if name != "context":
         return VerbGroup
-    from groundplan.context.adapter import ContextAdapter  # not everybody at a store works on facts
+    from groundplan.context_adapter import ContextAdapter  # not everybody at a store works on facts
 
     class ContextVerbs(VerbGroup, ContextAdapter):
         """The verbs of context, and the names of its contract beside them."""

@@ -8,16 +8,16 @@ import builtins
 from collections.abc import Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
-import groundplan.context.adapter
-import groundplan.context.document
 import groundplan.context.editing.edit
+import groundplan.context.exchange.document
+import groundplan.context.exchange.import_document
 import groundplan.context.runs.commit
 import groundplan.context.runs.create_draft
 import groundplan.context.runs.delete
 import groundplan.context.runs.diff
 import groundplan.context.runs.list
 import groundplan.context.schemas
-import groundplan.context.take_in
+import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.members.add
@@ -27,8 +27,6 @@ import groundplan.kernel.members.remove
 import groundplan.kernel.projects.archive
 import groundplan.kernel.projects.list
 import groundplan.kernel.projects.view
-import groundplan.knowledge.append_changelog
-import groundplan.knowledge.delete
 import groundplan.knowledge.entity
 import groundplan.knowledge.freshness
 import groundplan.knowledge.reading.context
@@ -36,38 +34,35 @@ import groundplan.knowledge.reading.get
 import groundplan.knowledge.reading.list
 import groundplan.knowledge.reading.search
 import groundplan.knowledge.reading.search_changelog
-import groundplan.knowledge.record_check
 import groundplan.knowledge.requests
-import groundplan.knowledge.update
-import groundplan.purpose.analysing
+import groundplan.knowledge.writing.append_changelog
+import groundplan.knowledge.writing.delete
+import groundplan.knowledge.writing.record_check
+import groundplan.knowledge.writing.update
+import groundplan.purpose.analysis.analyse
+import groundplan.purpose.analysis.health_metrics
 import groundplan.purpose.compliance.proposal
 import groundplan.purpose.compliance.section
 import groundplan.purpose.editing.edit
-import groundplan.purpose.export
+import groundplan.purpose.exchange.export
+import groundplan.purpose.exchange.import_document
+import groundplan.purpose.exchange.render
 import groundplan.purpose.gates.result
-import groundplan.purpose.health_metrics
 import groundplan.purpose.model
-import groundplan.purpose.observations
+import groundplan.purpose.observing.observations
+import groundplan.purpose.observing.record
 import groundplan.purpose.open
-import groundplan.purpose.record
-import groundplan.purpose.render
-import groundplan.purpose.take_in
 import groundplan.purpose.versions.diff
 import groundplan.purpose.versions.discard
 import groundplan.purpose.versions.draft
 import groundplan.purpose.versions.list
 import groundplan.purpose.versions.publish
-import groundplan.work.connect
-import groundplan.work.containers.advance
-import groundplan.work.containers.block
-import groundplan.work.containers.blocked
 import groundplan.work.containers.container
 import groundplan.work.containers.create
 import groundplan.work.containers.delete
 import groundplan.work.containers.dependencies
 import groundplan.work.containers.dependency
 import groundplan.work.containers.get
-import groundplan.work.containers.moving
 import groundplan.work.containers.overview
 import groundplan.work.containers.requests
 import groundplan.work.containers.search
@@ -84,20 +79,25 @@ import groundplan.work.containers.templates.apply
 import groundplan.work.containers.templates.delete
 import groundplan.work.containers.templates.list
 import groundplan.work.containers.templates.template
-import groundplan.work.containers.terminate
-import groundplan.work.containers.unblock
 import groundplan.work.containers.update
+import groundplan.work.containers.workflow.advance
+import groundplan.work.containers.workflow.block
+import groundplan.work.containers.workflow.blocked
+import groundplan.work.containers.workflow.moving
+import groundplan.work.containers.workflow.terminate
+import groundplan.work.containers.workflow.unblock
 import groundplan.work.containers.workflow_state
-import groundplan.work.next
-import groundplan.work.open
-import groundplan.work.plan
-import groundplan.work.reading.context
-import groundplan.work.reading.history
-import groundplan.work.reading.orientation
-import groundplan.work.restructure
-import groundplan.work.search.orders
-import groundplan.work.search.query
-import groundplan.work.update
+import groundplan.work.graph.connect
+import groundplan.work.graph.next
+import groundplan.work.graph.open
+import groundplan.work.graph.plan
+import groundplan.work.graph.reading.context
+import groundplan.work.graph.reading.history
+import groundplan.work.graph.reading.orientation
+import groundplan.work.graph.restructure
+import groundplan.work.graph.search.orders
+import groundplan.work.graph.search.query
+import groundplan.work.graph.update
 
 def python_name(wire_name: str) -> str: ...
 
@@ -196,7 +196,7 @@ class WorkVerbs:
         policies: PolicyChanges | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.open.Opened | groundplan.work.open.ProjectLines:
+    ) -> groundplan.work.graph.open.Opened | groundplan.work.graph.open.ProjectLines:
         """Open or create a project; without project: list all."""
 
     def plan(
@@ -206,7 +206,7 @@ class WorkVerbs:
         project: str | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.plan.Planned:
+    ) -> groundplan.work.graph.plan.Planned:
         """Create nodes; refs name each other, in any order, or existing nodes."""
 
     def next(
@@ -220,7 +220,7 @@ class WorkVerbs:
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.next.Offers:
+    ) -> groundplan.work.graph.next.Offers:
         """Best actionable nodes with context; claim: true takes them."""
 
     def claim(
@@ -234,7 +234,7 @@ class WorkVerbs:
         lean: bool | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.next.Offers:
+    ) -> groundplan.work.graph.next.Offers:
         """Take the best actionable nodes, so that nobody else is offered them."""
 
     def context(
@@ -243,7 +243,7 @@ class WorkVerbs:
         node_id: str,
         depth: int = 2,
         lean: bool | None = None,
-    ) -> groundplan.work.reading.context.Context:
+    ) -> groundplan.work.graph.reading.context.Context:
         """A node with its ancestors, tree and dependencies."""
 
     def update(
@@ -252,7 +252,7 @@ class WorkVerbs:
         updates: Sequence[Update],
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.update.Updated:
+    ) -> groundplan.work.graph.update.Updated:
         """Change, resolve or reopen nodes; says what became actionable."""
 
     def connect(
@@ -261,7 +261,7 @@ class WorkVerbs:
         edges: Sequence[Edge],
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.connect.Connected:
+    ) -> groundplan.work.graph.connect.Connected:
         """Add or remove edges; depends_on edges never form a cycle."""
 
     def query(
@@ -269,11 +269,11 @@ class WorkVerbs:
         *,
         project: str,
         filter: Filter | None = None,
-        sort: groundplan.work.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
+        sort: groundplan.work.graph.search.orders.Sort | Literal["readiness", "depth", "recent", "created"] = "readiness",
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.search.query.Found:
+    ) -> groundplan.work.graph.search.query.Found:
         """Search and filter nodes."""
 
     def restructure(
@@ -282,7 +282,7 @@ class WorkVerbs:
         operations: Sequence[Move | Merge | Drop],
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.restructure.Restructured:
+    ) -> groundplan.work.graph.restructure.Restructured:
         """Move, merge or drop nodes with all below them."""
 
     def history(
@@ -292,7 +292,7 @@ class WorkVerbs:
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.reading.history.History:
+    ) -> groundplan.work.graph.reading.history.History:
         """What happened to a node, newest first."""
 
     def onboard(
@@ -300,7 +300,7 @@ class WorkVerbs:
         *,
         project: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.reading.orientation.Orientation:
+    ) -> groundplan.work.graph.reading.orientation.Orientation:
         """Start here: goal, state, recent work, next steps."""
 
 class KnowledgeVerbs:
@@ -330,7 +330,7 @@ class KnowledgeVerbs:
         name: str = ...,
         paths: builtins.list[str] = ...,
         knowledge: str = ...,
-        knowledge_mode: groundplan.knowledge.update.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
+        knowledge_mode: groundplan.knowledge.writing.update.KnowledgeMode | Literal["overwrite", "append"] = "overwrite",
         molecule_id: str | None = ...,
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
@@ -348,7 +348,7 @@ class KnowledgeVerbs:
         task_id: str,
         summary: str,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.append_changelog.OneEntry:
+    ) -> groundplan.knowledge.writing.append_changelog.OneEntry:
         """Add what a task changed and why; entries are never edited."""
 
     def context(
@@ -413,7 +413,7 @@ class KnowledgeVerbs:
         commit: str,
         atoms: Sequence[SeenAtom],
         op_id: str | None = None,
-    ) -> groundplan.knowledge.record_check.Recorded:
+    ) -> groundplan.knowledge.writing.record_check.Recorded:
         """Keep what a check of the files found."""
 
     def delete(
@@ -426,7 +426,7 @@ class KnowledgeVerbs:
         cascade: bool = False,
         last_task_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.delete.Deleted:
+    ) -> groundplan.knowledge.writing.delete.Deleted:
         """Delete one; a molecule's atoms become orphans, or go with it (cascade)."""
 
 class PurposeVerbs:
@@ -438,7 +438,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
-    ) -> groundplan.purpose.open.Opened | groundplan.purpose.observations.Observed:
+    ) -> groundplan.purpose.open.Opened | groundplan.purpose.observing.observations.Observed:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -449,7 +449,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
-    ) -> groundplan.purpose.observations.Observed:
+    ) -> groundplan.purpose.observing.observations.Observed:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
     def edit(
@@ -520,7 +520,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
-    ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.health_metrics.Health | groundplan.purpose.analysing.Analysis | groundplan.purpose.compliance.section.Compliance:
+    ) -> groundplan.purpose.gates.result.GateResult | groundplan.purpose.analysis.health_metrics.Health | groundplan.purpose.analysis.analyse.Analysis | groundplan.purpose.compliance.section.Compliance:
         """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
 
     def health(
@@ -535,7 +535,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
-    ) -> groundplan.purpose.health_metrics.Health:
+    ) -> groundplan.purpose.analysis.health_metrics.Health:
         """How healthy a version is: metrics, bands, and how each goal is reached."""
 
     def analysis(
@@ -550,7 +550,7 @@ class PurposeVerbs:
         assumption: str | None = None,
         limit: int | None = None,
         as_of: str | None = None,
-    ) -> groundplan.purpose.analysing.Analysis:
+    ) -> groundplan.purpose.analysis.analyse.Analysis:
         """How a version hangs together: pathways to goals, orphans, weak links, what assumptions touch."""
 
     def compliance(
@@ -577,7 +577,7 @@ class PurposeVerbs:
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.record.Recorded:
+    ) -> groundplan.purpose.observing.record.Recorded:
         """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
 
     def export(
@@ -586,7 +586,7 @@ class PurposeVerbs:
         project: str,
         format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
         version: int | Literal["draft", "published"] | None = None,
-    ) -> groundplan.purpose.export.Exported:
+    ) -> groundplan.purpose.exchange.export.Exported:
         """Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
 
     def render(
@@ -597,7 +597,7 @@ class PurposeVerbs:
         pathway: str | None = None,
         compare: int | Literal["draft", "published"] | None = None,
         theme: Literal["light", "dark", "auto"] = "light",
-    ) -> groundplan.purpose.render.Rendered:
+    ) -> groundplan.purpose.exchange.render.Rendered:
         """Draw a version as SVG: all of it, the ways through one node, or what changed since a version."""
 
     def import_(
@@ -607,10 +607,10 @@ class PurposeVerbs:
         document: TheoryDocument,
         keys: Literal["same", "new"] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.take_in.TakenIn:
+    ) -> groundplan.purpose.exchange.import_document.TakenIn:
         """Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role."""
 
-class ContextVerbs(groundplan.context.adapter.ContextAdapter):
+class ContextVerbs(groundplan.context_adapter.ContextAdapter):
     def view(
         self,
         *,
@@ -720,7 +720,7 @@ class ContextVerbs(groundplan.context.adapter.ContextAdapter):
         *,
         scope_id: str,
         run_id: str | None = None,
-    ) -> groundplan.context.document.ContextExport:
+    ) -> groundplan.context.exchange.document.ContextExport:
         """Give the facts of a run as a document."""
 
     def import_(
@@ -730,7 +730,7 @@ class ContextVerbs(groundplan.context.adapter.ContextAdapter):
         document: ContextDocument,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         op_id: str | None = None,
-    ) -> groundplan.context.take_in.TakenIn:
+    ) -> groundplan.context.exchange.import_document.TakenIn:
         """Take a document of facts in, as a new draft."""
 
 class ContainerVerbs:
@@ -848,7 +848,7 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> groundplan.work.containers.blocked.BlockedTasks:
+    ) -> groundplan.work.containers.workflow.blocked.BlockedTasks:
         """Tasks that wait, and for what."""
 
     def blocked_features(
@@ -857,7 +857,7 @@ class ContainerVerbs:
         project_id: str | None = None,
         limit: int = 100,
         offset: int = 0,
-    ) -> groundplan.work.containers.blocked.BlockedFeatures:
+    ) -> groundplan.work.containers.workflow.blocked.BlockedFeatures:
         """Features that wait, and for what."""
 
     def workflow_state(
@@ -884,7 +884,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.advance.Advanced:
+    ) -> groundplan.work.containers.workflow.advance.Advanced:
         """Next step of its pipeline; ACTIVE claims, CLOSED resolves."""
 
     def revert(
@@ -894,7 +894,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.moving.Moved:
+    ) -> groundplan.work.containers.workflow.moving.Moved:
         """One step back; reopens what was closed."""
 
     def terminate(
@@ -905,7 +905,7 @@ class ContainerVerbs:
         version: int,
         reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.terminate.Terminated:
+    ) -> groundplan.work.containers.workflow.terminate.Terminated:
         """Exit as WILL_NOT_IMPLEMENT, with all open below it."""
 
     def block(
@@ -917,7 +917,7 @@ class ContainerVerbs:
         blocked_by: str | builtins.list[str],
         blocked_reason: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.block.BlockAnswer:
+    ) -> groundplan.work.containers.workflow.block.BlockAnswer:
         """Let it wait for ids, or NO_OP: a hold with a reason."""
 
     def unblock(
@@ -928,7 +928,7 @@ class ContainerVerbs:
         version: int,
         blocked_by: str | builtins.list[str],
         op_id: str | None = None,
-    ) -> groundplan.work.containers.unblock.UnblockAnswer:
+    ) -> groundplan.work.containers.workflow.unblock.UnblockAnswer:
         """Let it wait for ids no more; NO_OP ends its hold."""
 
 class DependencyVerbs:

@@ -10,7 +10,6 @@ import pytest
 from msgspec import structs
 
 import groundplan
-from groundplan.context.adapter import ContextAdapter
 from groundplan.context.hydrate import Hydrated
 from groundplan.context.schemas import (
     ArtifactWrite,
@@ -27,6 +26,7 @@ from groundplan.context.schemas import (
     SourceWrite,
     ValueKind,
 )
+from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import GroundplanError

@@ -15,11 +15,11 @@ from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENED_BY, Pe
 from groundplan.kernel.policies import Policies
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import alternatives
-from groundplan.purpose.formats.document import native_json
-from groundplan.purpose.formats.table import FORMATS
+from groundplan.purpose.exchange.formats.document import native_json
+from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.mcp_command import HELP as MCP_HELP
 from groundplan.surfaces.cli.program import WRITTEN, application
+from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.unexpected import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals

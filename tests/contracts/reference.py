@@ -26,7 +26,7 @@ from groundplan.kernel.access import GRANTS, Permission, Role
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.knowledge.atom import Atom
 from groundplan.knowledge.molecule import Molecule
-from groundplan.purpose.analysing import Touched
+from groundplan.purpose.analysis.analyse import Touched
 from groundplan.purpose.comparing.compare import Changed
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.open import AssumptionShown
@@ -35,8 +35,8 @@ from groundplan.verbs import python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template
-from groundplan.work.node import Evidence, Node
-from groundplan.work.reading.tree import NodeTree
+from groundplan.work.engine.node import Evidence, Node
+from groundplan.work.graph.reading.tree import NodeTree
 from tests.contracts.arguments import arguments
 from tests.contracts.placeholders import filled
 from tests.contracts.refusals import error_classes

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.schema import json_schema
 from groundplan.kernel.output_gate import tokens
 from groundplan.kernel.store.guards import postgres_guards, sqlite_guards
 from groundplan.kernel.store.migrations import Dialect, migrations
-from groundplan.kernel.store.policies import postgres_policies
+from groundplan.kernel.store.row_policies import postgres_policies
 from groundplan.surfaces.mcp.tools import RegistryTools
 
 DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}

@@ -14,7 +14,7 @@ from msgspec import NODEFAULT, UNSET, Struct, UnsetType
 from msgspec.structs import FieldInfo, fields
 
 from groundplan.catalog import OPERATIONS
-from groundplan.context.adapter import ContextAdapter
+from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.operations.registry import Operation
 from groundplan.verbs import python_name
 

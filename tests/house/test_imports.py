@@ -23,10 +23,10 @@ SLOW = {
     "rich": ("groundplan.surfaces.cli.",),
     "click": ("groundplan.surfaces.cli.",),
     "yaml": (),
-    "psycopg": ("groundplan.kernel.store.postgres", "groundplan.kernel.store.checkup_postgres"),
-    "psycopg_pool": ("groundplan.kernel.store.postgres",),
-    "openpyxl": ("groundplan.surfaces.cli.purpose_workbook",),
-    "resvg_py": ("groundplan.surfaces.cli.purpose_png",),
+    "psycopg": ("groundplan.kernel.store.postgres.",),
+    "psycopg_pool": ("groundplan.kernel.store.postgres.store",),
+    "openpyxl": ("groundplan.surfaces.cli.purpose.workbook",),
+    "resvg_py": ("groundplan.surfaces.cli.purpose.png",),
     "mcp": (),
     "starlette": (),
     "uvicorn": (),
@@ -145,7 +145,7 @@ def test_the_mcp_server_starts_without_what_it_does_not_need() -> None:
             "import sys\n"
             "import groundplan.__main__\n"
             "import groundplan.surfaces.mcp.stdio\n"
-            "import groundplan.surfaces.cli.mcp_command\n"
+            "import groundplan.surfaces.cli.setup.mcp\n"
             "print(*sorted(name.partition('.')[0] for name in sys.modules))",
         ],
         capture_output=True,

@@ -27,7 +27,7 @@ from groundplan.catalog import schema
 from groundplan.kernel.actors import Kind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
 from tests.engines import Engine

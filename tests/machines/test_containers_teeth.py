@@ -10,10 +10,12 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import claiming, cycles, move, next, readiness  # noqa: A004 - the use case
-from groundplan.work.containers import moving, update
-from groundplan.work.readiness import Readiness
-from groundplan.work.row import NodeRow
+from groundplan.work.containers import update
+from groundplan.work.containers.workflow import moving
+from groundplan.work.engine import claims, cycles, move, readiness
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow
+from groundplan.work.graph import next  # noqa: A004 - the use case
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
 from tests.machines.containers_driver import run_containers
@@ -63,7 +65,7 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "what moves stays in its feature": (move, "feature_below", nothing),
     "a task may wait for its feature's dependents": (cycles, "waits_through_tree", only_where_inherited),
     "nobody claims what goes active": (moving, "_settle_claim", no_changes),
-    "what is released stays active": (claiming, "ACTIVE", "no such status"),
+    "what is released stays active": (claims, "ACTIVE", "no such status"),
     "an old version is as good as a new one": (moving, "refuse_stale", nothing),
     "a pipeline leaves somebody behind": (update, "refuse_stranded", nothing),
 }

@@ -12,7 +12,8 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
-from groundplan.knowledge import delete, patterns, refs, relations, revision, update
+from groundplan.knowledge import patterns, refs, relations, revision
+from groundplan.knowledge.writing import delete, update
 from tests.engines import SqliteEngine
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import everything

@@ -12,7 +12,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from groundplan.kernel.actors import local_actor
-from groundplan.purpose.export import Written
+from groundplan.purpose.exchange.export import Written
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import budget

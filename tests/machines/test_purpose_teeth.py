@@ -13,16 +13,18 @@ from msgspec.structs import replace
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query, listed
-from groundplan.purpose import check, export, incoming_keys, outside, read_observations, take_in
+from groundplan.purpose import check, outside
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edges, edit, nodes
 from groundplan.purpose.events import Op
+from groundplan.purpose.exchange import export, import_document, incoming_keys
 from groundplan.purpose.gates import run as gates
 from groundplan.purpose.gates import waiving
 from groundplan.purpose.keys import fresh_keys
+from groundplan.purpose.observing import read_observations
+from groundplan.purpose.observing.record import _Recording
+from groundplan.purpose.observing.record import sql as recording
 from groundplan.purpose.outside import gate_inputs
-from groundplan.purpose.record import _Recording
-from groundplan.purpose.record import sql as recording
 from groundplan.purpose.version import draft_row, versions_of
 from groundplan.purpose.versions import draft, publish
 from groundplan.purpose.versions.cloning import clone
@@ -145,11 +147,11 @@ SABOTAGE: dict[str, Sabotage] = {
 OF_FILES: dict[str, Sabotage] = {
     "counting does not go on behind keys that came in": instead(incoming_keys, "reach"),
     "waivers come in that nobody looks at": all_of(
-        instead(take_in, "refuse_unwaivable"), instead(take_in, "record_waivers", unlooked_at)
+        instead(import_document, "refuse_unwaivable"), instead(import_document, "record_waivers", unlooked_at)
     ),
-    "waivers that are in force come in again": instead(take_in, "waivers_about", lambda _content, _waivers: []),
+    "waivers that are in force come in again": instead(import_document, "waivers_about", lambda _content, _waivers: []),
     "a theory is taken for another": instead(incoming_keys, "_renamed", lambda *_, **__: []),
-    "a theory comes in beside a draft": instead(take_in, "rows_without_draft", versions_of),
+    "a theory comes in beside a draft": instead(import_document, "rows_without_draft", versions_of),
     "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
 }
 

@@ -11,9 +11,10 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import claiming, cycles, merge, move, priority, update
+from groundplan.work.engine import claims, cycles, merge, move, priority
+from groundplan.work.engine.readiness import Readiness
 from groundplan.work.events import Op
-from groundplan.work.readiness import Readiness
+from groundplan.work.graph import update
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
 from tests.machines.test_work_machine import WorkMachine
@@ -42,8 +43,8 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a dependency may close a loop": (cycles.Walked, "way_round", nothing),
     "a merge may close a loop": (merge, "loop_through", nothing),
     "a move may put a node below what it waits for": (move, "refuse_waiting_for_above", nothing),
-    "an enforced claim keeps nobody away": (claiming, "check_free", nothing),
-    "an old claim is as good as a new one": (claiming, "check_number", nothing),
+    "an enforced claim keeps nobody away": (claims, "check_free", nothing),
+    "an old claim is as good as a new one": (claims, "check_number", nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
     "to Python true is 1": (update, "same", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),

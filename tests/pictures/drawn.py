@@ -11,7 +11,7 @@ from groundplan.catalog import schema
 from groundplan.demo import PROJECTS
 from groundplan.demo.purpose import fill_purpose
 from groundplan.kernel.actors import Kind, local_actor
-from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from groundplan.purpose.analysing import Analysis, CutEdge, Touched, WeakestLink, analyse, touched_by
+from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, touched_by
 from groundplan.purpose.model import Confidence, Content, Edge, EdgeType, Node, content_of
-from groundplan.purpose.observed import Observations
+from groundplan.purpose.observing.observed import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, observed, theory
 
 BRANCHED = theory(

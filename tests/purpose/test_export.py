@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.purpose.formats.table import FORMATS, WRITTEN
+from groundplan.purpose.exchange.formats.table import FORMATS, WRITTEN
 from groundplan.purpose.picture import layout, svg
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 

@@ -8,9 +8,17 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from groundplan.purpose.health_metrics import Band, Health, WeakestEdge, bands_of, health_of, metrics_of, overall_of
+from groundplan.purpose.analysis.health_metrics import (
+    Band,
+    Health,
+    WeakestEdge,
+    bands_of,
+    health_of,
+    metrics_of,
+    overall_of,
+)
 from groundplan.purpose.model import Content, EdgeType, content_of
-from groundplan.purpose.observed import Observations
+from groundplan.purpose.observing.observed import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, NOW, observed, theory, together, whole_theory
 
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.purpose.record import NotWaivable
+from groundplan.purpose.observing.record import NotWaivable
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.purpose.conftest import ADA, draw_well

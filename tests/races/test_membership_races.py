@@ -14,7 +14,7 @@ from psycopg import errors
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
 from groundplan.kernel.members.bootstrap import AlreadyInitialized
 from groundplan.kernel.store.guards import LastOwner
-from groundplan.kernel.store.postgres import PostgresStore
+from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.tables import SCHEMA
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session

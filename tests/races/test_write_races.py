@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.once import KEPT_FOR, OpIdReused
+from groundplan.kernel.store.idempotency import KEPT_FOR, OpIdReused
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, SqliteEngine, person

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from groundplan import skills
-from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.formats import front_matter
 from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS
 from groundplan.skills import NAMES, skill
 from groundplan.skills.install import Installed, install, marked

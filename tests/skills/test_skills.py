@@ -12,7 +12,7 @@ import yaml
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.strict_json import decode
-from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.formats import front_matter
 from groundplan.skills import NAMES, skill
 
 TOKENS_MAX = 900

@@ -12,16 +12,16 @@ from functools import cache
 import pytest
 
 from groundplan.catalog import schema as ours
-from groundplan.kernel.store import sqlite_file
 from groundplan.kernel.store.migrations import Migration
+from groundplan.kernel.store.sqlite import file
 from groundplan.kernel.store.tables import Schema
 
-_take_every_step = sqlite_file.migrate
+_take_every_step = file.migrate
 
 
 def migrate_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each new file get what the steps made of the first one."""
-    monkeypatch.setattr(sqlite_file, "migrate", _migrate)
+    monkeypatch.setattr(file, "migrate", _migrate)
 
 
 def _migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:

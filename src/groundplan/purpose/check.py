@@ -16,18 +16,18 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.schema import Brief
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
-from groundplan.purpose.analysing import Analysis
+from groundplan.purpose.analysis.analyse import Analysis
+from groundplan.purpose.analysis.health import health_at
+from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.content import checked_content
 from groundplan.purpose.dates import checked_moment
 from groundplan.purpose.gates.result import GateResult
-from groundplan.purpose.health import health_at
-from groundplan.purpose.health_metrics import Health
 from groundplan.purpose.limits import Ref
 from groundplan.purpose.model import Profile
+from groundplan.purpose.observing.read_observations import Known, observations_of
 from groundplan.purpose.outside import gate_inputs
-from groundplan.purpose.read_observations import Known, observations_of
 from groundplan.purpose.version import VersionRef, version_there
 
 PATHWAYS = 50
@@ -102,7 +102,7 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         Invalid: the request says something that is of another sort of check.
         ContentAltered: a published version is not what was published.
     """
-    from groundplan.purpose.analysing import analyse
+    from groundplan.purpose.analysis.analyse import analyse
 
     _refuse_strange(request, "analysis")
     row = version_there(tx, request.version)

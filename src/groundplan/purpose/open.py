@@ -14,12 +14,11 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
-from groundplan.purpose import observations
+from groundplan.purpose.analysis.health import bands_at
+from groundplan.purpose.analysis.health_metrics import Band, overall_of
 from groundplan.purpose.content import checked_content
 from groundplan.purpose.dates import checked_moment, day_of
 from groundplan.purpose.gates.waiving import waivers_in_force
-from groundplan.purpose.health import bands_at
-from groundplan.purpose.health_metrics import Band, overall_of
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
@@ -29,9 +28,10 @@ from groundplan.purpose.model import (
     NodeType,
     RiskLevel,
 )
-from groundplan.purpose.observed import Measurement, Observations, Waiver
+from groundplan.purpose.observing import observations
+from groundplan.purpose.observing.observed import Measurement, Observations, Waiver
+from groundplan.purpose.observing.read_observations import Known, observations_of
 from groundplan.purpose.pages import Place, entries_of, fill_page
-from groundplan.purpose.read_observations import Known, observations_of
 from groundplan.purpose.version import Version, VersionRef, VersionRow, resolve_version, shown, stale_draft, versions_of
 
 Shown = TypeVar("Shown", bound=Struct)

@@ -17,8 +17,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.result import ContextFacts, Outside
 from groundplan.purpose.model import Content, NodeType
-from groundplan.purpose.observed import Observations
-from groundplan.purpose.read_observations import Known, observations_of
+from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.read_observations import Known, observations_of
 from groundplan.purpose.tables import TABLES
 from groundplan.purpose.version import VersionRow
 

@@ -20,7 +20,7 @@ from groundplan.kernel.store.store import ProjectArchived
 from groundplan.knowledge.freshness import State
 from groundplan.repository.freshness import Assessed, Watched, assess, narrow_patterns
 from groundplan.repository.git import Commit, Repository, Stop
-from groundplan.repository.rules.formats import OWN_FILES
+from groundplan.repository.rules.formats.table import OWN_FILES
 from groundplan.session import Session
 
 PAGE = 1_000  # as many as a list gives, and as many as a check takes

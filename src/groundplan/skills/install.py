@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from groundplan.repository.rules import front_matter
-from groundplan.repository.rules.front_matter import FENCE, Unreadable
+from groundplan.repository.rules.formats import front_matter
+from groundplan.repository.rules.formats.front_matter import FENCE, Unreadable
 from groundplan.repository.rules.line_breaks import breaks_of, with_breaks, with_lf
 from groundplan.repository.rules.placing import Folder, Misplaced
 from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS

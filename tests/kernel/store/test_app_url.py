@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.store.postgres_setup import _app_url
+from groundplan.kernel.store.postgres.setup import _app_url
 
 
 def test_the_app_url_never_carries_the_owners_name_or_password() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 import groundplan
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.store.sqlite import FileReplaced
-from groundplan.kernel.store.sqlite_file import _ensure_file
+from groundplan.kernel.store.sqlite.file import _ensure_file
+from groundplan.kernel.store.sqlite.store import FileReplaced
 
 OTHER = """
 import sys, groundplan

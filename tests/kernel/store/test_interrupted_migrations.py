@@ -19,9 +19,9 @@ import pytest
 
 from groundplan.catalog import schema
 from groundplan.kernel.store.migrations import Dialect, Migration, migrations
-from groundplan.kernel.store.sqlite import SqliteStore
-from groundplan.kernel.store.sqlite_file import _bring_up_to_date, connect, migrate
-from groundplan.kernel.store.turnstile import Turnstile
+from groundplan.kernel.store.sqlite.file import _bring_up_to_date, connect, migrate
+from groundplan.kernel.store.sqlite.store import SqliteStore
+from groundplan.kernel.store.sqlite.turnstile import Turnstile
 from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with
 from tests.proof import scaled
 

@@ -11,9 +11,9 @@ import pytest
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.store.live_catalog import LiveTable, Reference, live_tables, row_security_findings, tables_called
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.postgres import PostgresTransaction
-from groundplan.kernel.store.sqlite import SqliteTransaction
-from groundplan.kernel.store.sqlite_definition import defined_table, unique_index
+from groundplan.kernel.store.postgres.store import PostgresTransaction
+from groundplan.kernel.store.sqlite.definition import defined_table, unique_index
+from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.tables import SCHEMA
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine

@@ -13,8 +13,8 @@ from groundplan.catalog import schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.migrations import FOLDER, ChangedMigration, Dialect, Migration, NewerSchema, migrations
-from groundplan.kernel.store.postgres_setup import set_up
-from groundplan.kernel.store.sqlite_file import connect, migrate
+from groundplan.kernel.store.postgres.setup import set_up
+from groundplan.kernel.store.sqlite.file import connect, migrate
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, Rows, SqliteEngine
 

@@ -9,7 +9,7 @@ import threading
 import psycopg
 import pytest
 
-from groundplan.kernel.store.postgres import STATEMENT_MS_MAX, PostgresStore
+from groundplan.kernel.store.postgres.store import STATEMENT_MS_MAX, PostgresStore
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine, person
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from groundplan.catalog import schema
-from groundplan.kernel.store.postgres import PostgresStore, UnsafeRole
+from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
 from groundplan.kernel.store.tables import SCHEMA
 from tests.engines import PostgresEngine, Rows
 

@@ -12,7 +12,7 @@ from groundplan.catalog import schema
 from groundplan.context import tables as context_tables
 from groundplan.kernel.actors import Access, Actor
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.postgres import PostgresStore, PostgresTransaction
+from groundplan.kernel.store.postgres.store import PostgresStore, PostgresTransaction
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import PostgresEngine, person, undone
 

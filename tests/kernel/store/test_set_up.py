@@ -13,8 +13,8 @@ from psycopg import sql
 
 from groundplan.catalog import schema
 from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
-from groundplan.kernel.store.postgres import PostgresStore
-from groundplan.kernel.store.postgres_setup import OtherOwner, set_up
+from groundplan.kernel.store.postgres.setup import OtherOwner, set_up
+from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.tables import EVERYBODY, Schema, Table
 from tests.engines import PostgresEngine, Rows
 from tests.kernel.store.test_migrations import SECOND, steps_with

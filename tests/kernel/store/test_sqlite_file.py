@@ -14,8 +14,8 @@ import pytest
 from groundplan.catalog import schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite import SqliteStore
-from groundplan.kernel.store.sqlite_file import APPLICATION_ID
+from groundplan.kernel.store.sqlite.file import APPLICATION_ID
+from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 
 BESIDE = ("", "-wal", "-shm", "-gate", "-lock")

@@ -8,7 +8,7 @@ import pytest
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, Unauthenticated
 from groundplan.kernel.store.authorize import AmbiguousProject
-from groundplan.kernel.store.once import OpIdReused
+from groundplan.kernel.store.idempotency import OpIdReused
 from groundplan.kernel.store.store import ProjectArchived
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, person

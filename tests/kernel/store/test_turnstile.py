@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.turnstile import QueueStuck, Turnstile
+from groundplan.kernel.store.sqlite.turnstile import QueueStuck, Turnstile
 
 SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 
-from groundplan.purpose.formats.csv_sheets import csv_sheets
-from groundplan.purpose.formats.read_csv import read_csv
-from groundplan.purpose.formats.reading import Reading
+from groundplan.purpose.exchange.formats.csv_sheets import csv_sheets
+from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.read_csv import read_csv
 from tests.purpose.formats.taken_in import within_limits
 from tests.purpose.formats.written import written
 from tests.purpose.theories import whole_theory

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.admit import admit
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, inspect
-from groundplan.purpose.formats.document import TheoryDocument, document_of
-from groundplan.purpose.formats.reading import Reading, UnreadableFile, on_one_line
-from groundplan.purpose.theory import Theory
+from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of
+from groundplan.purpose.exchange.readers.document_reading import Reading, UnreadableFile, on_one_line
+from groundplan.purpose.exchange.theory import Theory
 
 Reader = Callable[[bytes], Reading]
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.formats.canvas import canvas
-from groundplan.purpose.formats.canvas_texts import edge_label, node_text, read_card, read_label
-from groundplan.purpose.formats.read_canvas import read_canvas
+from groundplan.purpose.exchange.formats.canvas import canvas
+from groundplan.purpose.exchange.formats.canvas_texts import edge_label, node_text, read_card, read_label
+from groundplan.purpose.exchange.readers.read_canvas import read_canvas
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Edge, EdgeType
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.taken_in import as_it_comes_back, fields_of, skips, taken
 from tests.purpose.formats.written import (
     NEVER_STORED,

@@ -10,10 +10,10 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from groundplan.kernel.input_gate.strict_json import INTEGER_MAX
-from groundplan.purpose.formats.csv_sheets import COLUMNS, csv_sheets
-from groundplan.purpose.formats.read_csv import read_csv
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, csv_sheets
+from groundplan.purpose.exchange.readers.read_csv import read_csv
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.sheets import cells_of, read, titles
 from tests.purpose.formats.taken_in import as_it_comes_back, fields_of, taken
 from tests.purpose.formats.written import NEVER_STORED, any_theory, tries, written

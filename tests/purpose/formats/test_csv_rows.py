@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from groundplan.purpose.formats.read_csv import read_csv
+from groundplan.purpose.exchange.readers.read_csv import read_csv
 from tests.purpose.formats.sheets import WHOLE, cells_of, read, titles
 from tests.purpose.formats.taken_in import fields_of, refusal, skips
 
@@ -118,25 +118,25 @@ LEFT_OPEN = '\n\n"left open'
 def test_far_too_much_is_refused_as_soon_as_it_is(
     monkeypatch: pytest.MonkeyPatch, limit: str, text: str, why: str
 ) -> None:
-    monkeypatch.setattr(f"groundplan.purpose.formats.csv_rows.{limit}", 5)
+    monkeypatch.setattr(f"groundplan.purpose.exchange.readers.csv_rows.{limit}", 5)
 
     assert why in refusal(read_csv, (text + LEFT_OPEN).encode())
 
 
 def test_as_much_as_there_may_be_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, count in {"CELLS_MAX": 11, "COLUMNS_MAX": 2, "BLOCKS_MAX": 2, "THINGS_MAX": 2}.items():
-        monkeypatch.setattr(f"groundplan.purpose.formats.csv_rows.{limit}", count)
+        monkeypatch.setattr(f"groundplan.purpose.exchange.readers.csv_rows.{limit}", count)
 
     assert titles(read("key,title\na,A\nb,B\n\n\n , ,,,\nfrom,to\na,b")) == {"a": "A", "b": "B"}
 
 
 def test_empty_lines_and_rows_of_separators_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.formats.csv_rows.CELLS_MAX", 4)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.csv_rows.CELLS_MAX", 4)
 
     assert titles(read("title\na\n" + "\r\n ;\t,\u00a0\n" * 1_000 + "b")) == {"a": "a"}
 
 
 def test_a_sort_in_several_sheets_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.formats.read_csv.THINGS_MAX", 3)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.read_csv.THINGS_MAX", 3)
 
     assert "more than 3 factors" in refusal(read_csv, b"title\na\nb\n\ntitle\nc\nd\n")

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, dot
+from groundplan.purpose.exchange.formats.dot import NOTE_LINE_CHARS, TITLE_LINE_CHARS, dot
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, NodeType
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import NEVER_STORED, any_theory, tries, waiver, written
 from tests.purpose.theories import theory
 

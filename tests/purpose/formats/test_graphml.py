@@ -11,9 +11,9 @@ from hypothesis import given
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from groundplan.purpose.formats.graphml import graphml
+from groundplan.purpose.exchange.formats.graphml import graphml
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import NEVER_STORED, any_theory, measured, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 

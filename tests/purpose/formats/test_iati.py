@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 import pytest
 from hypothesis import given
 
-from groundplan.purpose.formats.iati import NAMESPACE, iati, identifier
+from groundplan.purpose.exchange.formats.iati import NAMESPACE, iati, identifier
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Direction, NodeType
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import NEVER_STORED, any_theory, measured, tries, waiver, written
 from tests.purpose.theories import theory
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.formats.inferring import type_called, types_of
-from groundplan.purpose.formats.reading import Gathering
+from groundplan.purpose.exchange.readers.document_reading import Gathering
+from groundplan.purpose.exchange.readers.inferring import type_called, types_of
 from groundplan.purpose.model import NodeType
 from tests.purpose.formats.written import tries
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from groundplan.purpose.formats.logframe import logframe
+from groundplan.purpose.exchange.formats.logframe import logframe
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import AssumptionStatus, Direction, Status
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import NEVER_STORED, TROUBLE, any_theory, measured, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
-from groundplan.purpose.formats.document import THINGS_MAX, TheoryDocument, document_of, native_json
-from groundplan.purpose.formats.read import read_file, read_native
-from groundplan.purpose.formats.reading import FILE_BYTES_MAX, Reading, UnreadableFile
-from groundplan.purpose.formats.table import READ, Format
-from groundplan.purpose.theory import Theory
+from groundplan.purpose.exchange.formats.document import THINGS_MAX, TheoryDocument, document_of, native_json
+from groundplan.purpose.exchange.formats.table import READ, Format
+from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, Reading, UnreadableFile
+from groundplan.purpose.exchange.readers.read_file import read_file, read_native
+from groundplan.purpose.exchange.theory import Theory
 from tests.purpose.formats.taken_in import damaged
 from tests.purpose.formats.written import any_theory, hostile_text, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory

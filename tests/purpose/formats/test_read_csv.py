@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.formats.read_csv import read_csv
-from groundplan.purpose.formats.reading import Reading
+from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.sheets import WHOLE, read, titles
 from tests.purpose.formats.taken_in import damaged, fields_of, refusal, skips, taken

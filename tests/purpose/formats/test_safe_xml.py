@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.formats import safe_xml
-from groundplan.purpose.formats.reading import UnreadableFile
-from groundplan.purpose.formats.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
+from groundplan.purpose.exchange.readers import safe_xml
+from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
 from tests.purpose.formats.written import tries
 
 # (tag, attributes, pieces), which compares as one would like it to.

@@ -7,10 +7,10 @@ from importlib import import_module
 
 import pytest
 
-from groundplan.purpose.formats.read import read_file
-from groundplan.purpose.formats.table import FORMATS, READ, WRITTEN, Format
+from groundplan.purpose.exchange.formats.table import FORMATS, READ, WRITTEN, Format
+from groundplan.purpose.exchange.readers.read_file import read_file
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, Direction, Profile
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import measured, waiver, written
 from tests.purpose.theories import theory
 
@@ -102,7 +102,7 @@ PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict",
 def file_of(one: Format) -> str:
     module = {Format.JSON: "document", Format.CSV: "csv_sheets"}.get(one, str(one))
     function = {Format.JSON: "native_json", Format.CSV: "csv_sheets"}.get(one, str(one))
-    writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.formats.{module}"), function)
+    writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
     return writer(THEORY)
 
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from groundplan.purpose.formats.document import EdgeWritten, NodeWritten
-from groundplan.purpose.formats.read_xmpz2 import read_xmpz2
-from groundplan.purpose.formats.reading import Reading
+from groundplan.purpose.exchange.formats.document import EdgeWritten, NodeWritten
+from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.formats.miradi import Factor, MiradiProject, whole_project, xmpz2
 

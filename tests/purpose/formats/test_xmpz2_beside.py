@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.formats.read_xmpz2 import read_xmpz2
+from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from tests.purpose.formats.miradi import MiradiProject
 from tests.purpose.formats.test_xmpz2 import chain, node, skipped
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.formats.read_xmpz2 import KINDS_TOLD_MAX, read_xmpz2
-from groundplan.purpose.formats.reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_TOLD_MAX, read_xmpz2
 from groundplan.purpose.model import EdgeType
 from tests.purpose.formats.miradi import MiradiProject, whole_project, xmpz2
 from tests.purpose.formats.test_xmpz2 import chain, edges, node
@@ -90,7 +90,7 @@ def test_what_has_no_id_refuses_no_file_where_nothing_reads_it() -> None:
 
 
 def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundplan.purpose.formats.miradi_project.POOL_MAX", 2)
+    monkeypatch.setattr("groundplan.purpose.exchange.readers.miradi_project.POOL_MAX", 2)
     project, source, target = chain()
     assert read_xmpz2(project.file()).document.nodes
     for _ in range(2):

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import (
     PREFIXES,
     Assumption,
@@ -34,8 +35,7 @@ from groundplan.purpose.model import (
     Status,
     content_of,
 )
-from groundplan.purpose.observed import Measurement, Waiver
-from groundplan.purpose.theory import Theory
+from groundplan.purpose.observing.observed import Measurement, Waiver
 from tests.machines.budget import budget
 
 # What ends a label, a quote, a comment, a row or an element in some format, and what only looks like nothing.

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from groundplan.purpose import health_metrics as health
+from groundplan.purpose.analysis import health_metrics as health
+from groundplan.purpose.analysis.health_metrics import Metrics
 from groundplan.purpose.gates.profiles import NOT_WAIVABLE, TABLES, Gate
-from groundplan.purpose.health_metrics import Metrics
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "gates.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \| .+ \| (block|warn|-) \| (block|warn|-) \| (block|warn|-) \|$", re.MULTILINE)

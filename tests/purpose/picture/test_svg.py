@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.comparison import comparison
@@ -18,7 +19,6 @@ from groundplan.purpose.picture.subject import Emphasis, pathway, plan
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
 from groundplan.purpose.picture.wording import width_of
-from groundplan.purpose.theory import Theory
 from tests.purpose.formats.written import any_theory, hostile_line, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.repository.rules.export import Exported, export
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.taking import Imported, import_rules
 from groundplan.session import Session
 

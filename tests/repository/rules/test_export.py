@@ -7,7 +7,7 @@ import pytest
 from groundplan.kernel.errors import NotFound
 from groundplan.repository.rules import subjects
 from groundplan.repository.rules.export import NOT_CARRIED, RulesOutOfReach
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.marking import end_of
 from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS
 from tests.repository.rules.notebook import Notebook

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.pattern import parse
-from groundplan.repository.rules import agents, cursor, front_matter
-from groundplan.repository.rules.formats import Format, carries, piece_of, rule_in
-from groundplan.repository.rules.front_matter import Unreadable
+from groundplan.repository.rules.formats import agents, cursor, front_matter
+from groundplan.repository.rules.formats.front_matter import Unreadable
+from groundplan.repository.rules.formats.table import Format, carries, piece_of, rule_in
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import end_of
 from groundplan.repository.rules.rule import Rule, Subject

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from hypothesis import given
 
-from groundplan.repository.rules.front_matter import (
+from groundplan.repository.rules.formats.front_matter import (
     FRONT_CHARS_MAX,
     Unreadable,
     fields,

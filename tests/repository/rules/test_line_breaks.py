@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import end_of
 from tests.repository.rules.notebook import Notebook

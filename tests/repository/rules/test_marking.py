@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.rules.formats import Format, piece_of
+from groundplan.repository.rules.formats.table import Format, piece_of
 from groundplan.repository.rules.line_breaks import CRLF, with_breaks, with_lf
 from groundplan.repository.rules.marking import Block, Opening, Piece, end_of, in_file, in_text, made
 from groundplan.repository.rules.rule import Subject

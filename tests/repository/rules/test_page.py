@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.rules import agents, claude, cursor
-from groundplan.repository.rules.formats import SUBFOLDER, Format, piece_of
+from groundplan.repository.rules.formats import agents, claude, cursor
+from groundplan.repository.rules.formats.table import SUBFOLDER, Format, piece_of
 from tests.repository.rules import texts
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rules-files.md").read_text(encoding="utf-8")

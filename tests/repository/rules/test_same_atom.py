@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.taking import BOTH_CHANGED
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.rule import Subject
 from groundplan.repository.rules.taking import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, Imported

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.formats import Format
+from groundplan.repository.rules.formats.table import Format
 from groundplan.repository.rules.marking import end_of
 from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED
 from tests.repository.rules.notebook import Notebook

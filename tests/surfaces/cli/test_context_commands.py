@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import groundplan
-from groundplan.surfaces.cli.context_drawing import TEXT_CHARS_MAX
+from groundplan.surfaces.cli.context.answers import TEXT_CHARS_MAX
 from tests.surfaces.cli.conftest import Ended, Run
 
 SOURCE = "0f8fad5b-d9cb-469f-a165-70867728950e"

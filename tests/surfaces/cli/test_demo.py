@@ -19,7 +19,7 @@ from groundplan.demo.knowledge import PATH
 from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
 from groundplan.kernel.operations.registry import Effect
 from groundplan.session import Session
-from groundplan.surfaces.cli.demo_command import _without_password
+from groundplan.surfaces.cli.setup.demo import _without_password
 from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from groundplan.kernel.store import checkup_sqlite
+from groundplan.kernel.store.sqlite import checkup
 from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Ended, Run
 
@@ -126,15 +126,15 @@ def test_a_file_that_this_user_may_not_use_is_found(run: Run, monkeypatch: pytes
 
 def test_a_file_beside_it_that_root_left_behind_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("init")
-    real_files = checkup_sqlite._files
+    real_files = checkup._files
 
-    def with_a_stranger(path: Path) -> Iterator[checkup_sqlite._File]:
+    def with_a_stranger(path: Path) -> Iterator[checkup._File]:
         # Only root can give a file away, so the file is said to be somebody else's.
         first, *others = real_files(path)
         yield first._replace(owner=first.owner + 1)
         yield from others
 
-    monkeypatch.setattr(checkup_sqlite, "_files", with_a_stranger)
+    monkeypatch.setattr(checkup, "_files", with_a_stranger)
 
     assert failing(run("doctor", "--json")) == {"access": "fail"}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.cli import knowledge_check
+from groundplan.surfaces.cli.knowledge import check
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy, git_environment
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Ended, Run
@@ -181,7 +181,7 @@ class TestCheck:
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
-        monkeypatch.setattr(knowledge_check, "PATIENCE_S", 0)
+        monkeypatch.setattr(check, "PATIENCE_S", 0)
         assert atlas.check("--json").err == ""
 
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)

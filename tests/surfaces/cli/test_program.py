@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import groundplan
-from groundplan.kernel.store.sqlite_file import APPLICATION_ID
-from groundplan.surfaces.cli import file_header
+from groundplan.kernel.store.sqlite.file import APPLICATION_ID
+from groundplan.surfaces.cli.setup import file_header
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 

@@ -15,7 +15,7 @@ from groundplan.purpose.gates.profiles import severities
 from groundplan.purpose.model import NodeType, Profile, Status
 from groundplan.purpose.open import Counts, EdgeShown, HealthLine, NodeShown, Opened
 from groundplan.purpose.version import Version
-from groundplan.surfaces.cli.purpose_drawing import draw_opened
+from groundplan.surfaces.cli.purpose.answers import draw_opened
 from tests.surfaces.cli.conftest import Ended, Run
 
 # What somebody may store and a drawing must survive.

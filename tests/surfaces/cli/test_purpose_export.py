@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from groundplan.purpose.export import Written
-from groundplan.purpose.formats.table import FORMATS, READ, WRITTEN, Format
-from groundplan.surfaces.cli.purpose_files import Readable
+from groundplan.purpose.exchange.export import Written
+from groundplan.purpose.exchange.formats.table import FORMATS, READ, WRITTEN, Format
+from groundplan.surfaces.cli.purpose.files import Readable
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import THEORY, Files, plan_without_theory, squeezed, written
@@ -133,7 +133,7 @@ def test_a_file_that_is_there_is_written_over_only_by_force(files: Files) -> Non
 def test_a_file_that_appears_meanwhile_is_not_written_over(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     files.begin()
     written("mine.json", "mine")
-    monkeypatch.setattr("groundplan.surfaces.cli.purpose_files.refuse_existing", lambda _out, *, force: None)
+    monkeypatch.setattr("groundplan.surfaces.cli.purpose.files.refuse_existing", lambda _out, *, force: None)
 
     assert files("export", "--out", "mine.json", "--json").refusal == (2, "usage")
     assert Path("mine.json").read_text(encoding="utf-8") == "mine"

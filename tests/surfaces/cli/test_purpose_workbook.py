@@ -19,13 +19,13 @@ from hypothesis import given
 from openpyxl import Workbook, load_workbook
 
 import groundplan
-from groundplan.purpose.formats.csv_sheets import COLUMNS, sheets_of
-from groundplan.purpose.formats.document import TheoryDocument, document_of, native_json
-from groundplan.purpose.formats.read import read_native
-from groundplan.purpose.formats.table import FORMATS, Format
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, sheets_of
+from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of, native_json
+from groundplan.purpose.exchange.formats.table import FORMATS, Format
+from groundplan.purpose.exchange.readers.read_file import read_native
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.theory import Theory
-from groundplan.surfaces.cli.purpose_workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, workbook
+from groundplan.surfaces.cli.purpose.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, workbook
 from tests.purpose.formats.written import NEVER_STORED, any_theory, tries, written
 from tests.purpose.theories import theory, whole_theory
 from tests.surfaces.cli.conftest import Ended, Run

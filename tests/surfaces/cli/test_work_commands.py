@@ -13,7 +13,7 @@ import pytest
 import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.work_drawing import DRAWINGS
+from groundplan.surfaces.cli.work.graph import DRAWINGS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 

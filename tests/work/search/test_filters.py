@@ -12,7 +12,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.schema import json_schema
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
-from groundplan.work.search.filters import Filter
+from groundplan.work.graph.search.filters import Filter
 from tests.engines import Engine, filled_once
 from tests.proof import scaled
 from tests.work.reading.rows import add_chain

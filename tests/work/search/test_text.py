@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.session import Session
-from groundplan.work.search.text import TRIGRAMS_MAX, index_match
+from groundplan.work.graph.search.text import TRIGRAMS_MAX, index_match
 from tests.engines import Engine, filled_once
 from tests.proof import scaled
 from tests.work.search.entangled import ascii_lower

@@ -15,7 +15,7 @@ from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
-from groundplan.kernel.store.once import Once, once
+from groundplan.kernel.store.idempotency import Once, once
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 

@@ -114,14 +114,14 @@ def _structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
 
 
 def _defined(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite_definition import defined_table  # PostgreSQL can do without
+    from groundplan.kernel.store.sqlite.definition import defined_table  # PostgreSQL can do without
 
     table = defined_table(text)
     return _Structure(table.columns, table.keys, [Reference(*one) for one in table.references])
 
 
 def _unique(text: str) -> list[list[str]]:
-    from groundplan.kernel.store.sqlite_definition import unique_index
+    from groundplan.kernel.store.sqlite.definition import unique_index
 
     columns = unique_index(text)
     return [] if columns is None else [columns]

@@ -27,11 +27,11 @@ def is_postgres(db: str) -> bool:
 def open_store(db: str, schema: Callable[[], Schema]) -> Store:
     """The store that `db` names. A file that is not there yet is made."""
     if not is_postgres(db):
-        from groundplan.kernel.store.sqlite import SqliteStore
+        from groundplan.kernel.store.sqlite.store import SqliteStore
 
         return SqliteStore(Path(db), schema)
     try:
-        from groundplan.kernel.store.postgres import PostgresStore
+        from groundplan.kernel.store.postgres.store import PostgresStore
     except ImportError:
         raise NoDriver from None
     return PostgresStore(db)

@@ -19,10 +19,10 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.attempts import TryAgain, repeated
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
-from groundplan.kernel.store.once import Once, earlier_answer, keep_answer
+from groundplan.kernel.store.idempotency import Once, earlier_answer, keep_answer
 from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.retry import TryAgain, repeated
 from groundplan.kernel.store.transaction import Project, Transaction
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from groundplan.kernel.wording import quoted
 from groundplan.purpose.gates.result import Fix, Outside
 from groundplan.purpose.graph.causal import Causal, causal_of, sound_edges
 from groundplan.purpose.model import Content, Edge, EdgeName, NodeType, Profile, edge_order
-from groundplan.purpose.observed import Observations
+from groundplan.purpose.observing.observed import Observations
 
 NAMED_MAX = 5  # of some refs in a sentence; beside it there is a list of them all
 NOTHING = "there is nothing here that it is about"

@@ -12,7 +12,7 @@ from groundplan.purpose.gates.profiles import Gate, Severity, severities
 from groundplan.purpose.gates.result import Check, Findings, Fix, GateResult, Outside
 from groundplan.purpose.gates.waiving import Excuses
 from groundplan.purpose.model import Content, Profile
-from groundplan.purpose.observed import Observations
+from groundplan.purpose.observing.observed import Observations
 
 _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.profiles import is_waivable
-from groundplan.purpose.observed import Waiver
+from groundplan.purpose.observing.observed import Waiver
 
 WHOLE = ""  # stands for the check as a whole among refs
 

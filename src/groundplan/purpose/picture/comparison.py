@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from groundplan.purpose.comparing.compare import Changed, Comparison, compare
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Content, edge_order, key_order
 from groundplan.purpose.picture.subject import Arrow, Badge, Card, Emphasis, Picture, plan
-from groundplan.purpose.theory import Theory
 
 Drawn = TypeVar("Drawn", Card, Arrow)
 Remarks = dict[str, list[str]]  # what happened, by the key or the name of what it happened to

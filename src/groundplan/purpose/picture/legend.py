@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from groundplan.purpose.model import AssumptionStatus, Confidence, Edge, EdgeType, NodeType, RiskLevel
-from groundplan.purpose.observed import Waiver
+from groundplan.purpose.observing.observed import Waiver
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import head_svg, line_of
 from groundplan.purpose.picture.badges import sign_svg

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
+from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
@@ -21,8 +22,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     key_order,
 )
-from groundplan.purpose.observed import Waiver
-from groundplan.purpose.theory import Theory
+from groundplan.purpose.observing.observed import Waiver
 
 
 class Emphasis(StrEnum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from groundplan.purpose.exchange.xml_text import xml_characters
 from groundplan.purpose.picture.glyph_widths import WIDTHS
-from groundplan.purpose.xml_text import xml_characters
 
 MORE = "…"
 

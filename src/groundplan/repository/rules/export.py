@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.repository.rules import agents
-from groundplan.repository.rules.formats import OWN_FILES, Format, carries, piece_of
+from groundplan.repository.rules.formats import agents
+from groundplan.repository.rules.formats.own_files import plan_files
+from groundplan.repository.rules.formats.shared_files import plan_blocks
+from groundplan.repository.rules.formats.table import OWN_FILES, Format, carries, piece_of
 from groundplan.repository.rules.marking import Piece
-from groundplan.repository.rules.own_files import plan_files
 from groundplan.repository.rules.placing import Folder, Misplaced, shown
 from groundplan.repository.rules.plan import Change, LeftAlone, Plan
 from groundplan.repository.rules.rule import Subject
 from groundplan.repository.rules.said import Said
-from groundplan.repository.rules.shared_files import plan_blocks
 from groundplan.repository.rules.subjects import project_id_of, subjects_of
 from groundplan.session import Session
 

@@ -17,7 +17,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from hashlib import sha256
 
-from groundplan.repository.rules import front_matter
+from groundplan.repository.rules.formats import front_matter
 from groundplan.repository.rules.line_breaks import with_lf
 
 _ID = "[0-9A-Za-z-]{1,64}"

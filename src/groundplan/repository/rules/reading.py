@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules import agents, front_matter, marking
-from groundplan.repository.rules.formats import OWN_FILES, Format, OwnFiles, rule_in
-from groundplan.repository.rules.front_matter import Unreadable
+from groundplan.repository.rules import marking
+from groundplan.repository.rules.formats import agents, front_matter
+from groundplan.repository.rules.formats.front_matter import Unreadable
+from groundplan.repository.rules.formats.table import OWN_FILES, Format, OwnFiles, rule_in
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import Block, Mark, Opening
 from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, Misplaced, shown

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from groundplan.repository.rules import front_matter
-from groundplan.repository.rules.formats import Format, rule_in
-from groundplan.repository.rules.front_matter import Unreadable
+from groundplan.repository.rules.formats import front_matter
+from groundplan.repository.rules.formats.front_matter import Unreadable
+from groundplan.repository.rules.formats.table import Format, rule_in
 from groundplan.repository.rules.marking import Piece
 from groundplan.repository.rules.rule import Rule, as_kept, shown_only
 

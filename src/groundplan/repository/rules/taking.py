@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
-from groundplan.repository.rules.formats import Format, piece_of
+from groundplan.repository.rules.formats.table import Format, piece_of
 from groundplan.repository.rules.line_breaks import with_lf
 from groundplan.repository.rules.marking import Mark
 from groundplan.repository.rules.reading import Found, Skipped, read_rules

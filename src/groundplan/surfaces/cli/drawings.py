@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from groundplan.surfaces.cli import (
-    containers_drawing,
-    context_drawing,
-    knowledge_drawing,
-    purpose_drawing,
-    sections_drawing,
-    steps_drawing,
-    work_drawing,
-)
+from groundplan.surfaces.cli.context import answers as context_answers
+from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
+from groundplan.surfaces.cli.purpose import answers as purpose_answers
+from groundplan.surfaces.cli.work import containers, graph, sections, workflow
 
 DRAWINGS: Mapping[str, Callable[[Any], None]] = {
-    **work_drawing.DRAWINGS,
-    **knowledge_drawing.DRAWINGS,
-    **context_drawing.DRAWINGS,
-    **purpose_drawing.DRAWINGS,
-    **containers_drawing.DRAWINGS,
-    **steps_drawing.DRAWINGS,
-    **sections_drawing.DRAWINGS,
+    **graph.DRAWINGS,
+    **context_answers.DRAWINGS,
+    **knowledge_answers.DRAWINGS,
+    **purpose_answers.DRAWINGS,
+    **containers.DRAWINGS,
+    **workflow.DRAWINGS,
+    **sections.DRAWINGS,
 }

@@ -18,20 +18,20 @@ from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.operations.execute import Answered
 from groundplan.kernel.operations.registry import Registry
-from groundplan.surfaces.cli.context_files import export_facts, import_facts
-from groundplan.surfaces.cli.context_hydrate import hydrate
-from groundplan.surfaces.cli.context_set import set_input
-from groundplan.surfaces.cli.demo_command import demo
-from groundplan.surfaces.cli.doctor_command import doctor
+from groundplan.surfaces.cli.context.files import export_facts, import_facts
+from groundplan.surfaces.cli.context.hydrate import hydrate
+from groundplan.surfaces.cli.context.set_input import set_input
 from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, report, write
-from groundplan.surfaces.cli.init_command import init
 from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_common_options
-from groundplan.surfaces.cli.knowledge_check import check, confirm
-from groundplan.surfaces.cli.knowledge_rules import export_rules, import_rules
+from groundplan.surfaces.cli.knowledge.check import check, confirm
+from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
 from groundplan.surfaces.cli.operation_commands import operation_apps
-from groundplan.surfaces.cli.purpose_files import export_theory, import_theory
-from groundplan.surfaces.cli.purpose_record import decide, measure, review, waive
-from groundplan.surfaces.cli.purpose_render import render
+from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
+from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
+from groundplan.surfaces.cli.purpose.render import render
+from groundplan.surfaces.cli.setup.demo import demo
+from groundplan.surfaces.cli.setup.doctor import doctor
+from groundplan.surfaces.cli.setup.init import init
 from groundplan.surfaces.cli.usage import refused
 from groundplan.surfaces.respond import Response, respond
 from groundplan.surfaces.unexpected import log_to_file
@@ -162,7 +162,7 @@ def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = 
 
 def mcp(ctx: typer.Context) -> int:
     """Serve the plan to an AI agent over MCP (stdio); see groundplan mcp --help."""
-    from groundplan.surfaces.cli.mcp_command import run as run_mcp
+    from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
     return run_mcp(ctx.args)
 

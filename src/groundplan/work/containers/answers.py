@@ -12,8 +12,8 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, containers_shown
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.features import FeatureMove
-from groundplan.work.readiness import Readiness, Standing
+from groundplan.work.engine.features import FeatureMove
+from groundplan.work.engine.readiness import Readiness, Standing
 
 ENTITIES_MAX = 50  # in one list; how many there are is told beside it
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import BLOCKERS_SHOWN_MAX, HOLD
-from groundplan.work.row import NodeRow
+from groundplan.work.engine.row import NodeRow
 
 ABOVE_SHOWN_MAX = 5
 

@@ -15,8 +15,8 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import Pipelines, stored_pipelines
 from groundplan.work.containers.requests import ContainerType, Priority, named_priority
-from groundplan.work.priority import complexity_given
-from groundplan.work.statuses import is_live, status_of
+from groundplan.work.engine.priority import complexity_given
+from groundplan.work.engine.statuses import is_live, status_of
 
 HOLD = "NO_OP"  # how a hold is called among the blockers
 BLOCKERS_SHOWN_MAX = 50

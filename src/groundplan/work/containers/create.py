@@ -35,15 +35,15 @@ from groundplan.work.containers.requests import (
     checked_tags,
 )
 from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.engine.identify import fresh_ids
+from groundplan.work.engine.insert import insert
+from groundplan.work.engine.kinds import feature_below, passes_on
+from groundplan.work.engine.priority import complexity_of, priority_of
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.row import NodeRow, fetch
 from groundplan.work.events import Op
-from groundplan.work.identify import fresh_ids
-from groundplan.work.insert import insert
-from groundplan.work.kinds import feature_below, passes_on
-from groundplan.work.priority import complexity_of, priority_of
-from groundplan.work.readiness import Readiness
 from groundplan.work.requests import stored_properties
-from groundplan.work.root import ROOT_N
-from groundplan.work.row import NodeRow, fetch
 
 # What a project has not, by its name in the request and on the wire.
 NOT_OF_PROJECTS = {

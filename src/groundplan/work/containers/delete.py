@@ -17,14 +17,14 @@ from groundplan.kernel.projects.archive import ArchiveProject, archive
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.work.claiming import check_free
 from groundplan.work.containers.answers import Entity, others
 from groundplan.work.containers.refs import container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
-from groundplan.work.edges import DEPENDS_ON, touch
+from groundplan.work.engine.claims import check_free
+from groundplan.work.engine.edges import DEPENDS_ON, touch
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow
 from groundplan.work.events import Op
-from groundplan.work.readiness import Readiness
-from groundplan.work.row import NodeRow
 
 sql = load_queries(__file__)
 

@@ -16,8 +16,8 @@ from groundplan.work.containers.answers import type_of_kind
 from groundplan.work.containers.dependency import DependencyType
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.row import NodeRow
-from groundplan.work.statuses import status_of
+from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.statuses import status_of
 
 SHOWN_MAX = 100
 

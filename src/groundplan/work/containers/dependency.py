@@ -17,14 +17,14 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.work.containers.blockers import blockers_of
-from groundplan.work.containers.circles import ADVICE, refuse_circle
 from groundplan.work.containers.refs import any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.cycles import CycleDetected, Walked
-from groundplan.work.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.containers.workflow.circles import ADVICE, refuse_circle
+from groundplan.work.engine.cycles import CycleDetected, Walked
+from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow, fetch
 from groundplan.work.events import Op
-from groundplan.work.readiness import Readiness
-from groundplan.work.row import NodeRow, fetch
 
 sql = load_queries(__file__)
 

@@ -21,7 +21,7 @@ from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, refusal, shown
 from groundplan.work.containers.requests import WorkflowType
-from groundplan.work.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
 
 STEPS_MAX = 12
 STEP = re.compile(r"[A-Z][A-Z0-9_]{0,39}")

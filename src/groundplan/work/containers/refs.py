@@ -8,10 +8,10 @@ from __future__ import annotations
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import refs
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.root import ROOT_N
-from groundplan.work.row import NodeRow, fetch
+from groundplan.work.engine import refs
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.row import NodeRow, fetch
 
 
 def container_of_another_project(tx: Transaction, ref: str, field: str) -> MixedProjects:

@@ -11,10 +11,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal
 from groundplan.work.containers.refs import any_container
 from groundplan.work.containers.requests import IDS_MAX, several
-from groundplan.work.edges import RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.engine.edges import RELATES_TO, add_edge, remove_edge, touch
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.row import NodeRow
 from groundplan.work.events import Op
-from groundplan.work.root import ROOT_N
-from groundplan.work.row import NodeRow
 
 sql = load_queries(__file__)
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from groundplan.kernel.input_gate.strict_json import inspect
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, too_many_characters
 from groundplan.kernel.wording import Path, alternatives, nearest, refusal, shown
-from groundplan.work.belongings import TAGS_MAX
+from groundplan.work.engine.belongings import TAGS_MAX
 
 TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are kept among the properties, which have 32 KB
 REASON_BYTES_MAX = 4_096

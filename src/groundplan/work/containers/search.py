@@ -29,9 +29,9 @@ from groundplan.work.containers.requests import (
     checked_tags,
     priority_range,
 )
-from groundplan.work.root import ROOT_N
-from groundplan.work.search.text import lowered
-from groundplan.work.statuses import WILL_NOT_IMPLEMENT
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
+from groundplan.work.graph.search.text import lowered
 
 WORDS_MAX = 32
 

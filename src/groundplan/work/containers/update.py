@@ -36,14 +36,14 @@ from groundplan.work.containers.requests import (
     checked_tags,
 )
 from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.engine.move import move
+from groundplan.work.engine.priority import complexity_of, priority_of
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.row import NodeRow, fetch
 from groundplan.work.events import Op
-from groundplan.work.move import move
-from groundplan.work.priority import complexity_of, priority_of
-from groundplan.work.readiness import Readiness
+from groundplan.work.graph.update import same
 from groundplan.work.requests import stored_properties
-from groundplan.work.root import ROOT_N
-from groundplan.work.row import NodeRow, fetch
-from groundplan.work.update import same
 
 # What only some containers have, by its name in the request and on the wire.
 OF_WORK = {"priority": "priority", "related_to": "relatedTo"}

@@ -13,7 +13,7 @@ from groundplan.work.containers.container import RELATED_SHOWN_MAX
 from groundplan.work.containers.pipeline import following, pipelines_of, position, preceding
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.statuses import TERMINAL, status_of
+from groundplan.work.engine.statuses import TERMINAL, status_of
 
 sql = load_queries(__file__)
 

@@ -22,9 +22,9 @@ from groundplan.work.containers.sections.section import Draft, add_sections
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import rename, usage
 from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.engine.refs import find
+from groundplan.work.engine.row import fetch
 from groundplan.work.events import Op
-from groundplan.work.refs import find
-from groundplan.work.row import fetch
 from tests.engines import Engine
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.engine.row import fetch
 from groundplan.work.events import Op
-from groundplan.work.row import fetch
 from tests.engines import Engine
 from tests.work.containers.tags.desk import Tags, everything
 

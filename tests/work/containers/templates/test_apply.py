@@ -14,7 +14,7 @@ from groundplan.kernel.output_gate import encode, tokens
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.work.containers.sections.section import Section, sections_shown
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
-from groundplan.work.row import fetch
+from groundplan.work.engine.row import fetch
 from tests.engines import Engine, person
 from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told

@@ -24,8 +24,8 @@ from groundplan.work.containers.sections.refs import (
     section_rows,
 )
 from groundplan.work.containers.sections.section import SectionRow, tags_of, take, told
+from groundplan.work.engine.row import NodeRow, fetch
 from groundplan.work.events import Op
-from groundplan.work.row import NodeRow, fetch
 
 sql = load_queries(__file__)
 

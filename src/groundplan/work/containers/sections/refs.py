@@ -17,7 +17,7 @@ from groundplan.work.containers import refs
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import checked_id, checked_ids
 from groundplan.work.containers.sections.section import SectionRow
-from groundplan.work.row import NodeRow
+from groundplan.work.engine.row import NodeRow
 
 sql = load_queries(__file__)
 

@@ -13,8 +13,8 @@ from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import Path, quoted, refusal
-from groundplan.work.belongings import SECTIONS_MAX
 from groundplan.work.containers.requests import several
+from groundplan.work.engine.belongings import SECTIONS_MAX
 
 BULK_MAX = 50  # in one call
 USAGE_BYTES_MAX = 4_096

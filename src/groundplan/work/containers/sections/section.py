@@ -17,12 +17,12 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import Path, quoted, rendered
-from groundplan.work.belongings import SECTIONS_MAX
 from groundplan.work.containers.refs import type_of
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
+from groundplan.work.engine.belongings import SECTIONS_MAX
+from groundplan.work.engine.row import NodeRow
 from groundplan.work.events import Op
-from groundplan.work.row import NodeRow
 
 sql = load_queries(__file__)
 

@@ -27,8 +27,8 @@ from groundplan.work.containers.sections.requests import (
     refuse_malformed,
 )
 from groundplan.work.containers.sections.section import Places, Section, SectionRow, shown, tags_of, told
+from groundplan.work.engine.row import fetch
 from groundplan.work.events import Op
-from groundplan.work.row import fetch
 
 sql = load_queries(__file__)
 

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.authorize import ProjectId
-from groundplan.kernel.store.once import earlier_answer, once
+from groundplan.kernel.store.idempotency import earlier_answer, once
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import listed, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.row import NodeRow
+from groundplan.work.engine.row import NodeRow
 
 sql = load_queries(__file__)
 

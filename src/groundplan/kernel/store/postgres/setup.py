@@ -1,0 +1,236 @@
+"""Setting a PostgreSQL database up, as its owner: the schema, the app role, and everything that is generated.
+
+The owner is used for this and for nothing else. What serves requests connects as the app role.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import LiteralString
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg import Connection, sql
+
+from groundplan.kernel.clock import stamp, system_clock
+from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
+from groundplan.kernel.store.guards import postgres_guards
+from groundplan.kernel.store.migrations import Applied, Dialect, Migration, migrations, pending
+from groundplan.kernel.store.postgres.catalog import app_role_in_place, fingerprint, powers, schema_owner
+from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translated
+from groundplan.kernel.store.row_policies import postgres_policies
+from groundplan.kernel.store.tables import SCHEMA, Schema
+
+SERVER_VERSION_MIN = 150000
+
+
+class UnsafeAppRole(Invalid):
+    """The app role must be one that the policies hold."""
+
+    code = "unsafe_app_role"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(
+            f"role {role!r} owns the database, is a superuser or bypasses row level security; "
+            "name another one with --app-role, and it will be made",
+            role=role,
+        )
+
+
+class OtherOwner(Conflict):
+    """Policies and functions must belong to one owner, else they would not let each other in."""
+
+    code = "store_other_owner"
+
+    def __init__(self, owner: str | None) -> None:
+        super().__init__(
+            f"this database was set up by role {owner!r}; run groundplan init with the URL of that role", owner=owner
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What the owner needs to know afterwards."""
+
+    app_role: str
+    app_url: str  # without a password when the role keeps the one it had: we cannot know it
+    steps_taken: int
+    role_is_new: bool
+    replaced_role: str | None  # which served until now, and no longer does
+
+
+def set_up(
+    owner_url: str,
+    schema: Schema,
+    *,
+    app_role: str | None = None,
+    new_password: bool = False,
+    steps: Sequence[Migration] | None = None,
+) -> SetUp:
+    """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time.
+
+    Raises:
+        OtherOwner: somebody else set it up.
+        UnsafeAppRole: the role is there already and could step around row level security.
+    """
+    with translated(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
+        if connection.info.server_version < SERVER_VERSION_MIN:
+            raise Unavailable("Groundplan needs PostgreSQL 15 or newer", code="store_engine_too_old")
+        may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
+        if may_create != (True,):
+            raise Forbidden("this role may not set the database up; connect as its owner")
+        owner = schema_owner(connection)
+        if owner not in (None, connection.info.user):
+            raise OtherOwner(owner)
+        steps = migrations(Dialect.POSTGRES) if steps is None else steps
+        with connection.transaction():
+            _lock_out_others(connection)
+            pending(steps, applied(connection))  # a database that is not for us gets no role either
+        before = app_role_in_place(connection)
+        role = app_role or before or f"{connection.info.dbname}_app"
+        is_new = _ensure_role(connection, role)
+        password = _give_password(connection, role) if is_new or new_password else None
+        replaced = before if before != role else None
+        if replaced:
+            _withdraw(connection, replaced)
+        taken = migrate(connection, schema, role, steps)
+        return SetUp(role, _app_url(owner_url, role, password), taken, is_new, replaced)
+
+
+def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
+    """Take every step that is still to take, each in a transaction of its own, then generate the rest anew."""
+    with connection.transaction():
+        _lock_out_others(connection)  # even IF NOT EXISTS fails when two do it at the same moment
+        connection.execute(_q("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA))
+    taken = 0
+    for step in steps:
+        with connection.transaction():
+            _lock_out_others(connection)
+            if step in pending(steps, applied(connection)):
+                _unforce(connection)
+                connection.execute(step.text)
+                connection.execute(
+                    "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (%s, %s, %s, %s)",
+                    (step.number, step.name, step.checksum, stamp(system_clock())),
+                )
+                _generate(connection, schema, app_role)
+                taken += 1
+    if not taken:
+        with connection.transaction():
+            _lock_out_others(connection)
+            pending(steps, applied(connection))
+            _generate(connection, schema, app_role)
+    return taken
+
+
+def applied(connection: Connection) -> list[Applied]:
+    """The steps that this database has taken."""
+    exists = connection.execute("SELECT to_regclass('schema_migrations')").fetchone()
+    if exists is None or exists[0] is None:
+        return []
+    rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
+    return [Applied(*row) for row in rows.fetchall()]
+
+
+def _lock_out_others(connection: Connection) -> None:
+    # Two set-ups at once take turns. An advisory lock, because there is no table to lock before the first step; nothing
+    # that serves requests depends on one.
+    connection.execute(_q("SET LOCAL search_path = {}, pg_temp", SCHEMA))
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('groundplan set-up'))")
+
+
+def _unforce(connection: Connection) -> None:
+    # FORCE would hide the rows from a step that has to bring them along, without a word. It is put back by _generate,
+    # in the same transaction.
+    for (table,) in connection.execute(_TABLES, {"schema": SCHEMA}).fetchall():
+        connection.execute(_q("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY", table))
+
+
+def _generate(connection: Connection, schema: Schema, app_role: str) -> None:
+    """Policies, grants and guards are never edited: they are taken down and generated from the declarations."""
+    for kind, name, table in connection.execute(_GENERATED, {"schema": SCHEMA}).fetchall():
+        target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
+        connection.execute(_q(target, *filter(None, (name, table))))
+    # Between two steps, what a later one adds is declared but not there yet.
+    there: dict[str, set[str]] = {}
+    for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA}).fetchall():
+        there.setdefault(table, set()).add(column)
+    present = schema.with_tables(there)
+    declared = replace(present, tables=tuple(table.with_columns(there[table.name]) for table in present.tables))
+    role = sql.Identifier(app_role).as_string(connection)
+    for statement in (*postgres_guards(declared), *postgres_policies(declared, role)):
+        connection.execute(statement)
+    connection.execute(
+        sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(fingerprint(connection)))
+    )
+
+
+# Triggers before the functions they call.
+_GENERATED: LiteralString = """
+SELECT 'POLICY', policyname, tablename
+  FROM pg_policies
+ WHERE schemaname = %(schema)s
+UNION ALL
+SELECT 'TRIGGER', t.tgname, c.relname
+  FROM pg_trigger AS t
+  JOIN pg_class AS c ON c.oid = t.tgrelid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = %(schema)s
+   AND t.tgname LIKE 'guard\\_%%'
+UNION ALL
+SELECT 'FUNCTION', p.proname, NULL
+  FROM pg_proc AS p
+  JOIN pg_namespace AS n ON n.oid = p.pronamespace
+ WHERE n.nspname = %(schema)s
+   AND p.proname LIKE 'guard\\_%%'
+"""
+_COLUMNS: LiteralString = """
+SELECT table_name, column_name
+  FROM information_schema.columns
+ WHERE table_schema = %(schema)s
+"""
+_TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(schema)s"
+
+
+def _ensure_role(connection: Connection, role: str) -> bool:
+    """Make the role. False when it was there before."""
+    with connection.transaction():
+        _lock_out_others(connection)
+        held = powers(connection, role)
+        if held is not None:
+            if any(held) or role == connection.info.user:
+                raise UnsafeAppRole(role)
+            return False
+        connection.execute(_q("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))
+        return True
+
+
+def _withdraw(connection: Connection, role: str) -> None:
+    """Take every right from a role that serves no longer."""
+    with connection.transaction():
+        for what in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
+            connection.execute(_q(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA, role))
+
+
+def _give_password(connection: Connection, role: str) -> str:
+    password = secrets.token_urlsafe(24)
+    with connection.transaction():
+        connection.execute(
+            sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(password)),
+        )
+    return password
+
+
+def _app_url(owner_url: str, role: str, password: str | None) -> str:
+    parts = urlsplit(owner_url)
+    host = parts.netloc.rpartition("@")[2]
+    user = quote(role, safe="") + (f":{quote(password, safe='')}" if password else "")
+    # The owner's name and password may also stand behind the question mark, where they would win.
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in ("user", "password")])
+    return urlunsplit(parts._replace(netloc=f"{user}@{host}", query=query))
+
+
+def _q(template: str, *names: str) -> sql.Composed:
+    return sql.SQL(template).format(*map(sql.Identifier, names))

@@ -1,0 +1,236 @@
+"""Plans in PostgreSQL, where the database itself keeps strangers out.
+
+The app role owns nothing and every table has its policies. Who is asking is told to the database for one transaction at
+a time (`set_config(…, is_local => true)`), so a pooled connection can never carry it over to the next caller.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, LiteralString, TypeVar, cast
+
+import msgspec
+import psycopg
+from psycopg import Connection, errors
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.clock import Clock, stamp
+from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
+from groundplan.kernel.store.guards import refusal
+from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
+from groundplan.kernel.store.postgres.catalog import powers
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.retry import TryAgain
+from groundplan.kernel.store.row_types import Row
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.transaction import RowMakers, Transaction
+
+T = TypeVar("T")
+
+CONNECTIONS_MAX = 16
+CONNECT_S_MAX = 5
+STATEMENT_MS_MAX = 30_000
+# A refused login has no SQLSTATE here, only words. Where they are in another language, it reads as no answer at all.
+REFUSED_LOGIN = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
+ROWS = "rows"  # a statement with this parameter takes many rows at once, as JSON
+GUARD_SQLSTATE = "GP001"  # what our own triggers raise
+
+_IDENTIFY = """
+SELECT set_config('groundplan.tenant', %(tenant)s, true),
+       set_config('groundplan.actor', %(actor)s, true),
+       set_config('groundplan.access', %(access)s, true),
+       gp_now()
+"""
+
+
+class PostgresStore(Store):
+    """The store of a team."""
+
+    others_write_meanwhile = True
+
+    def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
+        self._clock = clock  # None: the clock of the database, which all its clients share
+        settings: dict[str, Any] = {
+            "autocommit": True,
+            "connect_timeout": CONNECT_S_MAX,
+            "options": f"-c search_path={SCHEMA},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
+        }
+        # Before the pool, which could only say that it waited, not why.
+        with translated(), psycopg.connect(url, **settings) as connection:
+            check_itself(connection)
+        # It would tell of lost connections on stderr, with host and user; whoever needs one is told by an error.
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())
+        logging.getLogger("psycopg").propagate = False
+        self._pool = ConnectionPool(
+            url, min_size=0, max_size=connections_max, timeout=CONNECT_S_MAX, kwargs=settings, open=True
+        )
+
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as tx:
+            return run(tx)
+
+    @contextmanager
+    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+        # READ COMMITTED, so that every statement after the lock sees what the holder before us committed; under
+        # REPEATABLE READ the lock would be taken on a picture from before the wait.
+        with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
+            yield tx
+
+    @contextmanager
+    def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
+        with translated(), self._pool.connection() as connection:
+            self._begin(connection, begin)
+            try:
+                who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
+                (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
+                clock = stamp(self._clock()) if self._clock else None
+                tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)
+                yield tx
+                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+            except BaseException:
+                if not connection.closed:
+                    connection.rollback()
+                raise
+
+    def _begin(self, connection: Connection, begin: LiteralString) -> None:
+        try:
+            connection.execute(begin)
+        except psycopg.OperationalError as error:
+            # The server went away while the connection lay in the pool, and with it the others there. Nothing was asked
+            # yet, so a new one will do.
+            self._pool.drain()
+            raise TryAgain from error
+
+    def _savepoint(self, tx: Transaction) -> None:
+        cast(PostgresTransaction, tx).connection.execute("SAVEPOINT before_lock")
+
+    def _back_to_savepoint(self, tx: Transaction) -> None:
+        cast(PostgresTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+class PostgresTransaction(Transaction):
+    """A transaction on a pooled connection."""
+
+    _row_makers: ClassVar[RowMakers] = {}
+
+    def __init__(
+        self, connection: Connection, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None
+    ) -> None:
+        super().__init__(actor, now, memory, clock=clock)
+        self.connection = connection
+
+    def run(self, query: Query, /, **parameters: Any) -> int:
+        return self._query(query, parameters).rowcount
+
+    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        if ROWS in query.parameters:
+            self._query(query, {ROWS: msgspec.json.encode(list(rows)).decode()})
+            return
+        with self.connection.cursor() as cursor:
+            cursor.executemany(_trusted(query), [{**row, **self._ambient} for row in rows])
+
+    def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
+        return self.connection.execute(_trusted(query), parameters | self._ambient)
+
+
+def check_itself(connection: Connection) -> None:
+    """Refuse to serve where row level security would not hold, or where the schema is not ours."""
+    held = powers(connection)
+    if held is None or any(held):
+        raise UnsafeRole
+    there = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+    if there != (True,):
+        raise NoSchema
+    found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
+    known = len(migrations(Dialect.POSTGRES))
+    number = (found and found[0]) or 0
+    if number > known:
+        raise NewerSchema(number, known)
+    if number < known:
+        raise OutdatedSchema(number, known)
+
+
+def _trusted(query: Query) -> LiteralString:
+    # The text comes from a file of ours; values are always parameters.
+    return query.postgres
+
+
+class UnsafeRole(Unavailable):
+    """The role could step around row level security."""
+
+    code = "store_unsafe_role"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this role is a superuser, owns the tables or bypasses row level security; "
+            "connect with the app URL that groundplan init prints"
+        )
+
+
+class NoSchema(Unavailable):
+    """Nobody has set this database up, or not for this role."""
+
+    code = "store_not_groundplan"
+
+    def __init__(self) -> None:
+        super().__init__("there is no Groundplan in this database; run groundplan init with the owner's URL first")
+
+
+class OutdatedSchema(Unavailable):
+    """The app role may not migrate."""
+
+    code = "store_outdated"
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"this database has schema {found} and this Groundplan needs {known}; "
+            "run groundplan init with the owner's URL",
+            found=found,
+            known=known,
+        )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what PostgreSQL says into what Groundplan says; anything not foreseen is a defect and stays as it is."""
+    try:
+        yield
+    except (errors.SerializationFailure, errors.DeadlockDetected) as error:
+        raise TryAgain from error
+    except errors.InsufficientPrivilege as error:
+        raise Forbidden("the database does not allow this to your role") from error
+    except errors.QueryCanceled as error:
+        raise Unavailable("the database took too long; nothing was written", code="store_too_slow") from error
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is not None:
+            raise
+        # Only a URL that cannot be parsed fails without the server's word; its text may hold a password.
+        raise Invalid(
+            "this is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME", code="invalid_url"
+        ) from None
+    except errors.DiskFull as error:
+        raise Unavailable(
+            "the database's disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
+        ) from error
+    except (PoolTimeout, psycopg.OperationalError) as error:
+        if any(sign in str(error) for sign in REFUSED_LOGIN):
+            raise Unavailable(
+                "PostgreSQL does not let this user in, or has no such database; check user, password and name",
+                code="store_refused",
+            ) from error
+        raise Unavailable(
+            "PostgreSQL does not answer, or has no connection to spare; check that it runs and that the URL is right",
+            code="store_down",
+        ) from error
+    except psycopg.Error as error:
+        refused = refusal(error.diag.message_primary or "") if error.sqlstate == GUARD_SQLSTATE else None
+        if refused is None:
+            raise
+        raise refused from error

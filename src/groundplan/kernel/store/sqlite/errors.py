@@ -1,0 +1,58 @@
+"""What SQLite says, in Groundplan's words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from types import TracebackType
+
+from groundplan.kernel.errors import GroundplanError, Unavailable
+from groundplan.kernel.store.guards import refusal
+from groundplan.kernel.store.retry import TryAgain
+
+
+class translated:  # noqa: N801 - reads as a word: `with translated():`
+    """Turn what SQLite says into what Groundplan says."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise translation(error) from error
+
+
+def translation(error: sqlite3.Error) -> Exception:
+    """A guard's refusal, a reason to try again, a store that cannot serve, or, for a defect, the error itself."""
+    if isinstance(error, sqlite3.IntegrityError) and (refused := refusal(str(error))):
+        return refused
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte; the rest says more than anybody needs
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return TryAgain()
+    if found := _UNAVAILABLE.get(code):
+        return found()
+    return error
+
+
+_UNAVAILABLE: Mapping[int, Callable[[], GroundplanError]] = {
+    sqlite3.SQLITE_FULL: lambda: Unavailable(
+        "the disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
+    ),
+    sqlite3.SQLITE_IOERR: lambda: Unavailable(
+        "the disk reported an error; nothing was written. Run groundplan doctor", code="store_io_error"
+    ),
+    sqlite3.SQLITE_READONLY: lambda: Unavailable(
+        "the database file is read-only here; check its owner and mode", code="store_read_only"
+    ),
+    sqlite3.SQLITE_CORRUPT: lambda: Unavailable(
+        "the database file is damaged; run groundplan doctor and restore a backup", code="store_damaged"
+    ),
+    sqlite3.SQLITE_NOTADB: lambda: Unavailable(
+        "this file is not an SQLite database; check the path", code="store_not_groundplan"
+    ),
+    sqlite3.SQLITE_CANTOPEN: lambda: Unavailable(
+        "the database file cannot be opened; check that its folder exists and is yours",
+        code="store_cannot_open",
+    ),
+}

@@ -1,0 +1,204 @@
+"""Plans in one SQLite file, shared by any number of threads and processes.
+
+Every thread has a connection of its own. A writer waits for its turn at the turnstile, so SQLite's own lock is always
+free when it comes to it and nobody ever sees `database is locked`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
+from weakref import WeakSet
+
+from groundplan.kernel.actors import Actor
+from groundplan.kernel.clock import Clock, stamp, system_clock
+from groundplan.kernel.errors import Unavailable
+from groundplan.kernel.store.queries import Query
+from groundplan.kernel.store.sqlite.errors import translated
+from groundplan.kernel.store.sqlite.file import connect, ready_file, real_path
+from groundplan.kernel.store.sqlite.turnstile import Turnstile
+from groundplan.kernel.store.store import Store
+from groundplan.kernel.store.tables import Schema
+from groundplan.kernel.store.transaction import RowMakers, Transaction
+
+T = TypeVar("T")
+
+# What an app connection may do. Everything else (DDL, ATTACH, PRAGMA, …) is refused before it runs, so not even a
+# statement that somebody smuggled in could take a trigger down or switch a check off.
+_ALLOWED = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+        sqlite3.SQLITE_TRANSACTION,
+        sqlite3.SQLITE_SAVEPOINT,
+    }
+)
+
+
+class SqliteStore(Store):
+    """The store of a single file."""
+
+    others_write_meanwhile = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
+
+    def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
+        # Pinned once: a later chdir or another name for the same file must lead to the same file and queue.
+        self.path = real_path(path)
+        self._clock = clock
+        self._turnstile = Turnstile(self.path)
+        self._own = threading.local()
+        self._open_connections: WeakSet[_Connection] = WeakSet()
+        self._registering = threading.Lock()  # of the set above, which may not change while it is walked
+        self._is_closed = False
+        self._own.held = self._remember(ready_file(self.path, schema, self._turnstile))
+        self._name = str(self.path)
+        self._identity = _identity(self._name)
+
+    def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
+        self._check_in_place()
+        held = self._held()
+        with held.in_use, translated():
+            connection = held.usable()
+            connection.execute("BEGIN")
+            try:
+                return run(SqliteTransaction(connection, actor, stamp(self._clock()), self.memory))
+            finally:
+                _end(connection, "ROLLBACK")
+
+    @contextmanager
+    def _writing(self, actor: Actor) -> Iterator[Transaction]:
+        self._check_in_place()
+        held = self._held()
+        with self._turnstile.turn(), held.in_use, translated():
+            self._check_in_place()  # once more: we may have waited
+            connection = held.usable()
+            connection.execute("BEGIN IMMEDIATE")
+            tx = SqliteTransaction(connection, actor, stamp(self._clock()), self.memory)
+            try:
+                yield tx
+                connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
+            except BaseException:
+                _end(connection, "ROLLBACK")
+                raise
+
+    def _savepoint(self, tx: Transaction) -> None:
+        cast(SqliteTransaction, tx).connection.execute("SAVEPOINT before_lock")
+
+    def _back_to_savepoint(self, tx: Transaction) -> None:
+        cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
+
+    def close(self) -> None:
+        with self._registering:
+            self._is_closed = True
+            everybodys = list(self._open_connections)
+        for held in everybodys:
+            held.close()
+
+    def _check_in_place(self) -> None:
+        # Our descriptors still lead to a file that was removed or renamed: what we wrote there, nobody would ever find.
+        if _identity(self._name) != self._identity:
+            raise FileReplaced(self.path)
+
+    def _held(self) -> _Connection:
+        """This thread's connection."""
+        if not hasattr(self._own, "held"):
+            with translated():
+                self._own.held = self._remember(connect(self.path))
+        held: _Connection = self._own.held
+        return held
+
+    def _remember(self, connection: sqlite3.Connection) -> _Connection:
+        connection.set_authorizer(_authorize)
+        held = _Connection(connection)
+        with self._registering:
+            self._open_connections.add(held)
+            if self._is_closed:
+                held.close()
+        return held
+
+
+class _Connection:
+    """A thread's connection. It is closed with its thread or with the store, whichever goes first."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.in_use = threading.RLock()  # SQLite crashes when a connection is closed under a running statement
+        self._connection: sqlite3.Connection | None = connection
+
+    def usable(self) -> sqlite3.Connection:
+        """The connection, while the store is open."""
+        if self._connection is None:
+            raise Unavailable("this store was closed; open it again", code="store_closed")
+        return self._connection
+
+    def close(self) -> None:
+        with self.in_use:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    __del__ = close
+
+
+class FileReplaced(Unavailable):
+    """The file we opened is no longer the one with that name."""
+
+    code = "store_replaced"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path.name!r} was removed or replaced while it was open, and nothing was written; start Groundplan "
+            "again. To put a backup in place, stop everything that uses the file first"
+        )
+
+
+class SqliteTransaction(Transaction):
+    """A transaction on one connection."""
+
+    _row_makers: ClassVar[RowMakers] = {}
+
+    def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, memory: dict[str, Any]) -> None:
+        super().__init__(actor, now, memory)
+        self.connection = connection
+        self._execute = connection.execute
+        self._executemany = connection.executemany
+
+    def _query(self, query: Query, parameters: dict[str, Any]) -> sqlite3.Cursor:
+        return self._execute(query.sqlite, parameters | self._ambient)
+
+    def run(self, query: Query, /, **parameters: Any) -> int:
+        return self._execute(query.sqlite, parameters | self._ambient).rowcount
+
+    def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
+        self._executemany(query.sqlite, [{**row, **self._ambient} for row in rows])
+
+
+def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
+    if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
+        return sqlite3.SQLITE_DENY  # which steps were taken is for the migration runner alone to write
+    # FTS5 asks for data_version by itself to notice other writers.
+    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - before every transaction, and twice as fast
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _end(connection: sqlite3.Connection, how: str) -> None:
+    # A full disk or an I/O error can have ended the transaction already.
+    if connection.in_transaction:
+        connection.execute(how)

@@ -1,0 +1,1 @@
+"""Write knowledge: create, update, delete, append to a changelog, record a check."""

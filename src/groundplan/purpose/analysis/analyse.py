@@ -1,0 +1,184 @@
+"""Analysis: how things hang together in a theory, and what falls with an assumption."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.purpose.graph.causal import Causal, causal_of
+from groundplan.purpose.graph.goals import GoalReached, goals_of
+from groundplan.purpose.graph.pathways import pathways
+from groundplan.purpose.graph.reaching import leading_to, reached_from
+from groundplan.purpose.model import (
+    Assumption,
+    AssumptionStatus,
+    Confidence,
+    Content,
+    EdgeName,
+    EdgeType,
+    NodeType,
+    edge_order,
+    sorted_keys,
+)
+from groundplan.purpose.observing.observed import Observations
+
+
+class WeakestLink(Struct, frozen=True):
+    """The edge of a strongest path about which least is known."""
+
+    source: str
+    target: str
+    edge_type: EdgeType
+    confidence: Confidence | None
+
+
+class CutEdge(Struct, frozen=True):
+    """The single edge whose loss cuts most activities off from a goal, and which."""
+
+    source: str
+    target: str
+    edge_type: EdgeType
+    cuts: list[str]
+
+
+class GoalAnalysis(Struct, frozen=True):
+    """How one goal is reached; the path is empty where nothing leads to it."""
+
+    key: str
+    strongest_path: list[str]
+    confidence: Confidence | None
+    weakest_link: WeakestLink | UnsetType = UNSET
+    cut_edge: CutEdge | UnsetType = UNSET
+
+
+class Touched(Struct):
+    """What rests on an assumption: edges by name, everything else by key."""
+
+    assumption: str
+    edges: list[str]
+    nodes: list[str]
+    goals: list[str]
+    activities: list[str]  # those that lead to what is assumed; the work on them may be in vain
+
+
+class Analysis(Struct):
+    """Everything that was asked; what was not is not there."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(
+            (
+                "orphans",
+                "dead_ends",
+                "goals",
+                "refuted",
+                "cut_edge_left_out",
+                "pathways",
+                "touched.edges",
+                "touched.nodes",
+                "touched.goals",
+                "touched.activities",
+            )
+        )
+    )
+
+    orphans: list[str]  # no goals, and no goal is reached from them
+    dead_ends: list[str]  # no goals, and nothing at all is reached from them
+    goals: list[GoalAnalysis]
+    refuted: list[Touched]
+    cut_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
+    pathways: list[list[str]] | UnsetType = UNSET
+    pathways_cut: bool | UnsetType = UNSET
+    touched: Touched | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+def analyse(
+    content: Content, observations: Observations, *, node: str | None, assumption: str | None, limit: int
+) -> Analysis:
+    """The analysis of a theory, with at most `limit` pathways from a node and as many refuted assumptions.
+
+    Raises:
+        KeyError: there is no such node or assumption.
+    """
+    causal = causal_of(content)
+    reached = goals_of(causal)
+    statuses = observations.statuses()
+    refuted = [one for one in content.assumptions.values() if statuses.get(one.key) is AssumptionStatus.REFUTED]
+    ways, is_cut = _pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
+    touched = UNSET if assumption is None else _touched(content, causal, content.assumptions[assumption])
+    return Analysis(
+        orphans=_orphans(causal),
+        dead_ends=_dead_ends(causal),
+        goals=[_goal(one) for one in reached.goals],
+        refuted=[_touched(content, causal, one) for one in refuted[:limit]],
+        cut_edge_left_out=reached.left_out or UNSET,
+        pathways=ways,
+        pathways_cut=is_cut,
+        touched=touched,
+        left_out={"refuted": len(refuted) - limit} if len(refuted) > limit else UNSET,
+    )
+
+
+def touched_by(content: Content, assumption_keys: list[str]) -> list[Touched]:
+    """What would fall with each of some assumptions.
+
+    Raises:
+        KeyError: there is no such assumption.
+    """
+    if not assumption_keys:
+        return []
+    causal = causal_of(content)
+    return [_touched(content, causal, content.assumptions[key]) for key in assumption_keys]
+
+
+def _touched(content: Content, causal: Causal, assumption: Assumption) -> Touched:
+    """From its node, or the target of its edge, on. What comes back, or is not in the version, touches nothing more."""
+    graph = causal.graph
+    on = behind = assumption.node
+    if assumption.edge is not None and assumption.edge.edge_type is not EdgeType.FEEDBACK:
+        on, behind = assumption.edge.target, assumption.edge.source
+    after = reached_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
+    before = leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
+    edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}
+    if assumption.edge is not None and any(edge.name == assumption.edge for edge in content.edges):
+        edges.add(assumption.edge)
+    return Touched(
+        assumption.key,
+        edges=[str(name) for name in sorted(edges, key=edge_order)],
+        nodes=causal.keys_of(sorted(after)),
+        goals=_of_type(causal, after, NodeType.GOAL),
+        activities=_of_type(causal, before, NodeType.ACTIVITY),
+    )
+
+
+def _pathways(causal: Causal, node: str, limit: int) -> tuple[list[list[str]], bool]:
+    goals = causal.numbers_of(NodeType.GOAL)
+    found = pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
+    return [causal.keys_of(way) for way in found.ways], found.is_cut
+
+
+def _orphans(causal: Causal) -> list[str]:
+    reaching = leading_to(causal.graph, causal.numbers_of(NodeType.GOAL))
+    return [key for number, key in enumerate(causal.graph.keys) if number not in reaching]
+
+
+def _dead_ends(causal: Causal) -> list[str]:
+    leading_on = {edge.source for edge in causal.edges if edge.source != edge.target}
+    return [node.key for node in causal.nodes if node.node_type is not NodeType.GOAL and node.key not in leading_on]
+
+
+def _goal(goal: GoalReached) -> GoalAnalysis:
+    link = goal.weakest_link
+    return GoalAnalysis(
+        goal.key,
+        goal.keys,
+        None if link is None else link.confidence,
+        UNSET if link is None else WeakestLink(*link.name, confidence=link.confidence),
+        UNSET if goal.cut is None else CutEdge(*goal.cut.edge.name, cuts=goal.cut.activities),
+    )
+
+
+def _of_type(causal: Causal, numbers: set[int], node_type: NodeType) -> list[str]:
+    return sorted_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)

@@ -1,0 +1,208 @@
+"""Health: a few numbers that say how well a theory is looked after, each with its band, and how each goal is reached.
+
+Percentages have one decimal and are null where there is nothing to count; the band is that of the number as shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date
+from typing import ClassVar, Literal
+
+from msgspec import UNSET, Struct, UnsetType, structs
+
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.purpose.dates import day_of
+from groundplan.purpose.graph.causal import causal_of, sound_edges
+from groundplan.purpose.graph.goals import GoalReached, goals_of
+from groundplan.purpose.model import AssumptionStatus, Confidence, Content, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.observing.observed import Observations
+
+Band = Literal["green", "amber", "red"]
+
+SHARE_GREEN_MIN, SHARE_AMBER_MIN = 80, 50  # percent
+FRESH_GREEN_MAX, FRESH_AMBER_MAX = 90, 180  # days
+COUNT_GREEN_MAX, COUNT_AMBER_MAX = 0, 3
+_WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
+
+
+class Metrics(Struct, frozen=True):
+    """The numbers. None is what has nothing to be counted of, or what nobody can tell."""
+
+    toc_completeness: float | None
+    indicator_coverage: float | None
+    data_freshness_days: int | None
+    assumptions_documented: float | None
+    mechanism_coverage: float | None
+    open_high_risk: int
+    stale_assumptions: int
+    required_facts_unset: int | None
+    work_alignment: float | None
+
+
+class Bands(Struct, frozen=True):
+    """What each number means."""
+
+    toc_completeness: Band | None
+    indicator_coverage: Band | None
+    data_freshness_days: Band | None
+    assumptions_documented: Band | None
+    mechanism_coverage: Band | None
+    open_high_risk: Band | None
+    stale_assumptions: Band | None
+    required_facts_unset: Band | None
+    work_alignment: Band | None
+
+
+class WeakestEdge(Struct, frozen=True):
+    """The single edge whose loss cuts most activities off from a goal, and how many."""
+
+    source: str
+    target: str
+    edge_type: EdgeType
+    cuts: int
+
+
+class GoalHealth(Struct, frozen=True):
+    """How one goal is reached; the path is empty where nothing leads to it."""
+
+    key: str
+    strongest_path: list[str]
+    confidence: Confidence | None
+    weakest_edge: WeakestEdge | UnsetType = UNSET
+
+
+class Health(Struct):
+    """Everything that health says of one version."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("goals", "weakest_edge_left_out")))
+
+    metrics: Metrics
+    bands: Bands
+    overall: Band | None
+    goals: list[GoalHealth]
+    weakest_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
+    left_out: LeftOut = UNSET
+
+
+def health_of(
+    content: Content,
+    observations: Observations,
+    *,
+    now: str,
+    required_facts_unset: int | None,
+    work: tuple[int, int] | None,
+) -> Health:
+    """The health of a theory at an instant; `work` is how many work nodes are open, and how many of those aligned."""
+    metrics = metrics_of(content, observations, now=now, required_facts_unset=required_facts_unset, work=work)
+    bands = bands_of(metrics)
+    reached = goals_of(causal_of(content))
+    return Health(
+        metrics,
+        bands,
+        overall_of(bands),
+        [_goal(one) for one in reached.goals],
+        weakest_edge_left_out=reached.left_out or UNSET,
+    )
+
+
+def metrics_of(
+    content: Content,
+    observations: Observations,
+    *,
+    now: str,
+    required_facts_unset: int | None,
+    work: tuple[int, int] | None,
+) -> Metrics:
+    """The numbers alone, which need no walk through the theory."""
+    nodes = content.nodes.values()
+    measured = {one.node for one in content.indicators.values()}
+    assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
+    outcomes = {node.key for node in nodes if node.node_type is NodeType.OUTCOME}
+    effects = {*outcomes, *(node.key for node in nodes if node.node_type is NodeType.GOAL)}
+    complete = [
+        node
+        for node in nodes
+        if all(text and text.strip() for text in (node.title, node.description, node.owner))
+        and (node.key in measured or node.key not in effects)
+    ]
+    edges = sound_edges(content)
+    unexplained = {edge.name for edge in edges if not (edge.mechanism and edge.mechanism.strip())}
+    named = {edge.name for edge in edges}
+    open_work, aligned_work = work or (0, 0)
+    return Metrics(
+        toc_completeness=_percent(len(complete), len(nodes)),
+        indicator_coverage=_percent(len(outcomes & measured), len(outcomes)),
+        data_freshness_days=_days_since_measured(content.indicators, observations, day_of(now)),
+        assumptions_documented=_percent(len(content.nodes.keys() & assumed), len(nodes)),
+        mechanism_coverage=_percent(len(named - unexplained), len(named)),
+        open_high_risk=_open_high_risk(content, observations),
+        stale_assumptions=_stale_assumptions(content, day_of(now)),
+        required_facts_unset=required_facts_unset,
+        work_alignment=_percent(aligned_work, open_work),
+    )
+
+
+def bands_of(metrics: Metrics) -> Bands:
+    """What the numbers mean."""
+    return Bands(
+        toc_completeness=_of_share(metrics.toc_completeness),
+        indicator_coverage=_of_share(metrics.indicator_coverage),
+        data_freshness_days=_of_amount(metrics.data_freshness_days, FRESH_GREEN_MAX, FRESH_AMBER_MAX),
+        assumptions_documented=_of_share(metrics.assumptions_documented),
+        mechanism_coverage=_of_share(metrics.mechanism_coverage),
+        open_high_risk=_of_amount(metrics.open_high_risk, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        stale_assumptions=_of_amount(metrics.stale_assumptions, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        required_facts_unset=_of_amount(metrics.required_facts_unset, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        work_alignment=_of_share(metrics.work_alignment),
+    )
+
+
+def overall_of(bands: Bands) -> Band | None:
+    """The worst band that there is."""
+    there = structs.astuple(bands)
+    return next((band for band in _WORST_FIRST if band in there), None)
+
+
+def _goal(goal: GoalReached) -> GoalHealth:
+    edge = UNSET if goal.cut is None else WeakestEdge(*goal.cut.edge.name, cuts=len(goal.cut.activities))
+    confidence = None if goal.weakest_link is None else goal.weakest_link.confidence
+    return GoalHealth(goal.key, goal.keys, confidence, edge)
+
+
+def _open_high_risk(content: Content, observations: Observations) -> int:
+    """Assumptions of HIGH risk that nobody found holding."""
+    statuses = observations.statuses()
+    return sum(
+        one.risk_level is RiskLevel.HIGH and statuses.get(one.key) is not AssumptionStatus.HOLDING
+        for one in content.assumptions.values()
+    )
+
+
+def _stale_assumptions(content: Content, today: str) -> int:
+    """How many are past the day by which they were to be reviewed. A new version gives them another one."""
+    return sum(one.review_by is not None and one.review_by < today for one in content.assumptions.values())
+
+
+def _days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
+    """Whole days since the newest measurement of an indicator that is in the theory."""
+    days = [day_of(one.as_of) for one in observations.measurements if one.indicator in indicators]
+    if not days:
+        return None
+    return max(0, (date.fromisoformat(today) - date.fromisoformat(max(days))).days)
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return round(100 * part / whole, 1) if whole else None
+
+
+def _of_share(share: float | None) -> Band | None:
+    if share is None:
+        return None
+    return "green" if share >= SHARE_GREEN_MIN else "amber" if share >= SHARE_AMBER_MIN else "red"
+
+
+def _of_amount(amount: int | None, green_max: int, amber_max: int) -> Band | None:
+    if amount is None:
+        return None
+    return "green" if amount <= green_max else "amber" if amount <= amber_max else "red"

@@ -1,0 +1,126 @@
+"""A version as a file, in any of the formats that are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.content import checked_content
+from groundplan.purpose.dates import day_of
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.gates.waiving import waivers_in_force
+from groundplan.purpose.model import Content
+from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.read_observations import observations_of
+from groundplan.purpose.version import VersionRef, version_there
+
+Written = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
+
+# What writes each of them. Only the one that is asked for is loaded.
+_WRITERS: dict[str, tuple[str, str]] = {
+    "json": ("document", "native_json"),
+    "mermaid": ("mermaid", "mermaid"),
+    "dot": ("dot", "dot"),
+    "graphml": ("graphml", "graphml"),
+    "canvas": ("canvas", "canvas"),
+    "csv": ("csv_sheets", "csv_sheets"),
+    "logframe": ("logframe", "logframe"),
+    "iati": ("iati", "iati"),
+    "svg": ("svg", "svg"),
+}
+
+
+class ExportPurpose(Struct, forbid_unknown_fields=True):
+    """Which version (the draft, else the one published last), and as what."""
+
+    project: Name
+    format: Written
+    version: VersionRef | None = None
+
+
+class Exported(Struct):
+    """A file."""
+
+    format: Written
+    version: int
+    content: str
+
+
+class Export(NamedTuple):
+    """What to write, and as what."""
+
+    theory: Theory
+    format: Written
+
+
+def read_export(tx: Transaction, request: ExportPurpose) -> Export:
+    """Read everything that a file has.
+
+    Raises:
+        NotFound: there is no such version, or none at all.
+        ContentAltered: a published version is not what was published.
+    """
+    return Export(theory_at(tx, request.version), request.format)
+
+
+def write_export(export: Export) -> Exported:
+    """Write the file; as a picture it takes long, and holds no transaction open."""
+    module, function = _WRITERS[export.format]
+    writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
+    return Exported(export.format, export.theory.number, writer(export.theory))
+
+
+def theory_at(tx: Transaction, ref: VersionRef | None) -> Theory:
+    """A version with what is known of it now.
+
+    Raises:
+        NotFound: there is no such version, or none at all.
+        ContentAltered: a published version is not what was published.
+    """
+    row = version_there(tx, ref)
+    content = checked_content(tx, row)
+    observed = observations_of(tx, content)
+    return Theory(
+        tx.project.name,
+        row.number,
+        row.label,
+        row.status,
+        row.profile,
+        row.published_at,
+        content,
+        observed.statuses(),
+        observed.latest(),
+        waivers_about(content, waivers_in_force(observed.waivers, day_of(tx.now))),
+    )
+
+
+def waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
+    """The waivers that bear on some content, in a fixed order, each once: refs that it does not have are left out."""
+    there = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
+    found: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}
+    for waiver in waivers:
+        refs = sorted(ref for ref in waiver.refs if ref in there or ref.startswith("/"))
+        if refs or not waiver.refs:
+            one = waiver._replace(refs=refs)
+            found[one.code, tuple(refs), one.reason, one.owner, one.due] = one
+    return [found[said] for said in sorted(found)]
+
+
+OPERATION: Operation[ExportPurpose, Any] = Operation(
+    name="purpose.export",
+    summary="Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg.",
+    permission=Permission.PURPOSE_READ,
+    effect=Effect.READ,
+    input=ExportPurpose,
+    output=Exported,
+    handler=read_export,
+    finish=write_export,
+    project=lambda _tx, request: request.project,
+)

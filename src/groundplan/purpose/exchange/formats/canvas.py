@@ -1,0 +1,156 @@
+"""A theory as JSON Canvas 1.0, for Obsidian: a group for every band, a card for every node, an arrow for every edge.
+
+Assumptions are small cards in the colour of their risk below the node they are on, joined to it by a line without an
+arrow. A line of a canvas cannot be joined to another one, so an assumption on an edge stands below the cause, between
+two lines: one from the cause to the card, one from the card to the effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Any, NamedTuple
+
+import msgspec
+
+from groundplan.purpose.exchange.formats.canvas_texts import assumption_text, edge_label, node_text
+from groundplan.purpose.exchange.formats.document import INDENT_CHARS
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.model import Assumption, Content, Edge, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.picture.layout import Band, CardSize, layout_of
+from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BAND_PAD, COLOURS, TYPE_HUES
+
+CARD_WIDTH = 340
+ASSUMPTION_WIDTH = 300
+LABEL_ROOM = 180  # between a card and what stands right of it, for what arrows say
+GAP = 16
+LINE_CHARS = 38  # that fit beside each other on a card
+LINE_HEIGHT = 24
+PADDING = 36
+HEIGHT_MAX = 420  # a card that says more can be scrolled
+
+# Red, orange and green of the presets belong to risk; types have colours of their own that read on light and dark.
+RISK_COLOURS = {RiskLevel.HIGH: "1", RiskLevel.MEDIUM: "2", RiskLevel.LOW: "4"}
+TYPE_COLOURS = {node_type: COLOURS[f"{hue}-line"].dark for node_type, hue in TYPE_HUES.items()}
+
+
+class _Box(NamedTuple):
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class _Places(NamedTuple):
+    cards: dict[str, _Box]  # of nodes and assumptions, by key
+    bands: dict[NodeType, _Box]
+
+
+def canvas(theory: Theory) -> str:
+    """A theory as a canvas."""
+    content = theory.content
+    places = _placed(content)
+    plain = {
+        "nodes": [*_groups(places), *_cards(content, places)],
+        "edges": [*_arrows(content), *_lines(content, places)],
+    }
+    return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
+
+
+def _placed(content: Content) -> _Places:
+    """Nodes as in the picture; each with room below it for what is assumed of it and of the edges that begin at it."""
+    below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
+    for one in content.assumptions.values():
+        home = one.node if one.edge is None else one.edge.source
+        if home in below:
+            below[home].append(one)
+    heights = {key: _height(node_text(node)) for key, node in content.nodes.items()}
+    heights |= {one.key: _height(assumption_text(one)) for under in below.values() for one in under}
+    sizes = {
+        key: CardSize(
+            content.nodes[key].node_type,
+            CARD_WIDTH + LABEL_ROOM,
+            heights[key] + sum(heights[one.key] + GAP for one in under),
+        )
+        for key, under in below.items()
+    }
+    edges = _whole(content)
+    layout = layout_of(sizes, [edge.name for edge in edges], [edge.name for edge in edges if edge.is_causal])
+    cards: dict[str, _Box] = {}
+    for key, under in below.items():
+        x, y = round(layout.boxes[key].x), round(layout.boxes[key].y)
+        cards[key] = _Box(x, y, CARD_WIDTH, heights[key])
+        y += heights[key] + GAP
+        for one in under:
+            cards[one.key] = _Box(x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[one.key])
+            y += heights[one.key] + GAP
+    return _Places(cards, {band.node_type: _around(band, layout.height) for band in layout.bands})
+
+
+def _around(band: Band, height: float) -> _Box:
+    return _Box(round(band.x), -BAND_HEADER_HEIGHT, round(band.width), ceil(height) + BAND_HEADER_HEIGHT + BAND_PAD)
+
+
+def _height(text: str) -> int:
+    lines = sum(max(1, ceil(len(line) / LINE_CHARS)) for line in text.splitlines())
+    return min(PADDING + lines * LINE_HEIGHT, HEIGHT_MAX)
+
+
+def _whole(content: Content) -> list[Edge]:
+    """The edges of which both ends are there."""
+    return [edge for edge in content.edges if edge.source in content.nodes and edge.target in content.nodes]
+
+
+def _groups(places: _Places) -> Iterator[dict[str, Any]]:
+    for node_type, box in places.bands.items():
+        named = {"id": f"band {node_type}", "type": "group", "label": BAND_NAMES[node_type]}
+        yield {**named, **box._asdict(), "color": TYPE_COLOURS[node_type]}
+
+
+def _cards(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
+    for node in content.nodes.values():
+        said = {"id": node.key, "type": "text", "text": node_text(node)}
+        yield {**said, **places.cards[node.key]._asdict(), "color": TYPE_COLOURS[node.node_type]}
+    for one in content.assumptions.values():
+        if one.key in places.cards:
+            said = {"id": one.key, "type": "text", "text": assumption_text(one)}
+            colour = {} if one.risk_level is None else {"color": RISK_COLOURS[one.risk_level]}
+            yield {**said, **places.cards[one.key]._asdict(), **colour}
+
+
+def _arrows(content: Content) -> Iterator[dict[str, Any]]:
+    for edge in _whole(content):
+        label = edge_label(edge)
+        # What leads back goes over the top, where it covers no other arrow.
+        sides = ("right", "left") if edge.is_causal else ("top", "top")
+        yield {
+            "id": str(edge.name),
+            "fromNode": edge.source,
+            "fromSide": sides[0],
+            "toNode": edge.target,
+            "toSide": sides[1],
+            **({} if label is None else {"label": label}),
+        }
+
+
+def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
+    """What joins assumptions to what they are on."""
+    for one in content.assumptions.values():
+        if one.key not in places.cards:
+            continue
+        if one.edge is None:
+            yield _line(one.key, str(one.node))
+        elif one.edge.target in places.cards:
+            yield _line(one.edge.source, one.key)
+            yield {**_line(one.key, one.edge.target), "fromSide": "right", **_typed(one.edge)}
+
+
+def _line(source: str, target: str) -> dict[str, Any]:
+    """Left of the cards, so that it passes those that stand between."""
+    ends = {"fromNode": source, "fromSide": "left", "toNode": target, "toSide": "left"}
+    return {"id": f"{source}->{target}", **ends, "toEnd": "none"}
+
+
+def _typed(name: EdgeName) -> dict[str, str]:
+    """Which of several edges with the same ends is meant."""
+    return {} if name.edge_type is EdgeType.CONTRIBUTES_TO else {"label": str(name.edge_type)}

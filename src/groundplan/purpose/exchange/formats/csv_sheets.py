@@ -1,0 +1,119 @@
+"""A theory as CSV: four sheets in one text, one after the other, an empty line between them.
+
+    key,type,title,description,narrative,owner,metadata
+    AC1,ACTIVITY,Dig a well,…
+
+    source,target,type,mechanism,confidence
+    AC1,OP1,CONTRIBUTES_TO,…
+
+Lines end and cells are quoted as RFC 4180 says: with CR LF, which every spreadsheet takes and which tells the end of a
+row from the line ends inside of texts. No text can become a formula: where a cell would begin like one, a `'` stands in
+front of it, and the reader takes it off again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+
+import msgspec
+
+from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of
+from groundplan.purpose.exchange.theory import Theory
+
+
+class Sheet(StrEnum):
+    """What a sheet lists."""
+
+    FACTORS = "factors"
+    LINKS = "links"
+    ASSUMPTIONS = "assumptions"
+    INDICATORS = "indicators"
+
+
+COLUMNS = {
+    Sheet.FACTORS: ("key", "type", "title", "description", "narrative", "owner", "metadata"),
+    Sheet.LINKS: ("source", "target", "type", "mechanism", "confidence"),
+    Sheet.ASSUMPTIONS: ("key", "node", "source", "target", "type", "assumption", "risk", "owner", "review_by"),
+    Sheet.INDICATORS: (
+        "key",
+        "node",
+        "name",
+        "unit",
+        "direction",
+        "baseline",
+        "baseline_verified",
+        "target",
+        "method",
+        "frequency",
+        "owner",
+    ),
+}
+
+LINE_END = "\r\n"
+GUARD = "'"
+# What begins a formula in some spreadsheet, also in full width and behind spaces, or is passed over on the way to one.
+# The guard is among it, so that a text that begins with it comes back whole.
+GUARDED = re.compile(rf"\s*[=+\-@\uff1d\uff0b\uff0d\uff20{GUARD}]|[\t\r\n]")
+
+_QUOTED = re.compile('[",;\t\r\n]|^ | $')  # not all of it must be, but readers guess at separators
+
+Cell = str | float | bool | None
+Row = tuple[Cell, ...]
+
+
+def csv_sheets(theory: Theory) -> str:
+    """A theory as sheets of CSV."""
+    sheets = sheets_of(document_of(theory))
+    return LINE_END.join("".join(_lines(COLUMNS[sheet], rows)) for sheet, rows in sheets.items())
+
+
+def sheets_of(document: TheoryDocument) -> dict[Sheet, list[Row]]:
+    """The rows of every sheet in their order, the cells in the order of its columns."""
+    return {
+        Sheet.FACTORS: [*_factors(document)],
+        Sheet.LINKS: [*_links(document)],
+        Sheet.ASSUMPTIONS: [*_assumptions(document)],
+        Sheet.INDICATORS: [*_indicators(document)],
+    }
+
+
+def _factors(document: TheoryDocument) -> Iterator[Row]:
+    for one in document.nodes:
+        metadata = msgspec.json.encode(whole_numbers(one.metadata), order="sorted").decode() if one.metadata else None
+        yield one.key, one.node_type, one.title, one.description, one.narrative, one.owner, metadata
+
+
+def _links(document: TheoryDocument) -> Iterator[Row]:
+    for one in document.edges:
+        yield one.source, one.target, one.edge_type, one.mechanism, one.confidence
+
+
+def _assumptions(document: TheoryDocument) -> Iterator[Row]:
+    for one in document.assumptions:
+        on = (one.node, one.source, one.target, one.edge_type)
+        yield one.key, *on, one.assumption_text, one.risk_level, one.owner, one.review_by
+
+
+def _indicators(document: TheoryDocument) -> Iterator[Row]:
+    for one in document.indicators:
+        numbers = (one.baseline, one.baseline_verified, one.target)
+        yield one.key, one.node, one.name, one.unit, one.direction, *numbers, one.method, one.frequency, one.owner
+
+
+def _lines(header: Iterable[Cell], rows: Iterable[Iterable[Cell]]) -> Iterator[str]:
+    for row in (header, *rows):
+        yield ",".join(map(_cell, row)) + LINE_END
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return str(whole_numbers(value))  # a minus in front of digits begins no formula
+    text = GUARD + value if GUARDED.match(value) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text

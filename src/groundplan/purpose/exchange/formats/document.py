@@ -1,0 +1,145 @@
+"""The native format: everything in one version as JSON, which comes back byte for byte.
+
+    {"format": 1, "profile": "standard", "nodes": […], "edges": […], "assumptions": […], "indicators": […],
+     "waivers": […]}
+
+It says nothing about where it was written, so the same theory is the same file in every project and on every engine.
+What has no value is left out; an empty text is one, and stays.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.limits import TITLE_CHARS_MAX, FactRefs, Ref, Sentence, Text, Title, Word
+from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, Profile, RiskLevel
+
+FORMAT = 1
+INDENT_CHARS = 2
+THINGS_MAX = 10_000  # of one sort in one file; more would hold the lock of a project for too long
+
+_MANY = Meta(max_length=THINGS_MAX)
+
+
+class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """A purpose node. In what comes from elsewhere the key may be any name, and the title may be missing."""
+
+    key: Ref
+    node_type: NodeType
+    title: Annotated[str, Meta(max_length=TITLE_CHARS_MAX)]
+    description: Text | None = None
+    narrative: Text | None = None
+    owner: Word | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class EdgeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """An edge, its ends by key."""
+
+    source: Ref
+    target: Ref
+    edge_type: EdgeType = EdgeType.CONTRIBUTES_TO
+    mechanism: Sentence | None = None
+    confidence: Confidence | None = None
+
+
+class AssumptionWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """An assumption on a node, or on the edge from a source to a target."""
+
+    key: Ref
+    assumption_text: Sentence
+    node: Ref | None = None
+    source: Ref | None = None
+    target: Ref | None = None
+    edge_type: EdgeType | None = None
+    risk_level: RiskLevel | None = None
+    owner: Word | None = None
+    review_by: str | None = None
+
+
+class IndicatorWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """An indicator on a node."""
+
+    key: Ref
+    node: Ref
+    name: Title
+    unit: Word | None = None
+    direction: Direction | None = None
+    baseline: float | None = None
+    baseline_verified: bool | None = None
+    target: float | None = None
+    method: Sentence | None = None
+    frequency: Word | None = None
+    owner: Word | None = None
+
+
+class WaiverWritten(Struct, forbid_unknown_fields=True):
+    """A check for which somebody answers, until a day."""
+
+    code: Ref
+    refs: FactRefs
+    reason: Sentence
+    owner: Word
+    due: str
+
+
+class TheoryDocument(Struct, forbid_unknown_fields=True):
+    """A theory as a file."""
+
+    nodes: Annotated[list[NodeWritten], _MANY]
+    edges: Annotated[list[EdgeWritten], _MANY] = []
+    assumptions: Annotated[list[AssumptionWritten], _MANY] = []
+    indicators: Annotated[list[IndicatorWritten], _MANY] = []
+    waivers: Annotated[list[WaiverWritten], _MANY] = []
+    profile: Profile | None = None  # where it is not said, that of the version published last
+    format: Literal[1] = 1
+
+
+def document_of(theory: Theory) -> TheoryDocument:
+    """A theory as a document."""
+    content = theory.content
+    return TheoryDocument(
+        [_written(NodeWritten, node, metadata=node.metadata or None) for node in content.nodes.values()],
+        [_written(EdgeWritten, edge) for edge in content.edges],
+        [
+            _written(AssumptionWritten, one, **({} if one.edge is None else one.edge._asdict()))
+            for one in content.assumptions.values()
+        ],
+        [_written(IndicatorWritten, one) for one in content.indicators.values()],
+        [WaiverWritten(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
+        theory.profile,
+    )
+
+
+def native_json(theory: Theory) -> str:
+    """A theory as a native file."""
+    document = document_of(theory)
+    plain = {
+        "format": FORMAT,
+        "profile": document.profile,
+        **{
+            sort: [_in_order(one) for one in getattr(document, sort)]
+            for sort in ("nodes", "edges", "assumptions", "indicators", "waivers")
+        },
+    }
+    return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
+
+
+def _written(shape: type[Any], row: Any, **given: Any) -> Any:
+    fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
+    return shape(**{**fields, **given})
+
+
+def _in_order(one: Struct) -> dict[str, Any]:
+    """The fields in the order of their shape; what is inside of one, in the order of the alphabet."""
+    fields: dict[str, Any] = msgspec.to_builtins(one)
+    return {name: whole_numbers(_sorted(value)) for name, value in fields.items()}
+
+
+def _sorted(value: Any) -> Any:
+    return msgspec.to_builtins(value, order="sorted") if isinstance(value, dict) else value

@@ -1,0 +1,120 @@
+"""A theory as GraphML: every field of a node or an edge as data of it, under keys that are declared.
+
+What a node or an edge has several of stands in it as JSON: its assumptions with what the latest review found, its
+indicators with what was measured last. Ids of nodes are their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import asdict
+
+from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.xml_text import in_xml
+from groundplan.purpose.model import Assumption, EdgeName, Indicator
+
+NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+SCHEMA = "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd"
+
+# What data there can be, by what it is of. The id of a key is the two together, since some names come twice.
+STRING, INT = "string", "int"
+KEYS = {
+    "graph": {
+        "format": INT,
+        "project": STRING,
+        "number": INT,
+        "label": STRING,
+        "status": STRING,
+        "profile": STRING,
+        "published_at": STRING,
+        "waivers": STRING,
+    },
+    "node": {
+        "node_type": STRING,
+        "title": STRING,
+        "description": STRING,
+        "narrative": STRING,
+        "owner": STRING,
+        "metadata": STRING,
+        "assumptions": STRING,
+        "indicators": STRING,
+    },
+    "edge": {"edge_type": STRING, "mechanism": STRING, "confidence": STRING, "assumptions": STRING},
+}
+
+# What is said of a thing inside of JSON; where it is shows in where it stands.
+ASSUMPTION = ("key", *Assumption.__struct_fields__[4:])
+INDICATOR = ("key", *Indicator.__struct_fields__[3:])
+MEASUREMENT = ("value", "as_of", "source", "note")
+WAIVER = ("code", "refs", "reason", "owner", "due")
+
+Fields = dict[str, Any]
+
+
+def graphml(theory: Theory) -> str:
+    """A theory as GraphML."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<graphml xmlns="{NAMESPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+        f' xsi:schemaLocation="{NAMESPACE} {SCHEMA}">',
+        *(
+            f'  <key id="{of}_{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>'
+            for of, names in KEYS.items()
+            for name, kind in names.items()
+        ),
+        '  <graph id="theory" edgedefault="directed">',
+        *_graph(theory),
+        "  </graph>",
+        "</graphml>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _graph(theory: Theory) -> Iterator[str]:
+    assumed, measured = theory.assumed(), theory.measured()
+
+    def assumptions(on: str | EdgeName) -> list[Fields]:
+        return [{**_fields(one, ASSUMPTION), "status": theory.status_of(one.key)} for one in assumed.get(on, ())]
+
+    def indicators(of: str) -> list[Fields]:
+        return [_indicator(theory, one) for one in measured.get(of, ())]
+
+    waivers = [_fields(one, WAIVER) for one in theory.waivers]
+    yield from _data("graph", {**theory._asdict(), "format": FORMAT, "waivers": waivers}, "    ")
+    for node in theory.content.nodes.values():
+        more = {"assumptions": assumptions(node.key), "indicators": indicators(node.key)}
+        yield f'    <node id="{node.key}">'
+        yield from _data("node", {**asdict(node), **more}, "      ")
+        yield "    </node>"
+    for edge in theory.content.edges:
+        yield f'    <edge id="{".".join(edge.name)}" source="{edge.source}" target="{edge.target}">'
+        yield from _data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
+        yield "    </edge>"
+
+
+def _indicator(theory: Theory, one: Indicator) -> Fields:
+    fields = _fields(one, INDICATOR)
+    if one.key in theory.latest:
+        fields["latest"] = _fields(theory.latest[one.key], MEASUREMENT)
+    return fields
+
+
+def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
+    """The values that there are, in the order of their keys."""
+    for name in KEYS[of]:
+        value = values[name]
+        if value is not None and value not in ([], {}):
+            text = (
+                value if isinstance(value, str) else msgspec.json.encode(whole_numbers(value), order="sorted").decode()
+            )
+            yield f'{indent}<data key="{of}_{name}">{in_xml(text)}</data>'
+
+
+def _fields(row: Any, names: tuple[str, ...]) -> Fields:
+    """What a row says under these names, but for what has no value."""
+    return {name: value for name in names if (value := getattr(row, name)) is not None}

@@ -1,0 +1,146 @@
+"""The indicators of a theory as results of the International Aid Transparency Initiative, version 2.03.
+
+A theory knows only a part of what a publisher must say of an activity: not who reports and takes part, not when it
+began and whether it still goes on, not in which language it is written. That is left out rather than made up, and
+comments say where it belongs; until it is added, the file does not pass the schema.
+
+A baseline must have a year there, and a target a period, which a theory does not give them. They stand where they
+belong, and a comment in front of each asks for what is missing. The latest measurement has its day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+
+from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.dates import day_of
+from groundplan.purpose.exchange.formats.captions import about_version
+from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.exchange.xml_text import in_xml
+from groundplan.purpose.model import Direction, Indicator, Node, NodeType
+from groundplan.purpose.observing.observed import Measurement
+from groundplan.purpose.picture.tokens import BAND_NAMES
+
+VERSION = "2.03"
+NAMESPACE = "urn:groundplan:iati"
+
+# Codes of the standard's lists.
+RESULT_TYPES = {NodeType.OUTPUT: "1", NodeType.OUTCOME: "2", NodeType.GOAL: "3", NodeType.ACTIVITY: "9"}
+UNITS, PERCENTAGE = "1", "2"
+PERCENT = ("%", "percent", "per cent", "percentage")
+
+PUBLISHER_ADDS_FIRST = (
+    "The publisher adds: xml:lang to iati-activity, its own identifier for XX, and here its reporting-org."
+)
+PUBLISHER_ADDS_NEXT = (
+    "The publisher adds here: participating-org, activity-status, activity-date, and by the rules of the standard"
+    " a recipient-country or recipient-region and a sector."
+)
+PUBLISHER_ADDS_YEAR = "The publisher adds the year of this baseline."
+PUBLISHER_ADDS_PERIOD = "The publisher adds here: period-start, period-end; the target is of no certain day."
+
+_VERIFIED = {None: "", True: "verified", False: "not verified"}
+_BETWEEN_NAMES = re.compile(r"[^A-Z0-9]+")
+
+
+def iati(theory: Theory) -> str:
+    """The nodes of a theory that have indicators, as results."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<iati-activities version="{VERSION}" xmlns:groundplan="{NAMESPACE}" groundplan:format="{FORMAT}">',
+        "  <iati-activity>",
+        f"    <iati-identifier>{identifier(theory.project)}</iati-identifier>",
+        f"    <!-- {PUBLISHER_ADDS_FIRST} -->",
+        *_narrated("title", theory.project, "    "),
+        *_narrated("description", f"Theory of change of {about_version(theory)}", "    "),
+        f"    <!-- {PUBLISHER_ADDS_NEXT} -->",
+        *_results(theory),
+        "  </iati-activity>",
+        "</iati-activities>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def identifier(project: str) -> str:
+    """What an activity may be called, with a place for the identifier of its publisher in front."""
+    return f"XX-{_BETWEEN_NAMES.sub('-', project.upper()).strip('-') or 'PROJECT'}"
+
+
+def _results(theory: Theory) -> Iterator[str]:
+    indicators = theory.measured()
+    for node_type in reversed(BAND_NAMES):
+        for node in theory.content.of_type(node_type):
+            if node.key in indicators:
+                yield from _result(theory, node, indicators[node.key])
+
+
+def _result(theory: Theory, node: Node, indicators: list[Indicator]) -> Iterator[str]:
+    yield f'    <result type="{RESULT_TYPES[node.node_type]}" groundplan:key="{node.key}">'
+    yield from _narrated("title", node.title, "      ")
+    yield from _narrated("description", node.description, "      ")
+    for one in indicators:
+        yield from _indicator(one, theory.latest.get(one.key))
+    yield "    </result>"
+
+
+def _indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
+    fields = {"measure": PERCENTAGE if (one.unit or "").casefold() in PERCENT else UNITS}
+    if one.direction is not None:
+        fields["ascending"] = "1" if one.direction is Direction.INCREASE else "0"
+    fields["groundplan:key"] = one.key
+    yield "      <indicator" + "".join(f' {name}="{value}"' for name, value in fields.items()) + ">"
+    yield from _narrated("title", one.name, "        ")
+    yield from _narrated("description", "\n".join(_described(one)), "        ")
+    if one.baseline is not None:
+        yield f"        <!-- {PUBLISHER_ADDS_YEAR} -->"
+        yield from _valued("baseline", one.baseline, _VERIFIED[one.baseline_verified], "        ")
+    if latest is not None:
+        yield from _measured(latest)
+    if one.target is not None:
+        yield "        <period>"
+        yield f"          <!-- {PUBLISHER_ADDS_PERIOD} -->"
+        yield from _valued("target", one.target, "", "          ")
+        yield "        </period>"
+    yield "      </indicator>"
+
+
+def _described(one: Indicator) -> Iterator[str]:
+    """What the standard has no place for, a line each."""
+    if one.unit is not None:
+        yield f"Unit: {one.unit}"
+    for name, text in (("Method", one.method), ("Frequency", one.frequency), ("Owner", one.owner)):
+        if text is not None:
+            yield f"{name}: {text}"
+
+
+def _measured(latest: Measurement) -> Iterator[str]:
+    """What was measured last, on the day for which it is told."""
+    day = day_of(latest.as_of)
+    yield "        <period>"
+    yield f'          <period-start iso-date="{day}"/>'
+    yield f'          <period-end iso-date="{day}"/>'
+    remark = "\n".join(text for text in (latest.source, latest.note) if text)
+    yield from _valued("actual", latest.value, remark, "          ")
+    yield "        </period>"
+
+
+def _valued(tag: str, value: float, remark: str, indent: str) -> Iterator[str]:
+    yield f'{indent}<{tag} value="{_number(value)}">'
+    yield from _narrated("comment", remark, f"{indent}  ")
+    yield f"{indent}</{tag}>"
+
+
+def _narrated(tag: str, text: str | None, indent: str) -> Iterator[str]:
+    """Text in an element of its own, if it says anything."""
+    if text and text.strip():
+        yield f"{indent}<{tag}>"
+        yield f"{indent}  <narrative>{in_xml(text)}</narrative>"
+        yield f"{indent}</{tag}>"
+
+
+def _number(value: float) -> str:
+    """A number without an exponent, which not every reader of the standard takes for a number."""
+    return f"{Decimal(repr(whole_numbers(value))):f}"

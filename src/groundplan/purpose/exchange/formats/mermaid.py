@@ -1,0 +1,112 @@
+"""A theory as a Mermaid flowchart: a column for each type, an arrow for each edge, marks for what is assumed.
+
+    subgraph outputs["Outputs"]
+      OP1("OP1<br/>Twelve wells<br/>AS3 HIGH"):::output
+    end
+    AC5 -->|"confidence high"| OP1
+
+Mermaid has no escape character, but codes: `#34;` is a quote. Whatever is not a letter, a digit, a space or a comma is
+written as its code, so text can end no label, begin no directive and look like no Markdown. Mermaid refuses by default
+to draw more than 50,000 characters or 500 edges; whoever shows a large theory raises `maxTextSize` and `maxEdges`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from groundplan.purpose.exchange.formats.captions import about_assumption, about_edge, about_version, about_waiver
+from groundplan.purpose.exchange.formats.document import FORMAT
+from groundplan.purpose.exchange.theory import Theory
+from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, TYPE_HUES
+
+SHAPES = {
+    NodeType.ACTIVITY: ('["', '"]'),
+    NodeType.OUTPUT: ('("', '")'),
+    NodeType.OUTCOME: ('(["', '"])'),
+    NodeType.GOAL: ('{{"', '"}}'),
+}
+WAIVER_SHAPE = ('>"', '"]')
+ARROWS = {
+    EdgeType.CONTRIBUTES_TO: "-->",
+    EdgeType.CAUSES: "==>",
+    EdgeType.DEPENDS_ON: "-->",
+    EdgeType.FEEDBACK: "-.->",
+}
+NEW_LINE = "<br/>"
+
+# A point or a hyphen inside a word can mean nothing to Mermaid; everywhere else it may make a list or an arrow.
+_CODED = re.compile(r"[^\w ,.-]|_|(?<![^\W_])[.-]|[.-](?![^\W_])")
+_NO_REMARK = re.compile("[{}<>&]")
+# Wherever these words stand, Mermaid takes the whole line for the direction of a subgraph.
+_DIRECTION = re.compile("(?<=direction) (?=[A-Z]{2})")
+
+
+def mermaid(theory: Theory) -> str:
+    """A theory as a Mermaid flowchart."""
+    lines = [
+        f"%% Groundplan theory of change, format: {FORMAT}",
+        f"%% {_remark(about_version(theory))}",
+        *(f"%% Waived: {_remark(about_waiver(one))}" for one in theory.waivers),
+        "flowchart LR",
+        *_columns(theory),
+        *_waivers(theory),
+        *_arrows(theory),
+        *_classes(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def coded(text: str) -> str:
+    """Text on one line, with codes for everything that could mean something to Mermaid."""
+    line = " ".join(text.split())
+    return _DIRECTION.sub("#32;", _CODED.sub(lambda found: f"#{ord(found[0])};", line))
+
+
+def _remark(text: str) -> str:
+    """Text on the line of a comment, in which only a directive would still mean something, and on a page a tag."""
+    return _NO_REMARK.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
+
+
+def _columns(theory: Theory) -> Iterator[str]:
+    assumed = theory.assumed()
+    for node_type, name in BAND_NAMES.items():
+        nodes = theory.content.of_type(node_type)
+        if not nodes:
+            continue
+        yield f'  subgraph {name.lower()}["{name}"]'
+        for node in nodes:
+            marks = [about_assumption(theory, one) for one in assumed.get(node.key, ())]
+            opened, closed = SHAPES[node_type]
+            yield f"    {node.key}{opened}{_label((node.key, node.title, *marks))}{closed}:::{TYPE_HUES[node_type]}"
+        yield "  end"
+
+
+def _waivers(theory: Theory) -> Iterator[str]:
+    if theory.waivers:
+        opened, closed = WAIVER_SHAPE
+        yield '  subgraph waivers["Waived"]'
+        for number, one in enumerate(theory.waivers, 1):
+            yield f"    waiver{number}{opened}{coded(about_waiver(one))}{closed}:::waiver"
+        yield "  end"
+
+
+def _arrows(theory: Theory) -> Iterator[str]:
+    assumed = theory.assumed()
+    for edge in theory.content.edges:
+        said = about_edge(edge) + [about_assumption(theory, one) for one in assumed.get(edge.name, ())]
+        label = f'|"{_label(said)}"|' if said else ""
+        yield f"  {edge.source} {ARROWS[edge.edge_type]}{label} {edge.target}"
+
+
+def _label(parts: Iterable[str]) -> str:
+    return NEW_LINE.join(coded(part) for part in parts)
+
+
+def _classes() -> Iterator[str]:
+    colour = {name: one.light for name, one in COLOURS.items()}
+    for hue in TYPE_HUES.values():
+        text = colour.get(f"{hue}-text", colour["text"])
+        yield f"  classDef {hue} fill:{colour[f'{hue}-fill']},stroke:{colour[f'{hue}-line']},color:{text}"
+    yield f"  classDef waiver fill:{colour['band']},stroke:{colour['muted-line']},color:{colour['text']}"

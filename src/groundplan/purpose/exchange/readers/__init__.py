@@ -1,0 +1,1 @@
+"""Readers: files of other programs become the native document."""

@@ -1,0 +1,127 @@
+"""The text of a CSV file as rows of cells, in blocks that empty lines keep apart.
+
+Cells are quoted as RFC 4180 says, and stand between commas, semicolons or tabs: in each block between what its first
+line has most of, since several files may stand here one behind the other. A line `sep=;`, as spreadsheets write it,
+says it for what follows. An empty line inside of a quoted cell is part of its text. Cells may be of any length; who
+reads them shortens them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.readers.document_reading import UnreadableFile, too_many
+
+SEPARATORS = (",", ";", "\t")
+CELLS_MAX = 200 * THINGS_MAX  # four times what the four sheets have at most, were all as wide as the widest of them
+COLUMNS_MAX = 1_000
+BLOCKS_MAX = 1_000
+
+_QUOTED = re.compile('"[^"]*"')
+_LINE_END = re.compile("\r\n|\r|\n")
+_EMPTY_LINES = re.compile(r"[,;\s]*[\r\n]")
+_SAID = re.compile(r'"?sep=([^\w\s"]|\t)"?[,;\t]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
+
+Row = list[str]
+
+
+def blocks_of(text: str) -> Iterator[list[Row]]:
+    """The rows of a text, block by block; no block is empty. Empty lines, and rows of empty cells, end a block.
+
+    Raises:
+        UnreadableFile: a quote is not closed where its cell ends, or there is far too much.
+    """
+    cells = _Cells(text)
+    separator, said = SEPARATORS[0], ""
+    for _ in range(BLOCKS_MAX + 1):
+        cells.skip(_EMPTY_LINES)
+        if cells.is_at_end:
+            return
+        told = cells.skip(_SAID)
+        if told is not None:
+            said = told[1]
+            continue
+        separator = _separator(cells.line(), said, separator)
+        block: list[Row] = []
+        for row in cells.rows(separator):
+            if not any(cell and not cell.isspace() for cell in row):
+                break
+            block.append(row)
+            if len(block) > THINGS_MAX + 1:  # and its header
+                raise too_many("rows of one sheet", THINGS_MAX)
+        if block:
+            yield block
+    raise too_many("sheets", BLOCKS_MAX)
+
+
+def _separator(line: str, said: str, before: str) -> str:
+    """What was said, if a line has it; else what it has most of, and if it has none, what it was before."""
+    bare = _QUOTED.sub("", line)
+    return said if said and said in bare else max((before, *SEPARATORS), key=bare.count)
+
+
+class _Cells:
+    """A text, and how far it has been read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._cells_left = CELLS_MAX
+
+    @property
+    def is_at_end(self) -> bool:
+        return self._at >= len(self._text)
+
+    def skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Read on behind a pattern, if it is here."""
+        found = pattern.match(self._text, self._at)
+        if found is not None:
+            self._at = found.end()
+        return found
+
+    def line(self) -> str:
+        """The text from here to the end of the line."""
+        end = _LINE_END.search(self._text, self._at)
+        return self._text[self._at : len(self._text) if end is None else end.start()]
+
+    def rows(self, separator: str) -> Iterator[Row]:
+        """Row by row from here, without the empty cells at their ends."""
+        one = re.escape(separator)
+        # Possessive: what is inside of quotes is taken once, however long it is.
+        pattern = rf' *"([^"]*+(?:""[^"]*+)*+)" *({one}|\r\n|\r|\n|\Z)|([^{one}\r\n]*)({one}|\r\n|\r|\n|\Z)'
+        row: Row = []
+        for found in re.compile(pattern).finditer(self._text, self._at):
+            quoted, end, plain, plain_end = found.groups()
+            if quoted is None:
+                if '"' in plain and plain.lstrip(" ").startswith('"'):
+                    raise self._left_open(found.start())
+                row.append(plain)
+                end = plain_end
+            else:
+                row.append(quoted.replace('""', '"') if '"' in quoted else quoted)
+            self._cells_left -= 1
+            if self._cells_left < 0:
+                raise too_many("cells", CELLS_MAX)
+            if end != separator:
+                self._at = found.end()
+                yield _shortened(row)
+                row = []
+            if not end:
+                return
+
+    def _left_open(self, start: int) -> UnreadableFile:
+        line = 1 + sum(1 for _ in _LINE_END.finditer(self._text, 0, start))
+        return UnreadableFile(
+            f"in line {line} begins a quote that is not closed where its cell ends; double the quotes in texts",
+            line=line,
+        )
+
+
+def _shortened(row: Row) -> Row:
+    while row and not row[-1]:
+        row.pop()
+    if len(row) > COLUMNS_MAX:
+        raise too_many("columns", COLUMNS_MAX)
+    return row

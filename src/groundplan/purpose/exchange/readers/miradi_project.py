@@ -1,0 +1,152 @@
+"""A Miradi project as its XML has it: pools of things, each with an Id and fields that begin with what it is.
+
+    ConservationProject
+      StrategyPool/Strategy Id="12"              StrategyName, StrategyDetails, StrategyIndicatorIds/IndicatorId …
+      DiagramFactorPool/DiagramFactor Id="40"    DiagramFactorWrappedFactorId/WrappedByDiagramFactorId/StrategyId  12
+      DiagramLinkPool/DiagramLink Id="50"        DiagramLinkFromDiagramFactorId/LinkableFactorId/StrategyId        40
+                                                 DiagramLinkToDiagramFactorId/LinkableFactorId/CauseId             41
+
+A factor is put on diagrams by diagram factors, and links are between these: the last element of a link's end is called
+by the factor, and holds the Id of the diagram factor. Texts are formatted with elements of HTML: `div`, `br`, `b`, `i`,
+`u`, `strike`, `a`, `ul`, `ol`, `li`. Names have been the same from the first versions of the schema to the 248th but
+for a few, which are asked for by each of their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from groundplan.kernel.wording import quoted
+from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.readers.document_reading import UnreadableFile, too_many
+from groundplan.purpose.exchange.readers.safe_xml import Element
+
+ID_CHARS_MAX = 64  # they are numbers
+SHOWN_CHARS_MAX = 100
+KIND_CHARS_MAX = 80
+NOWHERE = ("", "")
+POOL_MAX = 10 * THINGS_MAX  # a factor may be on any number of diagrams, and its links with it
+
+_BREAKING = frozenset({"br", "div", "ul", "ol", "li"})
+_ITEM = "\n- "
+_SPACE = re.compile(r"\s+")
+_WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+class Thing:
+    """Something in a pool."""
+
+    def __init__(self, element: Element) -> None:
+        self.kind = element.tag
+        self.id = element.attributes.get("Id", "").strip()
+        if not 0 < len(self.id) <= ID_CHARS_MAX:
+            raise UnreadableFile(f"it has a {quoted(self.kind)} whose Id is {quoted(self.id)}")
+        self._fields: dict[str, Element] = {}
+        for child in element.children:
+            self._fields.setdefault(child.tag.removeprefix(self.kind), child)
+
+    @cached_property
+    def name(self) -> str:
+        """What people call it; nothing where they gave it no name."""
+        return " ".join(self.text("Name").split())
+
+    @property
+    def shown(self) -> str:
+        """How it is named to people who look for it, in short: it may be told of many times."""
+        return self.name[:SHOWN_CHARS_MAX] or f"{self.kind} {self.id}"
+
+    def text(self, field: str) -> str:
+        """A formatted text without its format, a line for each line."""
+        element = self._fields.get(field)
+        return "" if element is None else plain_text(element)
+
+    def is_true(self, field: str) -> bool:
+        return self.text(field) in ("1", "true")
+
+    def ids(self, *fields: str) -> list[str]:
+        """The Ids in a list of them, by whichever of its names the list is there."""
+        lists = (self._fields[field].children for field in fields if field in self._fields)
+        return [one.text.strip() for one in next(lists, [])]
+
+    def reference(self, field: str) -> tuple[str, str]:
+        """What a reference is said to be to, and the Id in it; neither, where there is none."""
+        element = self._fields.get(field)
+        while element is not None and element.children:
+            element = element.children[0]
+        identifier = "" if element is None else element.text.strip()
+        if element is None or not 0 < len(identifier) <= ID_CHARS_MAX:
+            return NOWHERE
+        return element.tag.removesuffix("Id"), identifier
+
+
+class Project:
+    """The pools of a project."""
+
+    def __init__(self, root: Element) -> None:
+        if root.tag != "ConservationProject":
+            raise UnreadableFile(f"it is no Miradi project: its XML begins with {quoted(root.tag)}")
+        self._elements: dict[str, list[Element]] = {}
+        for pool in root.children:
+            kind = pool.tag.removesuffix("Pool")
+            if kind != pool.tag:
+                self._elements.setdefault(kind, []).extend(pool.children)
+        self._pools: dict[str, dict[str, Thing]] = {}
+
+    def pool(self, kind: str) -> dict[str, Thing]:
+        """All things of a kind, by Id.
+
+        Raises:
+            UnreadableFile: one has no Id, two have the same, or there are far too many.
+        """
+        if kind not in self._pools:
+            found: dict[str, Thing] = {}
+            for thing in self._things(kind):
+                if thing.id in found:
+                    raise UnreadableFile(f"two of its {quoted(kind)} have the Id {quoted(thing.id)}")
+                found[thing.id] = thing
+                if len(found) > POOL_MAX:
+                    raise too_many(f"things of the kind {quoted(kind)}", POOL_MAX)
+            self._pools[kind] = found
+        return self._pools[kind]
+
+    def unread(self) -> Iterator[tuple[str, str]]:
+        """What is in the pools that nobody asked for: of which kind they are, and how a thing is named to people."""
+        for kind, elements in self._elements.items():
+            if kind not in self._pools:
+                yield from ((kind, _shown(one)) for one in elements)
+
+    def _things(self, kind: str) -> Iterator[Thing]:
+        yield from (Thing(one) for one in self._elements.get(kind, ()) if one.tag == kind)
+
+
+def in_words(kind: str) -> str | None:
+    """A kind as people read it: `sub target`, `IUCN red list species`. None where no schema has such a name."""
+    if len(kind) > KIND_CHARS_MAX or not kind.isascii() or not kind.isalpha():
+        return None
+    return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in _WORD.findall(kind))
+
+
+def plain_text(formatted: Element) -> str:
+    """The text in an element and in those inside it. White space is as in HTML: elements break lines, nothing else."""
+    said: list[str] = []
+    waiting: list[str | Element] = [formatted]
+    while waiting:
+        piece = waiting.pop()
+        if isinstance(piece, str):
+            said.append(piece)
+            continue
+        if piece.tag in _BREAKING:
+            said.append(_ITEM if piece.tag == "li" else "\n")
+            waiting.append("\n")
+        waiting.extend(_SPACE.sub(" ", one) if isinstance(one, str) else one for one in reversed(piece.pieces))
+    lines = (" ".join(line.split()) for line in "".join(said).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _shown(element: Element) -> str:
+    """How something is named to people, though it may have no Id."""
+    names = (plain_text(child) for child in element.children if child.tag == f"{element.tag}Name")
+    name = " ".join(next(names, "").split()) or f"{element.tag} {element.attributes.get('Id', '')}".rstrip()
+    return name[:SHOWN_CHARS_MAX]

@@ -1,0 +1,335 @@
+"""CSV as a theory: our own sheets come back whole, and what others call their columns is understood where it is plain.
+
+Sheets may be in any order, and all but that of the factors may be missing. A spreadsheet that saves our file fills up
+its rows with empty cells; they are as good as none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from math import isfinite
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.strict_json import decode
+from groundplan.purpose.dates import checked_day
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, GUARD, GUARDED, Sheet
+from groundplan.purpose.exchange.formats.document import THINGS_MAX
+from groundplan.purpose.exchange.readers.csv_rows import Row, blocks_of
+from groundplan.purpose.exchange.readers.document_reading import (
+    Gathering,
+    Reading,
+    UnreadableFile,
+    decoded,
+    on_one_line,
+    too_many,
+)
+from groundplan.purpose.exchange.readers.inferring import type_called, types_of
+from groundplan.purpose.limits import REF_CHARS_MAX, TEXT_BYTES_MAX
+from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, RiskLevel
+
+Record = dict[str, str]  # what a row says, by our names of columns
+Sheets = dict[Sheet, list[Record]]
+Choice = TypeVar("Choice", bound=StrEnum)
+
+# What else columns are called. The more columns of a sheet a header has, the rather it is that sheet; of two that are
+# equal it is the first one here.
+_SYNONYMS = {
+    Sheet.LINKS: {
+        "from": "source",
+        "cause": "source",
+        "to": "target",
+        "effect": "target",
+        "linktype": "type",
+        "edgetype": "type",
+        "label": "mechanism",
+        "description": "mechanism",
+    },
+    Sheet.FACTORS: {
+        "id": "key",
+        "ref": "key",
+        "node": "key",
+        "factor": "key",
+        "nodetype": "type",
+        "level": "type",
+        "name": "title",
+        "label": "title",
+        "text": "description",
+        "details": "description",
+    },
+    Sheet.ASSUMPTIONS: {
+        "id": "key",
+        "ref": "key",
+        "factor": "node",
+        "on": "node",
+        "from": "source",
+        "to": "target",
+        "linktype": "type",
+        "edgetype": "type",
+        "text": "assumption",
+        "assumptiontext": "assumption",
+        "risklevel": "risk",
+        "review": "review_by",
+    },
+    Sheet.INDICATORS: {
+        "id": "key",
+        "ref": "key",
+        "factor": "node",
+        "on": "node",
+        "indicator": "name",
+        "title": "name",
+        "label": "name",
+        "verified": "baseline_verified",
+        "meansofverification": "method",
+    },
+}
+# Without one of these sets of columns a header is not that of the sheet.
+_NEEDED = {
+    Sheet.LINKS: ({"source", "target"},),
+    Sheet.FACTORS: ({"title"}, {"key", "type"}),
+    Sheet.ASSUMPTIONS: ({"assumption", "node"}, {"assumption", "source", "target"}),
+    Sheet.INDICATORS: ({"node", "name"},),
+}
+_NO_LETTER = re.compile(r"[\W_]+")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+# Before three digits nobody can tell a decimal comma from one that counts thousands.
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?!\d{3}\Z)\d+", re.ASCII)
+_NUMBER_CHARS_MAX = 400  # as many as the largest float has, written out
+_BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_LEVELS_ABOVE_METADATA = 3  # the document, its nodes, the node
+
+
+class _Link(NamedTuple):
+    source: str
+    target: str
+    edge_type: EdgeType
+    mechanism: str
+    confidence: Confidence | None
+
+
+def read_csv(raw: bytes) -> Reading:
+    """The theory in a file of CSV sheets.
+
+    Raises:
+        UnreadableFile: it is no text, a quote is left open, no factors are in it, two things have one name, or there
+            is far too much.
+    """
+    gathering = Gathering()
+    text = decoded(raw)
+    if "\x00" in text:
+        raise UnreadableFile("it holds NUL characters, as UTF-16 and UTF-32 without a mark do; save it as UTF-8")
+    sheets = _sheets(text, gathering)
+    links = [_link(row, gathering) for row in sheets[Sheet.LINKS]]
+    _gather_factors(sheets[Sheet.FACTORS], links, gathering)
+    types: dict[tuple[str, str], list[EdgeType]] = {}
+    for one in links:
+        if gathering.edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
+            types.setdefault((one.source, one.target), []).append(one.edge_type)
+    for place, row in enumerate(sheets[Sheet.ASSUMPTIONS], 1):
+        _gather_assumption(row, place, types, gathering)
+    for place, row in enumerate(sheets[Sheet.INDICATORS], 1):
+        _gather_indicator(row, place, gathering)
+    return gathering.done()
+
+
+def _sheets(text: str, gathering: Gathering) -> Sheets:
+    """The rows of each sheet, by our names of columns."""
+    found: Sheets = {sheet: [] for sheet in Sheet}
+    has_factors = False
+    for header, *rows in blocks_of(text):
+        sheet, places = _recognised(header)
+        if sheet is None:
+            for row in (header, *rows):
+                gathering.skip("row", "it follows an empty line, not a header that is known", _first(row))
+            continue
+        has_factors |= sheet is Sheet.FACTORS
+        for place, name in enumerate(header):
+            if place not in places and _squashed(name):
+                gathering.skip("column", f"unknown in a sheet of {sheet}", name.strip())
+        if len(found[sheet]) + len(rows) > THINGS_MAX:
+            raise too_many(f"{sheet}", THINGS_MAX)
+        found[sheet] += _records(header, places, rows, gathering)
+    if not has_factors:
+        example = ",".join(COLUMNS[Sheet.FACTORS])
+        raise UnreadableFile(f"no sheet of factors is in it; give it one under a header such as {example}")
+    return found
+
+
+def _recognised(header: Row) -> tuple[Sheet | None, dict[int, str]]:
+    """Which sheet a header is of, and our names for the columns that are known, by place."""
+    best: tuple[Sheet | None, dict[int, str]] = (None, {})
+    names = [_squashed(name) for name in header]
+    for sheet, synonyms in _SYNONYMS.items():
+        ours = {_squashed(column): column for column in COLUMNS[sheet]}
+        places: dict[int, str] = {}
+        taken: set[str] = set()
+        for known in (ours, synonyms):  # a column that is called as we call it comes before one that is meant
+            for place, name in enumerate(names):
+                column = known.get(name)
+                if column is not None and column not in taken and place not in places:
+                    places[place] = column
+                    taken.add(column)
+        if any(needed <= taken for needed in _NEEDED[sheet]) and len(places) > len(best[1]):
+            best = sheet, places
+    return best
+
+
+def _records(header: Row, places: dict[int, str], rows: list[Row], gathering: Gathering) -> Iterator[Record]:
+    named = {place for place, name in enumerate(header) if _squashed(name)}
+    for row in rows:
+        for place, cell in enumerate(row):
+            if place not in named and cell.strip():
+                gathering.skip("cell", "no column has a name for it", cell.strip())
+        yield {column: _unguarded(row[place]) if place < len(row) else "" for place, column in places.items()}
+
+
+def _link(row: Record, gathering: Gathering) -> _Link:
+    source, target = on_one_line(row["source"]), on_one_line(row["target"])
+    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
+    return _Link(
+        source,
+        target,
+        edge_type or EdgeType.CONTRIBUTES_TO,
+        row.get("mechanism", ""),
+        _choice(Confidence, row.get("confidence", ""), "confidence", gathering),
+    )
+
+
+def _gather_factors(rows: list[Record], links: list[_Link], gathering: Gathering) -> None:
+    named: list[tuple[str, Record]] = []
+    said: dict[str, NodeType | None] = {}
+    for row in rows:
+        title = on_one_line(row.get("title", ""))
+        # Who gives no keys will name factors by their titles elsewhere.
+        ref = on_one_line(row.get("key", "")) or title[:REF_CHARS_MAX].rstrip()
+        if not ref:
+            gathering.skip("row", "it has neither a key nor a title", _first([*row.values()]))
+            continue
+        named.append((ref, row))
+        word = row.get("type", "").strip()
+        said[ref] = type_called(word)
+        if word and said[ref] is None:
+            gathering.skip("type", "none that is known", word)
+    causal = ((one.source, one.target) for one in links if one.edge_type is not EdgeType.FEEDBACK)
+    types = types_of(gathering, said, causal)
+    for ref, row in named:
+        gathering.node(
+            ref,
+            types[ref],
+            row.get("title", ""),
+            description=row.get("description"),
+            narrative=row.get("narrative"),
+            owner=row.get("owner"),
+            metadata=_metadata(row.get("metadata", ""), ref, gathering),
+        )
+
+
+def _gather_assumption(
+    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], gathering: Gathering
+) -> None:
+    ref = on_one_line(row.get("key", "")) or f"assumption {place}"
+    node = on_one_line(row.get("node", "")) or None
+    source, target = on_one_line(row.get("source", "")), on_one_line(row.get("target", ""))
+    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
+    if node is not None and (source or target):
+        gathering.skip("link of an assumption", "it is on a node as well; kept there", ref)
+    if edge_type is None:
+        # A link of which the type is not said is a contribution, or the only one there is.
+        there = types.get((source, target), [])
+        edge_type = next((one for one in there if len(there) == 1), EdgeType.CONTRIBUTES_TO)
+    gathering.assumption(
+        ref,
+        row["assumption"],
+        node=node,
+        edge=None if node is not None else (source, target, edge_type),
+        risk_level=_choice(RiskLevel, row.get("risk", ""), "risk", gathering),
+        owner=row.get("owner"),
+        review_by=_day(row.get("review_by", ""), gathering),
+    )
+
+
+def _gather_indicator(row: Record, place: int, gathering: Gathering) -> None:
+    gathering.indicator(
+        on_one_line(row.get("key", "")) or f"indicator {place}",
+        on_one_line(row["node"]),
+        row["name"],
+        unit=row.get("unit"),
+        direction=_choice(Direction, row.get("direction", ""), "direction", gathering),
+        baseline=_number(row.get("baseline", ""), "baseline", gathering),
+        baseline_verified=_boolean(row.get("baseline_verified", ""), gathering),
+        target=_number(row.get("target", ""), "target", gathering),
+        method=row.get("method"),
+        frequency=row.get("frequency"),
+        owner=row.get("owner"),
+    )
+
+
+def _choice(choices: type[Choice], cell: str, what: str, gathering: Gathering) -> Choice | None:
+    said = _squashed(cell)
+    found = next((one for one in choices if _squashed(one) == said), None) if said else None
+    if found is None and cell.strip():
+        gathering.skip(what, "none that is known", cell.strip())
+    return found
+
+
+def _number(cell: str, what: str, gathering: Gathering) -> float | None:
+    said = cell.strip()
+    if not said:
+        return None
+    if len(said) <= _NUMBER_CHARS_MAX:
+        if _DECIMAL_COMMA.fullmatch(said):
+            said = said.replace(",", ".")
+        if _NUMBER.fullmatch(said) and isfinite(number := float(said)):
+            return number + 0.0  # zero has no sign
+    gathering.skip(what, "no number that can be kept", said)
+    return None
+
+
+def _boolean(cell: str, gathering: Gathering) -> bool | None:
+    said = cell.strip()
+    found = _BOOLEANS.get(said.casefold())
+    if found is None and said:
+        gathering.skip("baseline_verified", "neither true nor false", said)
+    return found
+
+
+def _day(cell: str, gathering: Gathering) -> str | None:
+    said = cell.strip()
+    try:
+        return checked_day(said, ("review_by",)) if said else None
+    except Invalid:
+        gathering.skip("review_by", "no date such as 2026-11-15", said)
+        return None
+
+
+def _metadata(cell: str, ref: str, gathering: Gathering) -> dict[str, Any] | None:
+    if not cell.strip():
+        return None
+    try:
+        found = decode(cell.encode(), levels_above=_LEVELS_ABOVE_METADATA)
+    except Invalid:
+        found = None
+    if not isinstance(found, dict):
+        gathering.skip("metadata", "no JSON object that can be kept", ref)
+        return None
+    if len(msgspec.json.encode(found)) > TEXT_BYTES_MAX:
+        gathering.skip("metadata", f"longer than {TEXT_BYTES_MAX} bytes", ref)
+        return None
+    return found
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith(GUARD) and GUARDED.match(cell, 1) else cell
+
+
+def _squashed(name: str) -> str:
+    """A name of which neither case nor spaces count."""
+    return _NO_LETTER.sub("", _unguarded(name)).casefold()
+
+
+def _first(row: Row) -> str:
+    return next((cell.strip() for cell in row if cell.strip()), "")

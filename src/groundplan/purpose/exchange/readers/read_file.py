@@ -1,0 +1,45 @@
+"""Read a file of any format that can be taken in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from groundplan.kernel.input_gate.admit import admit
+from groundplan.purpose.exchange.formats.document import TheoryDocument
+from groundplan.purpose.exchange.formats.table import Format
+from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, Reading, UnreadableFile, decoded_json
+
+# What reads each of them. Only the one that is asked for is loaded.
+_READERS = {
+    Format.CANVAS: ("read_canvas", "read_canvas"),
+    Format.CSV: ("read_csv", "read_csv"),
+    Format.XMPZ2: ("read_xmpz2", "read_xmpz2"),
+}
+
+
+def read_file(format_: Format, raw: bytes) -> Reading:
+    """What is in a file.
+
+    Raises:
+        UnreadableFile: it is too large, or not what it is said to be.
+        Invalid: it is a native file in which something is malformed.
+    """
+    if len(raw) > FILE_BYTES_MAX:
+        raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
+    if format_ is Format.JSON:
+        return read_native(raw)
+    module, function = _READERS[format_]
+    readers = import_module(f"groundplan.purpose.exchange.readers.{module}")
+    reader: Callable[[bytes], Reading] = getattr(readers, function)
+    return reader(raw)
+
+
+def read_native(raw: bytes) -> Reading:
+    """What is in a native file, all of it.
+
+    Raises:
+        UnreadableFile: it is no strict JSON.
+        Invalid: something in it is malformed.
+    """
+    return Reading(admit(decoded_json(raw), TheoryDocument), [])

@@ -1,0 +1,264 @@
+"""Miradi projects (XMPZ2): factors become nodes, links become edges.
+
+    Strategy, Activity                                           ACTIVITY
+    IntermediateResult                                           OUTPUT
+    ThreatReductionResult, Cause, BiophysicalResult and -Factor  OUTCOME
+    BiodiversityTarget, HumanWellbeingTarget                     GOAL
+
+What a factor is decides, and not where it stands, so that nobody has to guess. A results chain leads from strategies
+over intermediate results and reduced threats to targets, and these steps are our levels; what is biophysical stands
+between threats and targets. Miradi itself calls each result a change, so some outputs may be better called outcomes:
+that is for people to say. Threats and contributing factors of a situation model come in as they are worded, which says
+what is wrong and not what should change, so they are counted.
+
+A factor on several diagrams is one node, and so is a link one edge. A link both ways is an edge and a feedback; a link
+that is called uncertain has low confidence; what is written at a link is its mechanism. A group box stands for what is
+in it, and Miradi writes the links of its members too: these come in, and the link of the box does not. Goals,
+objectives, key ecological attributes, outputs and activities have no links as a rule: they are told of in the
+description of what they belong to, of the first if it is several. Indicators come in by name and unit, those of a key
+ecological attribute at its target. Assumptions and analytical questions say in some schemas, such as the 239th, which
+factors of diagrams they are about: there they are assumptions on the first that came in. What is in any other pool is
+counted and left out.
+
+Nothing in a file is repeated as often as the file refers to it, so what comes out is not much longer than what came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from groundplan.purpose.exchange.readers.document_reading import Gathering, Reading
+from groundplan.purpose.exchange.readers.miradi_project import NOWHERE, Project, Thing, in_words
+from groundplan.purpose.exchange.readers.safe_xml import read_xml
+from groundplan.purpose.exchange.readers.safe_zip import read_member
+from groundplan.purpose.model import Confidence, EdgeType, NodeType
+
+MEMBER = "project.xml"
+
+# What was called a human welfare target is called a human well-being target since.
+_NODE_TYPES = {
+    "BiodiversityTarget": NodeType.GOAL,
+    "HumanWellbeingTarget": NodeType.GOAL,
+    "HumanWelfareTarget": NodeType.GOAL,
+    "ThreatReductionResult": NodeType.OUTCOME,
+    "BiophysicalResult": NodeType.OUTCOME,
+    "BiophysicalFactor": NodeType.OUTCOME,
+    "Cause": NodeType.OUTCOME,
+    "IntermediateResult": NodeType.OUTPUT,
+    "Strategy": NodeType.ACTIVITY,
+    "Activity": NodeType.ACTIVITY,
+}
+
+# What belongs to factors without being linked: what it is called here, and in which of a factor's lists it is.
+_TOLD = {
+    "Goal": ("Goal", ("GoalIds",)),
+    "Objective": ("Objective", ("ObjectiveIds",)),
+    "KeyEcologicalAttribute": ("Key ecological attribute", ("KeyEcologicalAttributeIds",)),
+    "Output": ("Output", ("OutputIds",)),
+    "Activity": ("Activity", ("OrderedActivityIds", "SortedActivityIds")),
+}
+
+# What is assumed, and what it is called here; and the lists in which it says what it is about.
+_ASSUMED = {
+    "Assumption": "assumption",
+    "SubAssumption": "assumption",
+    "AnalyticalQuestion": "analytical question",
+}
+_ABOUT = ("RelevantDiagramFactorIds", "DiagramFactorIds")
+
+_LEFT_OUT = {
+    "GroupBox": ("group box", "it holds factors together and is none itself"),
+    "TextBox": ("text box", "it is a note on a diagram and no factor"),
+    "ScopeBox": ("scope box", "it is a frame around targets and no factor"),
+    "Stress": ("stress", "it says how a target suffers, and no link leads to it"),
+    "Measurement": ("measurement", "measurements are recorded beside a theory and not in it"),
+}
+
+# A file may have pools of any name, and each that is told by its own makes a line.
+KINDS_TOLD_MAX = 60
+_OF_NO_KIND = "thing of an unknown sort"
+
+
+def read_xmpz2(raw: bytes) -> Reading:
+    """A theory out of a Miradi project.
+
+    Raises:
+        UnreadableFile: it is none, or something about it is not as it should be.
+    """
+    return _Import(Project(read_xml(read_member(raw, MEMBER)))).done()
+
+
+class _Factor:
+    """A factor that becomes a node."""
+
+    def __init__(self, kind: str, thing: Thing) -> None:
+        self.kind = kind
+        self.thing = thing
+        self.ref = _ref(kind, thing.id)
+
+
+class _Import:
+    """A theory while it is made of a project."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._gathering = Gathering()
+        self._placed = {one.id: one.reference("WrappedFactorId") for one in project.pool("DiagramFactor").values()}
+
+    def done(self) -> Reading:
+        links = self._links()
+        factors = list(self._factors({end for pair in links for end in pair}))
+        self._gather_nodes(factors)
+        linked = self._gather_edges(links)
+        for factor in factors:
+            if factor.ref not in linked:
+                self._gathering.skip("factor without a link", "it came in all the same", factor.thing.shown)
+        self._gather_indicators(factors)
+        self._gather_assumptions({factor.ref for factor in factors})
+        for kind, (what, why) in _LEFT_OUT.items():
+            for thing in self._pool(kind).values():
+                self._gathering.skip(what, why, thing.shown)
+        self._count_unread()
+        return self._gathering.done()
+
+    def _pool(self, kind: str) -> dict[str, Thing]:
+        """Things by what references call them; an activity is one of the tasks."""
+        return self._project.pool(kind) or (self._project.pool("Task") if kind == "Activity" else {})
+
+    def _factors(self, linked: set[str]) -> Iterator[_Factor]:
+        for kind in _NODE_TYPES:
+            for thing in self._pool(kind).values():
+                if kind != "Activity" or _ref(kind, thing.id) in linked:
+                    yield _Factor(kind, thing)
+
+    def _gather_nodes(self, factors: list[_Factor]) -> None:
+        told = {factor.ref for factor in factors}  # a node needs no telling
+        for factor in factors:
+            described = "\n\n".join(filter(None, [factor.thing.text("Details"), *self._notes(factor, told)]))
+            self._gathering.node(
+                factor.ref,
+                _NODE_TYPES[factor.kind],
+                factor.thing.name,
+                description=described,
+                metadata=self._metadata(factor),
+            )
+            if factor.kind == "Cause":
+                self._gathering.skip(
+                    "threat or contributing factor",
+                    "it came in as an outcome, in words that say what is wrong",
+                    factor.thing.shown,
+                )
+        for kind, (called, _) in _TOLD.items():
+            for thing in self._pool(kind).values():
+                if _ref(kind, thing.id) not in told:
+                    self._gathering.skip(called.lower(), "nothing that came in lists it", thing.shown)
+
+    def _notes(self, factor: _Factor, told: set[str]) -> Iterator[str]:
+        """What belongs to a factor, and was not told before."""
+        for kind, (called, lists) in _TOLD.items():
+            for identifier in factor.thing.ids(*lists):
+                thing = self._pool(kind).get(identifier)
+                ref = _ref(kind, identifier)
+                if thing is None or ref in told:
+                    continue
+                told.add(ref)
+                self._gathering.skip(called.lower(), "it is in the description of what it belongs to", thing.shown)
+                yield f"{called}: {thing.name or thing.shown}\n{thing.text('Details')}".rstrip()
+
+    def _metadata(self, factor: _Factor) -> dict[str, Any]:
+        kind = factor.kind
+        if kind == "Cause":
+            kind = "DirectThreat" if factor.thing.is_true("IsDirectThreat") else "ContributingFactor"
+        metadata = {"miradi_id": factor.thing.id, "miradi_type": kind}
+        identifier = self._gathering.word(factor.thing.text("Identifier"), "identifier", factor.ref)
+        return metadata if identifier is None else metadata | {"miradi_identifier": identifier}
+
+    def _links(self) -> dict[tuple[str, str], list[Thing]]:
+        """The links of all diagrams by what they lead from and to."""
+        found: dict[tuple[str, str], list[Thing]] = {}
+        for link in self._pool("DiagramLink").values():
+            source, target = (self._end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
+            why = self._unlinkable(link, {source[0], target[0]})
+            if why is None:
+                found.setdefault((_ref(*source), _ref(*target)), []).append(link)
+            else:
+                self._gathering.skip("link", why, f"{self._shown(*source)} -> {self._shown(*target)}")
+        return found
+
+    def _end(self, link: Thing, field: str) -> tuple[str, str]:
+        """The kind and Id of the factor at an end, which stands there as it is placed on one diagram."""
+        return self._placed.get(link.reference(field)[1], NOWHERE)
+
+    def _unlinkable(self, link: Thing, kinds: set[str]) -> str | None:
+        if "" in kinds:
+            return "one of its ends is not in the file"
+        if "GroupBox" in kinds:
+            is_of_members = any(one in self._pool("DiagramLink") for one in link.ids("GroupedDiagramLinkIds"))
+            return (
+                f"it is of a group box, and its members {'have links of their own' if is_of_members else 'have none'}"
+            )
+        return None if kinds <= _NODE_TYPES.keys() else "it is of something that is no factor here"
+
+    def _shown(self, kind: str, identifier: str) -> str:
+        is_known = any(kind in known for known in (_NODE_TYPES, _LEFT_OUT, _ASSUMED))
+        thing = self._pool(kind).get(identifier) if is_known else None
+        return "?" if thing is None else thing.shown
+
+    def _gather_edges(self, links: dict[tuple[str, str], list[Thing]]) -> set[str]:
+        """Edges, and which nodes they are at."""
+        linked: set[str] = set()
+        for (source, target), drawn in links.items():
+            said = dict.fromkeys(filter(None, (one.text("Annotation") for one in drawn)))
+            confidence = Confidence.LOW if any(one.is_true("IsUncertainLink") for one in drawn) else None
+            if not self._gathering.edge(source, target, mechanism="\n".join(said), confidence=confidence):
+                continue
+            linked |= {source, target}
+            if any(one.is_true("IsBidirectionalLink") for one in drawn):
+                self._gathering.edge(target, source, EdgeType.FEEDBACK)
+        return linked
+
+    def _gather_indicators(self, factors: list[_Factor]) -> None:
+        waiting = dict(self._pool("Indicator"))
+        attributes = dict(self._pool("KeyEcologicalAttribute"))
+        for factor in factors:
+            owners = [factor.thing]
+            owners += filter(None, (attributes.pop(one, None) for one in factor.thing.ids("KeyEcologicalAttributeIds")))
+            for identifier in (one for owner in owners for one in owner.ids("IndicatorIds")):
+                thing = waiting.pop(identifier, None)
+                if thing is None:
+                    self._gathering.skip("indicator", "it is not in the file, or at another factor", factor.thing.shown)
+                else:
+                    self._gathering.indicator(
+                        _ref("Indicator", identifier), factor.ref, thing.name, unit=thing.text("Unit")
+                    )
+        for thing in waiting.values():
+            self._gathering.skip("indicator", "what it is of did not come in", thing.shown)
+
+    def _gather_assumptions(self, there: set[str]) -> None:
+        for kind, what in _ASSUMED.items():
+            for thing in self._pool(kind).values():
+                about = thing.ids(*_ABOUT)
+                if not about:
+                    self._gathering.skip(what, "nothing says which factor or link it is about", thing.shown)
+                    continue
+                refs = dict.fromkeys(_ref(*self._placed.get(one, NOWHERE)) for one in about)
+                nodes = [ref for ref in refs if ref in there]
+                if not nodes:
+                    self._gathering.skip(what, "what it is about did not come in", thing.shown)
+                    continue
+                if len(nodes) > 1:
+                    self._gathering.skip(what, "it is about several factors, and kept at the first", thing.shown)
+                said = "\n".join(filter(None, (thing.name, thing.text("Details"))))
+                self._gathering.assumption(_ref(kind, thing.id), said, node=nodes[0])
+
+    def _count_unread(self) -> None:
+        kinds: dict[str, str] = {}
+        for kind, shown in self._project.unread():
+            if kind not in kinds and len(kinds) < KINDS_TOLD_MAX:
+                kinds[kind] = in_words(kind) or _OF_NO_KIND
+            self._gathering.skip(kinds.get(kind, _OF_NO_KIND), "theories have no place for it", shown)
+
+
+def _ref(kind: str, identifier: str) -> str:
+    return f"{kind}-{identifier}"

@@ -1,0 +1,139 @@
+"""Everything that was observed beside the versions, as it is known now or as it was known on some day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose.dates import checked_moment
+from groundplan.purpose.model import AssumptionStatus
+from groundplan.purpose.observing import read_observations
+from groundplan.purpose.observing.observed import Decision, Measurement, Review, Waiver
+from groundplan.purpose.observing.read_observations import BEGINNING, Known
+from groundplan.purpose.pages import Entry, Place, fill_page
+from groundplan.purpose.version import current_rev
+
+NAME = "purpose.observations"
+ROWS_MAX = 1_000  # of one sort on a page; the least row takes more room than a page with so many has
+
+
+class MeasurementShown(Struct, omit_defaults=True):
+    """What an indicator showed, on which day, and who says so."""
+
+    indicator: str
+    value: float
+    as_of: str
+    at: str
+    by: str
+    source: str | None = None
+    note: str | None = None
+
+
+class ReviewShown(Struct, omit_defaults=True):
+    """What somebody found about an assumption."""
+
+    assumption: str
+    status: AssumptionStatus
+    reason: str
+    at: str
+    by: str
+    evidence: str | None = None
+
+
+class WaiverRecorded(Struct):
+    """Which check somebody answers for, for what, until when."""
+
+    code: str
+    refs: list[str]
+    reason: str
+    owner: str
+    due: str
+    at: str
+    by: str
+
+
+class DecisionShown(Struct, omit_defaults=True):
+    """What was decided, and why."""
+
+    text: str
+    rationale: str
+    about: list[str]
+    at: str
+    by: str
+    outcome: str | None = None
+
+
+class Observed(Struct):
+    """Every sort in the order of recording."""
+
+    project: str
+    rev: int
+    measurements: list[MeasurementShown]
+    reviews: list[ReviewShown]
+    waivers: list[WaiverRecorded]
+    decisions: list[DecisionShown]
+    next_cursor: str | UnsetType = UNSET
+
+
+def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> Observed:
+    """What was recorded, up to a day where one is given.
+
+    Raises:
+        Invalid: the day or the cursor is none.
+    """
+    known = Known(as_of=None if as_of is None else checked_moment(as_of, ("as_of",)))
+    query = [tx.project.id, known.as_of]
+    after = (0, *BEGINNING) if cursor is None else _position(tx, query, cursor)
+    answer = Observed(tx.project.name, current_rev(tx), [], [], [], [])
+    entries = _entries(tx, known, after, capped=tx.budget.is_limited)
+    fill_page(answer, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, *last))
+    return answer
+
+
+def _entries(tx: Transaction, known: Known, after: Place, *, capped: bool) -> list[Entry]:
+    """What comes behind a place: the rest of its sort, then the other sorts. A place is (sort, rev, n)."""
+    found: list[Entry] = []
+    first, *place = after
+    for number, (part, read, shown) in enumerate(_SORTS):
+        if number >= first:
+            begin = (place[0], place[1]) if number == first else BEGINNING
+            rows = read(tx, known, begin, ROWS_MAX) if capped else read(tx, known, begin)
+            found += [Entry((number, row.rev, row.n), part, shown(row)) for row in rows]
+            if capped and len(rows) == ROWS_MAX:
+                break  # there may be more of this sort, which come before the next one
+    return found
+
+
+def _measurement(one: Measurement) -> MeasurementShown:
+    return MeasurementShown(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
+
+
+def _review(one: Review) -> ReviewShown:
+    return ReviewShown(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
+
+
+def _waiver(one: Waiver) -> WaiverRecorded:
+    return WaiverRecorded(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
+
+
+def _decision(one: Decision) -> DecisionShown:
+    return DecisionShown(one.text, one.rationale, one.about, one.recorded_at, one.recorded_by, one.outcome)
+
+
+_SORTS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
+    ("measurements", read_observations.measurements, _measurement),
+    ("reviews", read_observations.reviews, _review),
+    ("waivers", read_observations.waivers, _waiver),
+    ("decisions", read_observations.decisions, _decision),
+)
+
+
+def _position(tx: Transaction, query: list[Any], cursor: str) -> Place:
+    match position_of(tx, NAME, query, cursor):
+        case [int() as part, int() as rev, int() as n]:
+            return part, rev, n
+    raise InvalidCursor

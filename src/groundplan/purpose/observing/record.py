@@ -1,0 +1,298 @@
+"""Record what was observed: measurements, reviews of assumptions, waivers, decisions. Nothing recorded ever changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.clock import earlier
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import Path, quoted, refusal, rendered
+from groundplan.purpose.analysis.affected import Affected, affected_by
+from groundplan.purpose.dates import checked_day, checked_moment, until
+from groundplan.purpose.events import Op
+from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
+from groundplan.purpose.model import AssumptionStatus
+from groundplan.purpose.observing.naming import Names
+from groundplan.purpose.version import current_rev
+
+sql = load_queries(__file__)
+
+OBSERVATIONS_MAX = 1_000  # of one sort in one call
+_MANY = Meta(max_length=OBSERVATIONS_MAX)
+A_DAY = timedelta(days=1)  # by which it may be later where somebody measured
+FACTS = "GB_FACTS"  # the check that is about facts, which are called by their pointers
+
+
+class NotWaivable(RuleViolated):
+    """Some checks nobody can answer for."""
+
+    code = "not_waivable"
+
+    def __init__(self, code: str, path: Path) -> None:
+        super().__init__(
+            f"{rendered(path)}: {code} cannot be waived: what it finds would be refused by the database, or is about "
+            "who may see the data; mend it instead",
+            field=rendered(path),
+            check=code,
+        )
+
+
+class MeasurementWrite(Struct, forbid_unknown_fields=True):
+    """What an indicator showed on a day."""
+
+    indicator: Ref
+    value: float
+    as_of: str
+    source: Sentence | None = None
+    note: Sentence | None = None
+
+
+class ReviewWrite(Struct, forbid_unknown_fields=True):
+    """What a look at an assumption found."""
+
+    assumption: Ref
+    status: AssumptionStatus
+    reason: Sentence
+    evidence: Sentence | None = None
+
+
+class WaiverWrite(Struct, forbid_unknown_fields=True):
+    """Which check is answered for, by whom, until when; for some refs, or with none for the check as a whole."""
+
+    code: Ref
+    refs: FactRefs
+    reason: Sentence
+    owner: Word
+    due: str
+
+
+class DecisionWrite(Struct, forbid_unknown_fields=True):
+    """What was decided and why; `about` names what it is about, by key."""
+
+    text: Sentence
+    rationale: Sentence
+    about: Refs | None = None
+    outcome: Sentence | None = None
+
+
+class RecordObservations(Struct, forbid_unknown_fields=True):
+    """What was observed, all of it or nothing."""
+
+    project: Name
+    measurements: Annotated[list[MeasurementWrite], _MANY] | None = None
+    reviews: Annotated[list[ReviewWrite], _MANY] | None = None
+    waivers: Annotated[list[WaiverWrite], _MANY] | None = None
+    decisions: Annotated[list[DecisionWrite], _MANY] | None = None
+    op_id: OpId = None
+
+
+class Recorded(Struct):
+    """How much was recorded, and what the refuted assumptions touch."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(("affected[].edges", "affected[].nodes", "affected[].work")), Cut(("affected",))
+    )
+
+    recorded: int
+    rev: int
+    affected: list[Affected] | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+def record(tx: Transaction, request: RecordObservations) -> Recorded:
+    """Record observations.
+
+    Raises:
+        Invalid: there is nothing to record, or something is malformed.
+        NotFound: a key is in no version of the project.
+        NotWaivable: a check is to be waived that cannot be.
+    """
+    parts = (request.measurements, request.reviews, request.waivers, request.decisions)
+    if not any(parts):
+        raise refusal((), "say nothing to record; send some of measurements, reviews, waivers, decisions")
+    names = Names(tx, _refs(request))
+    recording = _Recording(tx)
+    for place, measurement in enumerate(request.measurements or ()):
+        _measure(recording, names, measurement, ("measurements", place))
+    for place, review in enumerate(request.reviews or ()):
+        _review(recording, names, review, ("reviews", place))
+    for place, waiver in enumerate(request.waivers or ()):
+        _waive(recording, names, waiver, ("waivers", place))
+    for place, decision in enumerate(request.decisions or ()):
+        _decide(recording, names, decision, ("decisions", place))
+    refuted = [
+        names.key(review.assumption, "assumption", ("reviews", place))
+        for place, review in enumerate(request.reviews or ())
+        if review.status is AssumptionStatus.REFUTED
+    ]
+    return Recorded(recording.count, current_rev(tx), affected_by(tx, refuted) or UNSET)
+
+
+def _refs(request: RecordObservations) -> Iterable[str]:
+    """Everything that a request calls by a name."""
+    yield from (one.indicator for one in request.measurements or ())
+    yield from (one.assumption for one in request.reviews or ())
+    for waiver in request.waivers or ():
+        yield from waiver.refs
+    for decision in request.decisions or ():
+        yield from decision.about or ()
+
+
+def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: Path) -> None:
+    """Record waivers that came with a theory.
+
+    Raises:
+        Invalid: one of them is malformed.
+        NotFound: a key is in no version of the project.
+        NotWaivable: a check is to be waived that cannot be.
+    """
+    names = Names(tx, [ref for waiver in waivers for ref in waiver.refs])
+    recording = _Recording(tx)
+    for place, waiver in enumerate(waivers):
+        _waive(recording, names, waiver, (*path, place))
+
+
+class _Recording:
+    """Rows of one write, in its order."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self.tx = tx
+        self.count = 0
+
+    def add(self, query: Any, op: Op, subject: str, **row: Any) -> None:
+        self.tx.run(query, project_id=self.tx.project.id, rev=self.tx.rev, n=self.count, **row)
+        given = {name: value for name, value in row.items() if value is not None}
+        self.tx.record(op, subject, *(changed(name, None, value) for name, value in given.items()))
+        self.count += 1
+
+
+def _measure(recording: _Recording, names: Names, one: MeasurementWrite, path: Path) -> None:
+    key = names.key(one.indicator, "indicator", (*path, "indicator"))
+    as_of = checked_moment(one.as_of, (*path, "as_of"))
+    if as_of > earlier(recording.tx.now, by=-A_DAY):
+        raise refusal((*path, "as_of"), f"{quoted(one.as_of)} is in the future; nothing can be measured yet")
+    recording.add(
+        sql.add_measurement,
+        Op.MEASURED,
+        key,
+        indicator_key=key,
+        value=one.value + 0.0,  # without the sign of zero, which one engine would keep
+        as_of=as_of,
+        as_of_until=until(as_of),
+        source=one.source,
+        note=one.note,
+    )
+
+
+def _review(recording: _Recording, names: Names, one: ReviewWrite, path: Path) -> None:
+    key = names.key(one.assumption, "assumption", (*path, "assumption"))
+    recording.add(
+        sql.add_review,
+        Op.REVIEWED,
+        key,
+        assumption_key=key,
+        status=one.status.value,
+        reason=one.reason,
+        evidence=one.evidence,
+    )
+
+
+def refuse_unwaivable(code: str, path: Path) -> None:
+    """There is such a check, and somebody can answer for it.
+
+    Raises:
+        Invalid: there is none.
+        NotWaivable: nobody can.
+    """
+    from groundplan.purpose.gates.profiles import is_waivable, known_codes  # only who waives reads the table
+
+    if code not in known_codes():
+        show = NextStep("purpose.check", "shows them")
+        raise refusal(path, f"{quoted(code)} is no check", next_steps=show, allowed=known_codes())
+    if not is_waivable(code):
+        raise NotWaivable(code, path)
+
+
+def _waive(recording: _Recording, names: Names, one: WaiverWrite, path: Path) -> None:
+    refuse_unwaivable(one.code, (*path, "code"))
+    refs = [
+        ref if one.code == FACTS and ref.startswith("/") else names.anything(ref, (*path, "refs", place))
+        for place, ref in enumerate(one.refs)
+    ]
+    recording.add(
+        sql.add_waiver,
+        Op.WAIVED,
+        one.code,
+        code=one.code,
+        refs=_stored(refs, (*path, "refs")),
+        reason=one.reason,
+        owner=one.owner,
+        due=checked_day(one.due, (*path, "due")),
+    )
+
+
+def _decide(recording: _Recording, names: Names, one: DecisionWrite, path: Path) -> None:
+    about = [names.anything(ref, (*path, "about", place)) for place, ref in enumerate(one.about or ())]
+    recording.add(
+        sql.add_decision,
+        Op.DECIDED,
+        about[0] if about else "purpose",
+        text=one.text,
+        rationale=one.rationale,
+        about=_stored(about, (*path, "about")),
+        outcome=one.outcome,
+    )
+
+
+def _stored(refs: list[str], path: Path) -> str:
+    """A list of refs as it is kept.
+
+    Raises:
+        Invalid: it is too long.
+    """
+    text = listed(refs)
+    bytes_ = len(text.encode())
+    if bytes_ > LIST_BYTES_MAX:
+        sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; say it in two"
+        raise refusal(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
+    return text
+
+
+WAIVE = Operation(
+    name="purpose.waive",
+    summary="Record waivers, and whatever else was observed.",
+    permission=Permission.PURPOSE_WAIVE,
+    effect=Effect.WRITE,
+    input=RecordObservations,
+    output=Recorded,
+    handler=record,
+    project=lambda _tx, request: request.project,
+)
+
+OPERATION = Operation(
+    name="purpose.record",
+    summary="Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing.",
+    permission=Permission.PURPOSE_RECORD,
+    effect=Effect.WRITE,
+    input=RecordObservations,
+    output=Recorded,
+    handler=record,
+    project=lambda _tx, request: request.project,
+    variants=(WAIVE,),
+    choose_variant=lambda request: WAIVE if request.waivers else None,
+    tool=Tool("toc_record", Group.PURPOSE),
+    command=Command(("purpose", "record")),
+)

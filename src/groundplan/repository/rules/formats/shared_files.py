@@ -1,0 +1,150 @@
+"""Rules as blocks in files that people write too. What they wrote stays as it is, and where it is.
+
+The blocks of a file are in the order of their names. They stand where blocks have stood before, so that somebody may
+move them to where they fit; what is new follows the last one, and the first goes to the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from groundplan.repository.rules import marking
+from groundplan.repository.rules.formats import agents
+from groundplan.repository.rules.line_breaks import CRLF, LF, breaks_of, with_breaks
+from groundplan.repository.rules.marking import Block, Opening, Piece
+from groundplan.repository.rules.placing import Folder, Misplaced
+from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, REPAIRED, Change, LeftAlone, Plan
+from groundplan.repository.rules.said import Said
+
+_LAST_LINE_IS_EMPTY = re.compile(r"(?:\A|(?<=\n))\r?\n\Z")
+
+
+def plan_blocks(
+    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], said: Said, *, force: bool
+) -> Plan:
+    """What to do so that each file has the blocks that are wanted there; they are given by path and atom, in order."""
+    plan = Plan()
+    for path in sorted({*wanted, *folder.named(agents.FILE)}):
+        here = wanted.get(path, {})
+        try:
+            text = folder.read(path) or ""
+        except Misplaced as error:
+            plan.refused += [LeftAlone(path, atom_id, error.reason) for atom_id in here]
+            continue
+        parts = marking.in_text(text)
+        if not here and all(isinstance(part, str) or part.mark.project_id != project_id for part in parts):
+            continue
+        if _is_left_alone(path, parts, project_id, plan, force=force):
+            continue
+        page = _Page(path, here, said, plan, breaks_of(text), force=force)
+        standing = {part.mark.atom_id for part in parts if isinstance(part, Block)}
+        for part in parts:
+            if isinstance(part, Opening):
+                plan.repaired.append(LeftAlone(path, part.mark.atom_id, REPAIRED))  # by leaving this line out
+            elif isinstance(part, Block) and part.mark.project_id == project_id:
+                page.take(part, [one for one in said.others(part.piece) if one not in standing])
+            else:
+                page.keep(part if isinstance(part, str) else part.text)
+        page.finish(text)
+    return plan
+
+
+def _is_left_alone(path: str, parts: list[str | Block | Opening], project_id: str, plan: Plan, *, force: bool) -> bool:
+    """Whether a file has blocks without an end. Those of other projects are not ours to repair."""
+    openings = [part for part in parts if isinstance(part, Opening)]
+    others = [one for one in openings if one.mark.project_id != project_id]
+    if not openings or (force and not others):
+        return False
+    for one in openings:
+        left = LeftAlone(path, one.mark.atom_id, one.reason, can_be_taken=False)
+        (plan.refused if one in others else plan.drifted).append(left)
+    return True
+
+
+class _Page:
+    """A file on its way from what it was to what it should be: gaps with the text of others, blocks between them."""
+
+    def __init__(
+        self,
+        path: str,
+        wanted: Mapping[str, Piece],
+        said: Said,
+        plan: Plan,
+        breaks: str,
+        *,
+        force: bool,
+    ) -> None:
+        self._path = path
+        self._wanted = wanted
+        self._said = said
+        self._plan = plan
+        self._breaks = breaks
+        self._force = force
+        self._gaps = [""]
+        self._written = {atom_id: self._fresh(piece) for atom_id, piece in wanted.items()}
+        self._found: dict[str, str] = {}  # what stands there and need not be written
+        self._settled: set[str] = set()
+        self._had_blocks = False
+        self._joins = False  # a block before the next text was taken away, and the empty line behind it goes too
+
+    def keep(self, text: str) -> None:
+        """Text of others."""
+        if self._joins:
+            text = text.removeprefix(CRLF if text.startswith(CRLF) else LF)
+            self._joins = False
+        self._gaps[-1] += text
+
+    def take(self, block: Block, heirs: Iterable[str]) -> None:
+        """A block of ours: its place stays if its atom belongs here, or else an heir, an atom that says the same."""
+        self._had_blocks = True
+        atom_id = self._unsettled(block.mark.atom_id, *heirs)
+        if atom_id is not None:
+            self._settle(block, atom_id)
+            self._gaps.append("")
+        elif self._is_lost_with(block.piece):
+            self._plan.drifted.append(LeftAlone(self._path, block.mark.atom_id, ATOM_GONE))
+            self.keep(block.text)
+        elif empty := _LAST_LINE_IS_EMPTY.search(self._gaps[-1]):
+            self._gaps[-1] = self._gaps[-1][: empty.start()]
+        else:
+            self._joins = True
+
+    def _unsettled(self, *atom_ids: str) -> str | None:
+        """The first that belongs here and has no place yet."""
+        return next((one for one in atom_ids if one in self._wanted and one not in self._settled), None)
+
+    def _settle(self, block: Block, atom_id: str) -> None:
+        self._settled.add(atom_id)
+        if self._is_lost_with(block.piece):
+            self._plan.drifted.append(LeftAlone(self._path, atom_id, HAND_EDITED))
+            self._found[atom_id] = block.text
+            self._written[atom_id] = block.text if block.text.endswith(LF) else block.text + self._breaks
+        elif block.piece.says_the_same_as(self._wanted[atom_id]) and not block.piece.is_edited:
+            self._found[atom_id] = block.text
+            self._written[atom_id] = self._fresh(block.piece)
+
+    def _is_lost_with(self, piece: Piece) -> bool:
+        """Whether somebody would lose what they wrote."""
+        return not self._said.holds(piece) and not self._force
+
+    def _fresh(self, piece: Piece) -> str:
+        return with_breaks(piece.as_block, self._breaks)
+
+    def finish(self, before: str) -> None:
+        """Put the blocks in order, and say what comes of it."""
+        if self._written and len(self._gaps) == 1:
+            above = self._gaps[0]
+            if above:
+                above += self._breaks if above.endswith(LF) else self._breaks * 2
+            self._gaps = [above, ""]
+        tail = self._gaps.pop()
+        self._gaps += [self._breaks] * (len(self._written) - len(self._gaps))
+        if self._joined({**self._written, **self._found}.values(), tail) == before:
+            self._plan.unchanged += [self._path] if self._had_blocks else []
+            return
+        after = self._joined(self._written.values(), tail)
+        self._plan.changes.append(Change(self._path, after if after.strip() else None))
+
+    def _joined(self, blocks: Iterable[str], tail: str) -> str:
+        return "".join(f"{gap}{block}" for gap, block in zip(self._gaps, blocks, strict=True)) + tail

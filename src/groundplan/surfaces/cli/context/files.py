@@ -1,0 +1,124 @@
+"""`groundplan context export` and `import`: the facts of a run as a document, and a document as a new draft."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+import typer
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode, inspect
+from groundplan.kernel.output_gate import encode
+from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.files import STANDARD_STREAM, Force, called, content_of, refuse_existing, write_file
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.meanings import meaning
+
+if TYPE_CHECKING:
+    from groundplan.context.exchange.document import ContextExport
+
+INDENT_CHARS = 2
+DOCUMENT_BYTES_MAX = 64 << 20  # a run holds as much as many calls wrote
+
+ProjectOption = Annotated[
+    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
+]
+
+
+def export_facts(
+    invocation: Invocation,
+    project: ProjectOption,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option("--out", metavar="FILE", help="Where to. Default: -, standard output.", show_default=False),
+    ] = STANDARD_STREAM,
+    force: Force = False,
+) -> Outcome:
+    """Print the facts of a run as a JSON document, or write it to a file; import takes it in again."""
+    refuse_existing(out, force=force)
+    with invocation.session(reads_only=True) as session:
+        document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
+    text = msgspec.json.format(encode(document), indent=INDENT_CHARS).decode("utf-8")
+    if len(text.encode()) > DOCUMENT_BYTES_MAX:
+        with suppress(OSError):  # nobody reads stderr any more
+            write(
+                sys.stderr, f"groundplan: the document has more than the {DOCUMENT_BYTES_MAX} bytes that import takes"
+            )
+    if out == STANDARD_STREAM:
+        # What is not printable stands inside strings, where its escape means the same.
+        return Outcome(document, lambda: write(sys.stdout, printable(text)))
+    write_file(out, f"{text}\n".encode(), force=force)
+    counts = _counts(document)
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import say
+
+        told = ", ".join(f"{count} {sort}" for sort, count in counts.items())
+        say(f"Wrote {out}: {told} of run {document.run.id}.")
+
+    return Outcome({"file": out, "run": document.run, **counts}, draw)
+
+
+def import_facts(
+    invocation: Invocation,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A document as export writes it; - is standard input.")],
+    project: ProjectOption,
+    ownership: Annotated[
+        Literal["owned", "shared"],
+        typer.Option(
+            "--ownership", metavar="owned|shared", help="Whose the draft is. Default: owned.", show_default=False
+        ),
+    ] = "owned",
+    op_id: Annotated[
+        str | None,
+        typer.Option("--op-id", metavar="ID", help=meaning(("context", "import"), "op_id"), show_default=False),
+    ] = None,
+) -> Outcome:
+    """Take a document of facts in, as a new draft."""
+    given = {"scopeId": project, "ownership": ownership, **({} if op_id is None else {"op_id": op_id})}
+    inspect(given)
+    # The document was looked at while it was read. In it some things stand a level deeper than in the calls that wrote
+    # them, and it may hold what many calls wrote.
+    document = read_document(file, levels_above=-1, bytes_max=DOCUMENT_BYTES_MAX)
+    with invocation.session(reads_only=True) as session:
+        answer = session.run(session.operations["context.import"], {**given, "document": document})
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.context.answers import draw_taken
+
+        draw_taken(answer)
+
+    return Outcome(answer, draw)
+
+
+def read_document(file: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
+    """The value of a JSON document in a file, or on standard input.
+
+    Raises:
+        Usage: it cannot be read.
+        Invalid: it is no strict JSON.
+    """
+    raw = content_of(file, bytes_max)
+    try:
+        return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
+    except Invalid as error:
+        sentence = error.message.replace("the request", called(file), 1)
+        raise Invalid(sentence, code=error.code, **error.details) from None
+
+
+def _counts(document: ContextExport) -> dict[str, int]:
+    return {
+        "inputs": len(document.inputs_by_pointer),
+        "constraints": len(document.constraints),
+        "sources": len(document.sources_by_id),
+        "artifacts": sum(map(len, document.artifacts_by_type.values())),
+    }

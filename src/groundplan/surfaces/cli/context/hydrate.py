@@ -1,0 +1,69 @@
+"""`groundplan context hydrate`: the facts of a project, put into a JSON object of one's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from groundplan.surfaces.cli.context.files import read_document
+from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.files import STANDARD_STREAM
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+if TYPE_CHECKING:
+    from groundplan.context.hydrate import Hydrated
+
+INDENT_CHARS = 2
+
+
+def hydrate(
+    invocation: Invocation,
+    project: Annotated[
+        str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
+    ],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="A JSON object to put them into. Default: -, standard input.", show_default=False
+        ),
+    ] = STANDARD_STREAM,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
+        ),
+    ] = None,
+) -> Outcome:
+    """Put the facts of a project into a JSON object, each where its pointer says, and print it."""
+    from groundplan.context.hydrate import hydrate as hydrated
+
+    target = read_document(file)
+    with invocation.session(reads_only=True) as session:
+        view = session.context.resolve_context_view(project, run_id=run)
+    done = hydrated(view, target)
+    return Outcome(done, lambda: _draw(done))
+
+
+def _draw(done: Hydrated) -> None:
+    # What is not printable stands inside strings, where its escape means the same: the object can be read again.
+    text = msgspec.json.format(msgspec.json.encode(done.target), indent=INDENT_CHARS).decode("utf-8")
+    write(sys.stdout, printable(text))
+    with suppress(OSError):  # nobody reads stderr any more
+        for line in _remarks(done):
+            write(sys.stderr, printable(line))
+
+
+def _remarks(done: Hydrated) -> Iterator[str]:
+    for one in done.unplaced:
+        yield f"not placed: {_on_one_line(one.pointer)}: {one.reason}"
+    for pointer in done.missing:
+        yield f"missing: {_on_one_line(pointer)} is required and has no value yet"
+
+
+def _on_one_line(pointer: str) -> str:
+    return pointer.replace("\n", "\\n").replace("\t", "\\t")

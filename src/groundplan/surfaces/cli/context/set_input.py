@@ -1,0 +1,192 @@
+"""`groundplan context set`: one input of a draft, with its value as one types it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from groundplan.kernel.errors import Invalid
+from groundplan.kernel.input_gate.strict_json import decode
+from groundplan.kernel.wording import quoted
+from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+if TYPE_CHECKING:
+    from groundplan.context.schemas import PcivInputV1
+    from groundplan.session import Session
+
+WORDS = {"true": True, "false": False}
+
+
+def set_input(
+    invocation: Invocation,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The draft, by its id.", show_default=False)],
+    pointer: Annotated[str, typer.Argument(metavar="POINTER", help="Where it is: a JSON Pointer, such as /site/size.")],
+    value: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="VALUE",
+            help="The value; '' is the empty text. One that begins with a dash stands last, behind --.",
+            show_default=False,
+        ),
+    ] = None,
+    kind: Annotated[
+        Literal["string", "number", "boolean", "enum", "json"] | None,
+        typer.Option(
+            "--kind",
+            metavar="KIND",
+            help="string, number, boolean, enum or json. Default: as it is; for a new one string, with --option enum.",
+            show_default=False,
+        ),
+    ] = None,
+    unset: Annotated[
+        bool, typer.Option("--unset", metavar="", help="Take the value away: it is not known.", show_default=False)
+    ] = False,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="TEXT",
+            help="What people call it. Default for a new input: the last step of its pointer.",
+            show_default=False,
+        ),
+    ] = None,
+    required: Annotated[
+        bool | None,
+        typer.Option(
+            "--required/--no-required",
+            metavar="",
+            help="Whether a whole commit must have it.",
+            show_default=False,
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option("--domain", metavar="NAME", help="What it belongs to.", show_default=False)
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="TEXT",
+            help="What can be chosen; may be given several times. These are all there are then.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            metavar="ID",
+            help="A source of the run that it was taken from; may be given several times. These are all it has then.",
+            show_default=False,
+        ),
+    ] = None,
+    provenance: Annotated[
+        Literal["unknown", "model-inferred", "source-backed", "user-entered"] | None,
+        typer.Option(
+            "--provenance",
+            metavar="FROM",
+            help="Where the value comes from: unknown, model-inferred, source-backed or user-entered. "
+            "Default: source-backed with --source, unless it is user-entered already; else user-entered.",
+            show_default=False,
+        ),
+    ] = None,
+    evidence: Annotated[
+        str | None,
+        typer.Option("--evidence", metavar="TEXT", help="The words of the source that say so.", show_default=False),
+    ] = None,
+    rationale: Annotated[
+        str | None,
+        typer.Option(
+            "--rationale", metavar="TEXT", help="Why, for the history and for who decides on it.", show_default=False
+        ),
+    ] = None,
+) -> Outcome:
+    """Write one input into a draft; below the provenance of the value that stands, it becomes a suggestion."""
+    if unset and value is not None:
+        raise Usage("--unset takes the value away, and there is one; give one of them")
+    given: dict[str, Any] = {
+        "valueKind": kind,
+        "label": label,
+        "required": required,
+        "domain": domain,
+        "options": option or None,
+        "sourceIds": source or None,
+        "provenance": provenance,
+        "evidenceSnippet": evidence,
+        "rationale": rationale,
+    }
+    write = {"pointer": pointer, **{name: said for name, said in given.items() if said is not None}}
+    with invocation.session(reads_only=True) as session:
+        there = _input(session, run, pointer)
+        if there is None:
+            write = {"label": _last_step(pointer), "valueKind": "enum" if option else "string", **write}
+        if unset:
+            write["value"] = None
+        elif value is not None:
+            write["value"] = _typed(str(write.get("valueKind") or (there and there.value_kind)), value, pointer)
+        elif there is not None and write.keys() <= {"pointer", "rationale"}:
+            raise Usage(f"say what to write at {quoted(pointer)[1:-1]}: a VALUE, --unset, or another option")
+        answer = session.call("context.edit", runId=run, inputs=[write])
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.context.answers import draw_edited
+
+        draw_edited(answer)
+
+    return Outcome(answer, draw)
+
+
+def _input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
+    """The input that is there already. The facts leave by their view, so it is asked, and only for this place."""
+    from groundplan.context.pointers import checked_pointer
+
+    checked_pointer(pointer, ("POINTER",))
+    project = session.call("context.fetch_run", runId=run).run.scope_id
+    view = session.call("context.view", scopeId=project, runId=run, pointers=[pointer])
+    found: PcivInputV1 | None = view.inputs_by_pointer.get(pointer)
+    return found
+
+
+def _last_step(pointer: str) -> str:
+    from groundplan.context.pointers import steps
+
+    return steps(pointer)[-1] or pointer
+
+
+def _typed(kind: str, text: str, pointer: str) -> Any:
+    """A typed word as a value of its kind.
+
+    Raises:
+        Usage: it is none.
+    """
+    match kind:
+        case "number":
+            number = _json(text, pointer, "a number")
+            if isinstance(number, bool) or not isinstance(number, int | float):
+                raise _unfit(text, pointer, "a number")
+            return number
+        case "boolean":
+            if text not in WORDS:
+                raise _unfit(text, pointer, "true or false")
+            return WORDS[text]
+        case "json":
+            value = _json(text, pointer, "JSON")
+            if value is None:
+                raise Usage(f"null is no value; --unset takes away what stands at {quoted(pointer)[1:-1]}")
+            return value
+    return text
+
+
+def _json(text: str, pointer: str, wanted: str) -> Any:
+    try:
+        return decode(text.encode("utf-8", "surrogateescape"))
+    except Invalid as error:
+        if error.code != "invalid_json":
+            raise Invalid(error.message.replace("the request", "VALUE", 1), code=error.code, **error.details) from None
+        raise _unfit(text, pointer, wanted) from None
+
+
+def _unfit(text: str, pointer: str, wanted: str) -> Usage:
+    return Usage(f"the value at {quoted(pointer)[1:-1]} is {wanted}, not {quoted(text)}; --kind says what it is")

@@ -1,0 +1,193 @@
+"""Answers about knowledge as people read them: what to know about some files, one atom, lists.
+
+The command line has no cap on answers, so nothing is ever left out of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from groundplan.knowledge.atom import Atom, AtomRelation
+from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.entity import OneEntity
+from groundplan.knowledge.freshness import Freshness
+from groundplan.knowledge.molecule import Molecule, MoleculeRelation
+from groundplan.knowledge.reading.context import Known, MatchedAtom
+from groundplan.knowledge.reading.get import Found
+from groundplan.knowledge.reading.list import Atoms
+from groundplan.knowledge.reading.search import Page
+from groundplan.knowledge.writing.append_changelog import OneEntry
+from groundplan.knowledge.writing.delete import Deleted
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, say
+
+PATHS_SHOWN_MAX = 3
+
+Pairs = Iterator[tuple[str, str]]
+
+
+def draw_known(answer: Known) -> None:
+    """What to know about some files, and the files about which nothing is known."""
+    for molecule in answer.molecules:
+        say(molecule.name, *_indented(molecule.knowledge, INDENT))
+        for atom in molecule.atoms:
+            _draw_matched(atom, INDENT)
+    for atom in answer.orphan_atoms:
+        _draw_matched(atom, "")
+    if answer.unmatched_paths:
+        say("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
+        say("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
+
+
+def _draw_matched(atom: MatchedAtom, indent: str) -> None:
+    inner = indent + INDENT
+    say("", f"{indent}{atom.name}{_mark(atom.freshness)}", f"{inner}for {', '.join(atom.matched_paths or ())}")
+    say(*_indented(atom.knowledge, inner))
+    say(*(f"{inner}-> {_related(one)}" for one in atom.related_atoms or ()))
+    say(*(f"{inner}{_entry(one)}" for one in atom.changelog or ()))
+
+
+def draw_found(answer: Found) -> None:
+    """One atom or molecule, with its atoms and its latest changelog."""
+    if answer.atom:
+        _draw_atom(answer.atom)
+    if answer.molecule:
+        _draw_molecule(answer.molecule)
+    if answer.atoms:
+        say("", "Atoms:")
+        draw_table(("id", "name", "paths"), [(one.id, one.name, _some(one.paths or ())) for one in answer.atoms])
+    if answer.changelog:
+        say("", "Changelog:", *(f"{INDENT}{_entry(one)}" for one in answer.changelog))
+
+
+def draw_entity(answer: OneEntity) -> None:
+    """What was written."""
+    if answer.atom:
+        _draw_atom(answer.atom)
+    if answer.molecule:
+        _draw_molecule(answer.molecule)
+
+
+def draw_deleted(answer: Deleted) -> None:
+    """What is gone."""
+    say(f"Deleted {answer.deleted}.")
+    if answer.orphaned_atoms:
+        say(f"Atoms that are of no molecule now: {answer.orphaned_atoms}")
+    if answer.deleted_atoms:
+        say(f"Atoms deleted with it: {answer.deleted_atoms}")
+
+
+def draw_page(answer: Page) -> None:
+    """A list of atoms or molecules."""
+    if not answer.items:
+        say("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
+        return
+    rows = [(one.id, one.name, one.version, moment(one.updated_at), _first_line(one.knowledge)) for one in answer.items]
+    draw_table(("id", "name", "version", "updated", "knowledge"), rows)
+    if answer.next_offset is not UNSET:
+        say(f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
+
+
+def draw_list(answer: Atoms) -> None:
+    """Every atom in short."""
+    if not answer.atoms:
+        say("No atoms here. Next: groundplan knowledge create NAME --type atom --path PATTERN --project P --task TASK")
+        return
+    rows = [(one.id, one.name, _some(one.paths), one.version, _state(one.freshness)) for one in answer.atoms]
+    draw_table(("id", "name", "paths", "version", "freshness"), rows)
+    if answer.next_cursor is not UNSET:
+        say(f"There are more: --cursor {answer.next_cursor}")
+
+
+def draw_entry(answer: OneEntry) -> None:
+    """What was added to a changelog."""
+    say(f"Added to {answer.entry.parent_type} {answer.entry.parent_id}.")
+
+
+def _draw_atom(atom: Atom) -> None:
+    say(f"{atom.name}{_mark(atom.freshness)}")
+    draw_pairs(_about_atom(atom))
+    _draw_knowledge(atom.knowledge)
+
+
+def _draw_molecule(molecule: Molecule) -> None:
+    say(molecule.name)
+    draw_pairs(_about_molecule(molecule))
+    _draw_knowledge(molecule.knowledge)
+
+
+def _about_atom(atom: Atom) -> Pairs:
+    yield "id", atom.id
+    yield "version", str(atom.version)
+    yield "paths", ", ".join(atom.paths or ())
+    if atom.molecule_id:
+        yield "molecule", atom.molecule_id
+    for one in atom.related_atoms or ():
+        yield "related", _related(one)
+    if atom.freshness:
+        yield "freshness", _state(atom.freshness)
+    yield "by task", _tasks(atom)
+
+
+def _about_molecule(molecule: Molecule) -> Pairs:
+    yield "id", molecule.id
+    yield "version", str(molecule.version)
+    for one in molecule.related_molecules or ():
+        yield "related", _related(one)
+    yield "by task", _tasks(molecule)
+
+
+def _tasks(entity: Atom | Molecule) -> str:
+    first, last = entity.created_by_task_id, entity.last_task_id
+    return first if first == last else f"{first}, last {last}"
+
+
+def _draw_knowledge(knowledge: str | UnsetType) -> None:
+    if knowledge:
+        say("", *knowledge.splitlines())
+
+
+def _related(one: AtomRelation | MoleculeRelation) -> str:
+    return f"{one.name or '(deleted)'}: {one.reason}"
+
+
+def _entry(one: Entry) -> str:
+    return f"{moment(one.created_at)} {one.task_id} {_first_line(one.summary)}"
+
+
+def _mark(freshness: Freshness | UnsetType) -> str:
+    return f" [{freshness.state}]" if freshness else ""
+
+
+def _state(freshness: Freshness | UnsetType) -> str:
+    if not freshness:
+        return ""
+    return f"{freshness.state} {_some(freshness.files or ())}".rstrip()
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = len(paths) - PATHS_SHOWN_MAX
+    return ", ".join(paths[:PATHS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+
+
+def _indented(text: str | UnsetType, indent: str) -> list[str]:
+    return [f"{indent}{line}" for line in (text or "").splitlines()]
+
+
+def _first_line(text: str | UnsetType) -> str:
+    lines = (text or "").splitlines()
+    return "" if not lines else lines[0] if len(lines) == 1 else f"{lines[0]} …"
+
+
+DRAWINGS: Mapping[str, Callable[[Any], None]] = {
+    "knowledge.get": draw_found,
+    "knowledge.search": draw_page,
+    "knowledge.context": draw_known,
+    "knowledge.create": draw_entity,
+    "knowledge.update": draw_entity,
+    "knowledge.delete": draw_deleted,
+    "knowledge.append_changelog": draw_entry,
+    "knowledge.list": draw_list,
+}

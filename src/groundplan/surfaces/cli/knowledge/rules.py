@@ -1,0 +1,194 @@
+"""`groundplan knowledge export-rules` and `import-rules`: atoms as rule files, and rule files as atoms."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from groundplan.kernel.errors import RuleViolated
+from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+if TYPE_CHECKING:
+    from groundplan.repository.rules.export import Exported
+    from groundplan.repository.rules.plan import LeftAlone
+    from groundplan.repository.rules.taking import Imported, Taken
+
+FormatOption = Annotated[
+    Literal["claude", "cursor", "agents"],
+    typer.Option(
+        "--format",
+        metavar="claude|cursor|agents",
+        help="Whose files: .claude/rules, .cursor/rules, or AGENTS.md.",
+        show_default=False,
+    ),
+]
+ProjectOption = Annotated[
+    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
+]
+
+
+def export_rules(
+    invocation: Invocation,
+    rules_format: FormatOption,
+    project: ProjectOption,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The root of the working copy. Default: the current directory.",
+            show_default=False,
+        ),
+    ] = ".",
+    check: Annotated[
+        bool,
+        typer.Option("--check", metavar="", help="Write nothing; fail if anything would change.", show_default=False),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", metavar="", help="Write over what was edited by hand.", show_default=False),
+    ] = False,
+) -> Outcome:
+    """Write path-scoped rule files from atoms, refresh those written before, and report those edited by hand."""
+    from groundplan.repository.rules.export import export
+    from groundplan.repository.rules.formats.table import Format
+    from groundplan.repository.rules.placing import Folder
+
+    if check and force:
+        raise Usage("--check writes nothing and --force writes more; give one of them")
+    root = Path(out)
+    if not Folder(root).is_possible:
+        raise Usage("--out is the directory of a working copy, not a file")
+    with invocation.session(reads_only=True) as session:
+        done = export(session, project, Format(rules_format), root, check=check, force=force)
+    is_well = done.is_up_to_date if check else done.is_complete
+    data = {
+        "format": rules_format,
+        "written": done.written,
+        "removed": done.removed,
+        "unchanged": done.unchanged,
+        "drifted": [_left_alone(one) for one in done.drifted],
+        "refused": [_left_alone(one) for one in done.refused],
+        "repaired": [_left_alone(one) for one in done.repaired],
+        "ok": is_well,
+    }
+    again = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}" + (
+        "" if out == "." else f" --out {shlex.quote(out)}"
+    )
+
+    def draw() -> None:
+        _draw_exported(done, rules_format, project, root, again, check=check)
+
+    return Outcome(data, draw, exit_code=0 if is_well else RuleViolated.exit_code)
+
+
+def import_rules(
+    invocation: Invocation,
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH", help="Rule files, or directories to look for them in.", show_default=False),
+    ],
+    rules_format: FormatOption,
+    project: ProjectOption,
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task", metavar="ID", help="The task on whose behalf: a node of the work graph.", show_default=False
+        ),
+    ],
+) -> Outcome:
+    """Read rule files into atoms; with status 6 some were skipped, and the others are taken in."""
+    from groundplan.repository.rules.formats.table import Format
+    from groundplan.repository.rules.taking import import_rules as take
+
+    with invocation.session(reads_only=True) as session:
+        done = take(session, project, task, Format(rules_format), paths)
+    data = {
+        "format": rules_format,
+        "created": [_taken(one) for one in done.created],
+        "updated": [_taken(one) for one in done.updated],
+        "unchanged": [_taken(one) for one in done.unchanged],
+        "skipped": [{"file": one.file, "reason": one.reason} for one in done.skipped],
+    }
+
+    def draw() -> None:
+        _draw_imported(done, rules_format, project)
+
+    return Outcome(data, draw, exit_code=RuleViolated.exit_code if done.skipped else 0)
+
+
+def _left_alone(one: LeftAlone) -> dict[str, Any]:
+    said = {"file": one.path, "atomId": one.atom_id, "reason": one.reason}
+    return {name: value for name, value in said.items() if value}
+
+
+def _taken(one: Taken) -> dict[str, Any]:
+    return {"file": one.file, "atomId": one.atom_id, "name": one.name}
+
+
+def _draw_exported(done: Exported, rules_format: str, project: str, root: Path, again: str, *, check: bool) -> None:
+    from groundplan.surfaces.cli.drawing import say
+
+    would = "would be " if check else ""
+    if done.written or done.removed:
+        say(*(f"{would}written  {path}" for path in done.written))
+        say(*(f"{would}removed  {path}" for path in done.removed))
+    say(
+        f"{len(done.written)} {would}written, {len(done.removed)} {would}removed, {len(done.unchanged)} up to date"
+        f" ({rules_format})."
+    )
+    if done.refused:
+        say("", "Cannot be written:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused))
+    if done.repaired:
+        say("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
+    if done.drifted:
+        say("", "Left as they are:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
+        say(*_next_steps(done.drifted, rules_format, project, root))
+        say(f"  {again} --force")
+    elif check and (done.written or done.removed):
+        say("", "Next:", f"  {again}")
+    elif not (done.written or done.removed or done.unchanged or done.refused):
+        named = f"--format {rules_format} PATH --project {shlex.quote(project)} --task ID"
+        say("", "The project has no atoms yet. Next:", f"  groundplan knowledge import-rules {named}")
+
+
+def _next_steps(drifted: list[LeftAlone], rules_format: str, project: str, root: Path) -> list[str]:
+    """What to do about each kind of file that was left as it is; the last line leads to the use of force."""
+    from groundplan.repository.rules.plan import NOT_OURS
+
+    edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
+    is_theirs = any(one.reason == NOT_OURS for one in drifted)
+    is_damaged = any(not one.can_be_taken and one.reason != NOT_OURS for one in drifted)
+    steps = [""]
+    if edited:
+        named = f"--format {rules_format} {edited[0]} --project {shlex.quote(project)} --task ID"
+        steps += ["Take an edit into the plan:", f"  groundplan knowledge import-rules {named}"]
+    if is_theirs:
+        steps.append("Give a file that was not written by Groundplan another name, and export again.")
+    if not is_damaged:
+        steps.append("Or write over what stands there:")
+    elif edited:
+        steps.append("Or write over what stands there; the text of a block without its last line stays, as yours:")
+    else:
+        steps.append("Or have a new block written, and keep the text of the old one as yours:")
+    return steps
+
+
+def _draw_imported(done: Imported, rules_format: str, project: str) -> None:
+    from groundplan.surfaces.cli.drawing import say
+
+    for word, some in (("created", done.created), ("updated", done.updated)):
+        say(*(f"{word}  {one.name}  ({one.file})" for one in some))
+    say(
+        f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
+        f"{len(done.skipped)} skipped ({rules_format})."
+    )
+    if done.skipped:
+        say("", "Skipped:", *(f"  {one.file}: {one.reason}" for one in done.skipped))
+    if done.created or done.updated:
+        written = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
+        say("", "Next:", f"  {written}   (writes rule files from the atoms)")

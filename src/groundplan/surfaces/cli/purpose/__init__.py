@@ -1,0 +1,1 @@
+"""Commands and answers about the theory of change."""

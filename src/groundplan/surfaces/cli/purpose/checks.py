@@ -1,0 +1,135 @@
+"""What was checked, as people read it: what fails first and what to do about it, numbers with bands, weak links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UnsetType
+from rich.text import Text
+
+from groundplan.purpose.analysis.analyse import Analysis, GoalAnalysis, Touched
+from groundplan.purpose.analysis.health_metrics import Health
+from groundplan.purpose.compliance.section import Compliance
+from groundplan.purpose.gates.result import Check, GateResult
+from groundplan.purpose.model import EdgeName
+from groundplan.surfaces.cli.drawing import INDENT, NOTHING, draw_pairs, say, say_list
+from groundplan.surfaces.cli.purpose.lines import STYLES, WAY, draw_styled, many, plain, print_lines, some, spoken
+
+REFUTED = "{} is refuted. It touches:"
+_FAILING_FIRST = ("failed", "waived", "passed", "not_applicable")
+
+
+def draw_checked(answer: GateResult | Health | Analysis | Compliance) -> None:
+    """What was checked, of whatever sort: some requests are really for another operation, and get its answer."""
+    match answer:
+        case GateResult():
+            draw_gate(answer)
+        case Health():
+            draw_health(answer)
+        case Analysis():
+            draw_analysis(answer)
+        case Compliance():
+            say(*answer.markdown.splitlines())
+
+
+def draw_gate(answer: GateResult) -> None:
+    """Every check of a gate, what fails first, and what to do about it."""
+    draw_pairs((("gate", answer.gate), ("profile", answer.profile), ("result", verdict(answer))))
+    say("")
+    checks = sorted(answer.checks, key=lambda one: (_FAILING_FIRST.index(one.result), one.severity == "warn", one.code))
+    rows = [
+        (Text(spoken(one.result), STYLES[one.result]), plain(one.code), plain(one.severity), plain(one.message))
+        for one in checks
+    ]
+    draw_styled(("result", "check", "weight", "what"), rows, whole=("result", "check", "weight"))
+    say_list("Where:", (f"{one.code}: {some(one.refs)}" for one in checks if one.refs))
+    say_list("To mend:", (f"{one.code}: {one.fix}" for one in checks if one.fix))
+
+
+def verdict(result: GateResult) -> str:
+    """What a gate says, in short."""
+    score = NOTHING if result.score is None else f"{result.score:g}"
+    return f"{'passed' if result.passed else 'not passed'}, score {score}"
+
+
+def finding(check: Check) -> str:
+    """A check that did not pass, on a line."""
+    waived = "waived" if check.result == "waived" else check.severity
+    refs = f" ({some(check.refs)})" if check.refs else ""
+    return f"{check.code}, {waived}: {check.message}{refs}"
+
+
+def draw_health(answer: Health) -> None:
+    """The numbers with their bands, and how each goal is reached."""
+    print_lines([Text("overall  ").append_text(_band(answer.overall))])
+    say("")
+    metrics, bands = (msgspec.to_builtins(part) for part in (answer.metrics, answer.bands))
+    rows = [(plain(spoken(name)), plain(_measure(name, value)), _band(bands[name])) for name, value in metrics.items()]
+    draw_styled(("metric", "value", "band"), rows)
+    for goal in answer.goals:
+        edge = goal.weakest_edge
+        cut = f"without {_named_edge(edge)} {many(edge.cuts, 'activity')} would be cut off" if edge else ""
+        say_list(f"{goal.key}:", (_strongest(goal.strongest_path, goal.confidence), *([cut] if cut else [])))
+    _say_left_out(answer.weakest_edge_left_out)
+
+
+def _band(band: str | None) -> Text:
+    return Text(NOTHING) if band is None else Text(band, STYLES[band])
+
+
+def _measure(name: str, value: float | None) -> str:
+    if value is None:
+        return NOTHING
+    if name.endswith("_days"):
+        return many(int(value), "day")
+    return f"{value:g} %" if isinstance(value, float) else str(value)
+
+
+def _strongest(path: Sequence[str], confidence: str | None) -> str:
+    if not path:
+        return "nothing leads to it"
+    return f"strongest path: {WAY.join(path)} ({confidence or 'confidence not said'})"
+
+
+def _named_edge(edge: Any) -> str:
+    return str(EdgeName(edge.source, edge.target, edge.edge_type))
+
+
+def _say_left_out(goals: Sequence[str] | UnsetType) -> None:
+    if goals:
+        say("", f"For {some(goals)} the edge that cuts most was not searched: the theory is too large.")
+
+
+def draw_analysis(answer: Analysis) -> None:
+    """How it hangs together: goals first, then what hangs loose, then what was asked for."""
+    say(*([] if answer.goals else ["There is no goal."]))
+    for place, goal in enumerate(answer.goals):
+        say(*([""] if place else []), f"{goal.key}:", *(f"{INDENT}{line}" for line in _goal(goal)))
+    _say_left_out(answer.cut_edge_left_out)
+    say_list("No goal is reached from:", [some(answer.orphans)] if answer.orphans else [])
+    say_list("Nothing at all is reached from:", [some(answer.dead_ends)] if answer.dead_ends else [])
+    for one in answer.refuted:
+        _say_touched(REFUTED.format(one.assumption), one)
+    if answer.left_out and "refuted" in answer.left_out:
+        say("", f"{answer.left_out['refuted']} more are refuted; a larger --limit shows them.")
+    if isinstance(answer.pathways, list):
+        say_list("Pathways:", map(WAY.join, answer.pathways) if answer.pathways else ["none leads to a goal"])
+        if answer.pathways_cut:
+            say(f"{INDENT}and more; a larger --limit shows them.")
+    if answer.touched:
+        _say_touched(f"Without {answer.touched.assumption} these would not hold:", answer.touched)
+
+
+def _goal(goal: GoalAnalysis) -> Iterator[str]:
+    yield _strongest(goal.strongest_path, goal.confidence)
+    if goal.weakest_link:
+        yield f"weakest link of it: {_named_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'not said'})"
+    if goal.cut_edge:
+        yield f"without {_named_edge(goal.cut_edge)} these would be cut off: {some(goal.cut_edge.cuts)}"
+
+
+def _say_touched(title: str, one: Touched) -> None:
+    parts = (("goals", one.goals), ("nodes", one.nodes), ("edges", one.edges), ("activities before it", one.activities))
+    say_list(title, (f"{name}: {some(keys)}" for name, keys in parts if keys))

@@ -1,0 +1,144 @@
+"""`groundplan purpose render`: the picture of a version, on standard output or in a file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from groundplan.surfaces.cli.extras import require
+from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.files import STANDARD_STREAM, Force, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.meanings import meaning
+from groundplan.surfaces.cli.purpose.record import Project
+
+SCALE = 2  # sharp on most screens
+SCALE_MAX = 4
+
+
+def render(
+    invocation: Invocation,
+    project: Project,
+    svg: Annotated[
+        str | None,
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            help="Where to, as SVG. Default: -, standard output, where there is no --png.",
+            show_default=False,
+        ),
+    ] = None,
+    png: Annotated[
+        str | None,
+        typer.Option(
+            "--png",
+            metavar="FILE",
+            help="Where to, as PNG. Needs groundplan\\[png], and fonts on this machine.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        int | None,
+        typer.Option(
+            "--scale",
+            metavar="NUMBER",
+            min=1,
+            max=SCALE_MAX,
+            help=f"How many pixels of the PNG for one of the picture. Default: {SCALE}.",
+            show_default=False,
+        ),
+    ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            "--version", metavar="VERSION", help=meaning(("purpose", "render"), "version"), show_default=False
+        ),
+    ] = None,
+    pathway: Annotated[
+        str | None,
+        typer.Option("--pathway", metavar="KEY", help="Show the ways that lead through this node.", show_default=False),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            "--compare",
+            metavar="VERSION",
+            help="Show what changed since this one: its number, draft or published.",
+            show_default=False,
+        ),
+    ] = None,
+    theme: Annotated[
+        Literal["light", "dark", "auto"],
+        typer.Option(
+            "--theme",
+            metavar="light|dark|auto",
+            help="Its colours; auto is as the reader's screen is, but light in a PNG. Default: light.",
+            show_default=False,
+        ),
+    ] = "light",
+    force: Force = False,
+) -> Outcome:
+    """Draw a version as SVG or PNG: all of it, the ways through one node, or what changed since another version."""
+    if svg is None and png is None:
+        svg = STANDARD_STREAM
+    _refuse(svg, png, scale, force=force)
+    given = {"version": version, "pathway": pathway, "compare": compare, "theme": theme}
+    said = {name: value for name, value in given.items() if value is not None}
+    with invocation.session(reads_only=True) as session:
+        answer = plain = session.call("purpose.render", project=project, **said)
+        if png is not None and theme == "auto":  # pixels cannot follow a screen
+            plain = session.call("purpose.render", project=project, **{**said, "theme": "light"})
+    times = scale or SCALE
+    raster = b""
+    if png is not None:  # before anything is written, as it may be refused
+        from groundplan.surfaces.cli.purpose.png import rasterised
+
+        raster = rasterised(plain, times)
+    data: dict[str, Any] = {"version": answer.version}
+    files = []
+    if svg == STANDARD_STREAM:
+        data = {name: getattr(answer, name) for name in answer.__struct_fields__}
+    elif svg is not None:
+        files.append(_written(svg, answer.svg.encode(), answer.width, answer.height, force=force))
+        data |= files[0]
+    if png is not None:
+        files.append(_written(png, raster, plain.width * times, plain.height * times, force=force))
+        data["png"] = files[-1]
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import say
+
+        if svg == STANDARD_STREAM:
+            print_file(answer.svg)
+            return
+        for one in files:
+            say(f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes.")
+
+    return Outcome(data, draw)
+
+
+def _refuse(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
+    """Look before anything is drawn.
+
+    Raises:
+        Usage: what is asked for does not go together, or a file is there already.
+        ExtraMissing: there is nothing here that makes a PNG.
+    """
+    if png is None and scale is not None:
+        raise Usage("--scale is about the PNG; say --png FILE too")
+    if png == STANDARD_STREAM:
+        raise Usage("a PNG does not go to standard output; name a file with --png")
+    if png is not None and png == svg:
+        raise Usage("--svg and --png name the same file; name two")
+    for out in (svg, png):
+        if out is not None:
+            refuse_existing(out, force=force)
+    if png is not None:
+        require("png")
+
+
+def _written(file: str, content: bytes, width: int, height: int, *, force: bool) -> dict[str, Any]:
+    """What there is to say of a file that was just written."""
+    write_file(file, content, force=force)
+    return {"file": file, "width": width, "height": height, "bytes": len(content)}

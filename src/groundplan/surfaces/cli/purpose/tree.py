@@ -1,0 +1,103 @@
+"""A theory of change as a tree: below a goal what leads to it, below that what leads to that.
+
+It is none: what leads to several things stands below the first of them and is only named below the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.text import Text
+
+from groundplan.purpose.model import EdgeType, NodeType
+from groundplan.purpose.open import AssumptionShown, EdgeShown, NodeShown, Opened
+from groundplan.surfaces.cli.drawing import INDENT, one_line
+from groundplan.surfaces.cli.failures import printable
+from groundplan.surfaces.cli.purpose.lines import STYLES, WAY
+
+
+class _Step(NamedTuple):
+    """A line to come: a node, how deep it stands, and the edge on which it leads to what is above it."""
+
+    key: str
+    depth: int
+    edge: EdgeShown | None
+
+
+def tree_of(answer: Opened) -> Iterator[Text]:
+    """The lines of a version: its goals, then what leads to none of them."""
+    nodes = {node.key: node for node in answer.nodes or ()}
+    edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
+    causes: dict[str, list[EdgeShown]] = {}
+    effects: dict[str, list[str]] = {}
+    for edge in edges:
+        causes.setdefault(edge.target, []).append(edge)
+        effects.setdefault(edge.source, []).append(edge.target)
+    drawn: set[str] = set()
+    goals = [key for key, node in nodes.items() if node.node_type is NodeType.GOAL]
+    for key in goals:
+        yield from _branch(key, nodes, causes, effects, drawn)
+    # Only then what leads to nothing, from its upper end; and at last what goes in circles.
+    ends = [key for key in nodes if key not in effects]
+    left = [key for key in (*ends, *nodes) if key not in drawn]
+    if left:
+        yield Text("")
+        yield Text("Not on the way to a goal:")
+    for key in left:
+        if key not in drawn:
+            yield from _branch(key, nodes, causes, effects, drawn, depth=1)
+
+
+def _branch(
+    root: str,
+    nodes: Mapping[str, NodeShown],
+    causes: Mapping[str, Sequence[EdgeShown]],
+    effects: Mapping[str, Sequence[str]],
+    drawn: set[str],
+    *,
+    depth: int = 0,
+) -> Iterator[Text]:
+    """A node and what leads to it. No recursion: a theory may be deeper than Python's stack."""
+    waiting = [_Step(root, depth, None)]
+    while waiting:
+        step = waiting.pop()
+        node = nodes.get(step.key)
+        is_new = step.key not in drawn
+        line = Text(f"{INDENT * step.depth}{step.key}")
+        line.append(f"  {printable(one_line(node.title))}" if node else "  (on another page)", "" if is_new else "dim")
+        line.append(_edge_note(step.edge))
+        if node is not None and is_new:
+            line.append(f"  {printable(one_line(node.owner))}" if node.owner else "", "dim")
+            here = step.edge.target if step.edge else None
+            others = [key for key in dict.fromkeys(effects.get(step.key, ())) if key != here]
+            line.append(f"  also{WAY}{', '.join(others)}" if others else "", "cyan")
+        elif node is not None:
+            line.append("  see above", "dim")
+        yield line
+        on_edge = (step.edge.assumptions or ()) if step.edge else ()
+        on_node = (node.assumptions or ()) if node and is_new else ()
+        for one in (*on_edge, *on_node):
+            yield assumption_line(one, depth=step.depth)
+        if is_new:
+            drawn.add(step.key)
+            waiting += [_Step(edge.source, step.depth + 1, edge) for edge in reversed(causes.get(step.key, ()))]
+
+
+def _edge_note(edge: EdgeShown | None) -> str:
+    if edge is None:
+        return ""
+    type_ = edge.edge_type if edge.edge_type is not EdgeType.CONTRIBUTES_TO else None
+    said = ", ".join(word.value for word in (type_, edge.confidence) if word)
+    return f"  [{said}]" if said else ""
+
+
+def assumption_line(one: AssumptionShown, *, depth: int) -> Text:
+    """An assumption below what it is about."""
+    line = Text(f"{INDENT * depth}   ? {one.key}  ")
+    line.append(one.status.replace("_", " "), STYLES[one.status])
+    risk = f", {one.risk_level} risk" if one.risk_level else ""
+    due = "".join((f"  {one.owner}" if one.owner else "", f"  by {one.review_by}" if one.review_by else ""))
+    line.append(f"{risk}: {printable(one_line(one.assumption_text))}")
+    line.append(printable(one_line(due) and f"  {one_line(due)}"), "dim")
+    return line

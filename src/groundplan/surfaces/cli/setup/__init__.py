@@ -1,0 +1,1 @@
+"""Commands that set up, check and serve an installation."""

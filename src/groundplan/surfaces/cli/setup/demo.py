@@ -1,0 +1,127 @@
+"""`groundplan demo`: a filled plan to look around in, on a file of its own."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from groundplan import demo as example
+from groundplan.catalog import OPERATIONS, schema
+from groundplan.configuration import check_db
+from groundplan.demo.knowledge import PATH
+from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.store.opening import is_postgres, open_store
+from groundplan.session import Session
+from groundplan.surfaces.cli.invocation import Invocation, Outcome
+
+SECRETS = ("password", "sslpassword")
+
+
+def demo(invocation: Invocation) -> Outcome:
+    """Fill a database with a small example and show it: a temporary one, or the one that --db names."""
+    # Only what was named for this very command: an example does not belong into the plan one works with.
+    db = _temporary() if invocation.flags.db is None else check_db(invocation.flags.db)
+    with Session(open_store(db, schema), local_actor(example.OWNER, kind=Kind.PERSON)) as session:
+        made = example.fill(session)
+        projects = session.call("project.list", archived=True).projects
+        members = session.call("member.list", scopeId=example.PROJECTS[0].name)
+        work = session.call("work.open", project=example.PROJECTS[0].name)
+        facts = _facts(session, example.PROJECTS[0].name)
+        theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
+    data = {
+        "db": _without_password(db),
+        "made": made,
+        "projects": projects,
+        "members": members.members,
+        "work": work.summary,
+        "context": facts,
+        "purpose": {"versions": theory.versions, "counts": theory.counts, "health": theory.health.overall},
+    }
+
+    def draw() -> None:
+        from groundplan.surfaces.cli.drawing import draw_answer, draw_table, say
+        from groundplan.surfaces.cli.purpose.answers import summed_up
+        from groundplan.surfaces.cli.work.graph import counted
+
+        say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
+        draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
+        say("", f"Members of {example.PROJECTS[0].name}:", "")
+        draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
+        say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
+        if facts:
+            say("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _counted_facts(facts))
+        say("", f"Why {example.PROJECTS[0].name} is done, as a theory of change:", "", *summed_up(theory))
+        say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
+
+    return Outcome(data, draw)
+
+
+def _facts(session: Session, project: str) -> dict[str, int] | None:
+    """How many facts are in force, and how many of them are not there; None where somebody took them away."""
+    view = session.context.fetch_latest_committed_context_view(project)
+    if view is None:
+        return None
+    draft = session.context.get_latest_run_for_scope(project, status="draft")
+    waiting = session.context.fetch_context_view_by_run_id(draft.id).suggestions if draft else ()
+    return {
+        "inputs": len(view.inputs_by_pointer),
+        "missing": len(view.missing),
+        "constraints": len(view.constraints),
+        "sources": len(view.sources_by_id),
+        "suggestions": len(waiting or ()),
+    }
+
+
+def _counted_facts(facts: Mapping[str, int]) -> str:
+    return (
+        f"{facts['inputs']} inputs ({facts['missing']} missing), {facts['constraints']} constraints, "
+        f"{facts['sources']} sources. Waiting for a person: {facts['suggestions']}."
+    )
+
+
+def _temporary() -> str:
+    # The folder is ours alone, and stays: the next commands are to be tried on it.
+    return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
+
+
+def _suggestions(db: str) -> list[str]:
+    name = example.PROJECTS[0].name
+    program = _program()
+    # Each in a line of 80 characters. A URL holds a password, which is not for the screen.
+    return [
+        f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
+        f"{program} work onboard --project {name}",
+        f"{program} work next --project {name}",
+        f"{program} context view --project {name}",
+        f"{program} purpose open --project {name}",
+        f"{program} purpose diff 1 2 --project {name}",
+        f"{program} knowledge context {PATH} --project {example.PROJECTS[1].name}",
+        f"{program} member add dana --project {name} --role viewer",
+        f"{program} doctor",
+        "# cleo is a viewer, so this is refused:",
+        f"{program} --access members --agent cleo project archive {name}",
+        "# what an AI client starts:",
+        f"{program} mcp --agent claude",
+    ]
+
+
+def _without_password(db: str) -> str:
+    if not is_postgres(db):
+        return db
+    parts = urlsplit(db)
+    user, at, host = parts.netloc.rpartition("@")
+    # It may also stand behind the question mark.
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS])
+    return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
+
+
+def _program() -> str:
+    """What to type to run this program again: its name where the shell finds it, else the path it was started by."""
+    started = Path(sys.argv[0])
+    is_found = started.name != "groundplan" or shutil.which("groundplan")
+    return "groundplan" if is_found else shlex.quote(str(started))

@@ -1,0 +1,166 @@
+"""`groundplan mcp`: serve the plan to an AI client over standard input and output.
+
+A client waits for the first answer of every server it starts, so this path avoids all that answer does not need: the
+flags are read by hand, and operations, schemas and store are loaded right after it, while the client reads.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from groundplan import __version__
+from groundplan.configuration import TOOL_GROUPS, Flags, Settings, load_settings
+from groundplan.kernel.errors import GroundplanError
+from groundplan.kernel.wording import alternatives, nearest, quoted
+
+if TYPE_CHECKING:
+    from groundplan.session import Session
+    from groundplan.surfaces.mcp.interface import Tools
+
+AGENT_DEFAULT = "agent"
+HELP = f"""\
+Usage: groundplan mcp [OPTIONS]
+
+Serve the plan to an AI client over standard input and output (MCP). The client
+starts this command by itself; in its settings it looks like this:
+
+  {{"command": "groundplan",
+   "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}}
+
+Options:
+  --db PATH|URL          A file, or a postgresql:// URL.
+                         Default: GROUNDPLAN_DB, else groundplan.db here.
+  --agent NAME           Who acts. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
+  --tools all|GROUP,...  Which tools: {", ".join(TOOL_GROUPS[:4])},
+                         {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
+  --access open|members  open: act as owner everywhere; members: the stored
+                         roles decide. Default: open.
+  --kind agent|person    What sort of actor this is; some things only a person
+                         may do. Default: agent.
+  --max-answer-tokens N  Cap on the size of an answer; 0: none. Default: 20000.
+  --config FILE          Configuration file.
+                         Default: groundplan.yaml here, where there is one.
+  --help                 Show this and exit.
+"""
+_FLAGS = ("db", "agent", "tools", "access", "kind", "max-answer-tokens", "config")
+_KINDS = ("agent", "person")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Serve until the client goes away, and return the exit status."""
+    try:
+        given = _parsed(argv)
+        if "help" in given:
+            print(HELP, end="")
+            return 0
+        return _serve(given)
+    except GroundplanError as error:
+        from groundplan.surfaces.cli.failures import report
+
+        return report(error, as_json=False)
+    except Exception:
+        from groundplan.surfaces.cli.failures import report
+        from groundplan.surfaces.unexpected import log_to_file
+
+        return report(log_to_file(), as_json=False)
+
+
+def _serve(given: dict[str, str]) -> int:
+    kind = given.get("kind", _KINDS[0])
+    if kind not in _KINDS:
+        raise _usage(f"--kind is {alternatives(_KINDS)}, not {quoted(kind)}", allowed=list(_KINDS))
+    tokens_max = _tokens_max(given.get("max-answer-tokens"))
+    settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
+    if sys.stdin is None or sys.stdout is None:
+        raise _usage("an MCP client talks over standard input and output, and one of them is closed")
+    from groundplan.surfaces.mcp.interface import DeferredTools
+    from groundplan.surfaces.mcp.stdio import serve
+
+    sessions: list[Session] = []
+
+    def build() -> Tools:
+        session = _open(settings, kind, tokens_max)
+        sessions.append(session)
+        return _tools(session, settings)
+
+    tools = DeferredTools(build)
+    if not _opens_for_sure(settings.db):
+        tools.load()
+    if sys.stdin.isatty():
+        print("groundplan: waiting for an MCP client on standard input; Ctrl-D ends it", file=sys.stderr)
+    try:
+        return serve(tools, sys.stdin.buffer, sys.stdout.buffer, version=__version__, on_ready=tools.load)
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def _opens_for_sure(db: str) -> bool:
+    from groundplan.surfaces.cli.setup.file_header import is_ready
+
+    return is_ready(db)
+
+
+def _open(settings: Settings, kind: str, tokens_max: int | None) -> Session:
+    from groundplan.catalog import OPERATIONS, schema
+    from groundplan.kernel.actors import Kind
+    from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
+    from groundplan.kernel.store.opening import open_store
+    from groundplan.session import Session
+    from groundplan.surfaces.vocabularies import ToolNames
+
+    cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
+    return Session(
+        open_store(settings.db, schema),
+        settings.actor(lambda: AGENT_DEFAULT, Kind(kind)),
+        preferences=settings.preferences(ToolNames(OPERATIONS), answer_tokens_max=cap),
+    )
+
+
+def _tools(session: Session, settings: Settings) -> Tools:
+    from groundplan.kernel.operations.registry import Group
+    from groundplan.surfaces.mcp.tools import RegistryTools
+
+    groups = [Group(name) for name in settings.tools]
+    return RegistryTools(session.operations, groups, session.execute)
+
+
+# --- The flags ------------------------------------------------------------------------------------------------------
+
+
+def _parsed(argv: Sequence[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word in ("--help", "-h"):
+            return {"help": ""}
+        name, has_value, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--"):
+            raise _usage(f"mcp takes options only, not {quoted(word)}")
+        if name not in _FLAGS:
+            near = nearest(name, _FLAGS)
+            hint = f", did you mean --{near}" if near else ""
+            raise _usage(f"no such option {quoted('--' + name)}{hint}", **({"near": f"--{near}"} if near else {}))
+        if not has_value:
+            if not rest:
+                raise _usage(f"--{name} needs a value")
+            value = rest.pop(0)
+        given[name] = value
+    return given
+
+
+def _tokens_max(given: str | None) -> int | None:
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) <= 9):
+        raise _usage(f"--max-answer-tokens is a whole number, 0 for no cap, not {quoted(given)}")
+    return int(given)
+
+
+def _usage(sentence: str, **details: Any) -> GroundplanError:
+    from groundplan.surfaces.cli.failures import Usage
+
+    return Usage(f"{sentence}; see groundplan mcp --help", **details)

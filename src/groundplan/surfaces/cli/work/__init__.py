@@ -1,0 +1,1 @@
+"""Answers about work on the terminal."""

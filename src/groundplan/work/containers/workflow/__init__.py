@@ -1,0 +1,1 @@
+"""How tasks and features move through their pipeline, and what holds them up."""

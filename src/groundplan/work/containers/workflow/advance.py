@@ -1,0 +1,122 @@
+"""Advance a task or a feature to the next step of its pipeline."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.blockers import Blockers, blockers_of
+from groundplan.work.containers.pipeline import following, pipelines_of
+from groundplan.work.containers.refs import project_of, type_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
+from groundplan.work.containers.workflow.moving import Moved, NoSuchStep, moved, moving, take_step
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_live, status_of
+from groundplan.work.events import Op
+
+HINT = "Task completed. Consider updating the knowledge graph."
+TOLD_MAX = 5  # blockers in a sentence; the details have more
+SUGGESTED_ACTIONS = (
+    "Update atom knowledge for areas affected by this task",
+    "Update atom paths if files were moved or new directories created",
+    "Append changelog entries for significant changes",
+)
+
+
+class Blocked(RuleViolated):
+    """It waits for something."""
+
+    code = "blocked"
+    contract_code = "BLOCKED"
+
+    def __init__(self, node: NodeRow, blockers: Blockers) -> None:
+        said = []
+        why = f" ({blockers.reason})" if blockers.reason else ""
+        if blockers.ids:
+            more = f" and {blockers.total - TOLD_MAX} more" if blockers.total > TOLD_MAX else ""
+            said.append(f"waits for {', '.join(blockers.ids[:TOLD_MAX])}{more}{'' if blockers.is_held else why}")
+        if blockers.is_held:
+            said.append(f"is on hold{why}")
+        if blockers.above:
+            said.append(f"is held back with {', '.join(blockers.above)}")
+        super().__init__(
+            f"{type_of(node)} {node.id} {' and '.join(said)}; finish or unblock that first",
+            id=node.id,
+            blockedBy=blockers.all,
+            blockedByTotal=blockers.total,
+            blockedReason=blockers.reason,
+            blockedAbove=blockers.above,
+        )
+
+
+class Advance(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, at the version that was read."""
+
+    container_type: WorkflowType
+    id: ContainerId
+    version: Version
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class GraphHints(Struct, rename="camel"):
+    """What to think of when a task is done."""
+
+    message: str
+    suggested_actions: list[str]
+
+
+class Advanced(Moved, kw_only=True):
+    """The step that was taken; when a task is done, what to think of."""
+
+    graph_hints: GraphHints | UnsetType = UNSET
+
+
+def advance(tx: Transaction, request: Advance) -> Advanced:
+    """Take the next step of the pipeline; what somebody else began and left is taken over, and stays ACTIVE.
+
+    Raises:
+        NotFound: there is no such task or feature.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        NoSuchStep: it is done.
+        Blocked: it waits for something, or something above it does.
+        UnresolvedChildren: it shall be closed and something below it is open.
+    """
+    node = moving(tx, request.container_type, request.id, version=request.version)
+    status = status_of(node, now=tx.now)
+    to = status if _is_left_by_another(tx, node) else following(pipelines_of(tx).of(request.container_type), status)
+    if to is None:
+        raise NoSuchStep(node, status, "behind which there is no step")
+    if node.waits or node.blocked_above:
+        raise Blocked(node, blockers_of(tx, node))
+    readiness = Readiness(tx, decision=None)
+    transition = take_step(tx, readiness, node, to=to, op=Op.ADVANCED)
+    answer = moved(tx, readiness, node, transition, Advanced)
+    if to in TERMINAL and request.container_type is WorkflowType.TASK:
+        answer.graph_hints = GraphHints(HINT, list(SUGGESTED_ACTIONS))
+    return answer
+
+
+def _is_left_by_another(tx: Transaction, node: NodeRow) -> bool:
+    """Whether somebody else began it and let the claim lapse: then whoever advances it takes it over first."""
+    is_lapsed = not is_live(node.claimed_by, node.claimed_until, now=tx.now)
+    return node.status == ACTIVE and node.claimed_by not in (None, tx.actor.id) and is_lapsed
+
+
+OPERATION = Operation(
+    name="container.advance",
+    summary="Next step of its pipeline; ACTIVE claims, CLOSED resolves.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=Advance,
+    output=Advanced,
+    handler=advance,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("advance", Group.CONTAINERS),
+    command=Command(("task", "advance"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "advance"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

@@ -1,0 +1,164 @@
+"""Block a task or a feature: let it wait for others, or put it on hold for a reason."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import refusal
+from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.container import HOLD
+from groundplan.work.containers.refs import any_container, project_of
+from groundplan.work.containers.requests import (
+    IDS_MAX,
+    ContainerId,
+    ContainerType,
+    Reason,
+    Version,
+    WorkflowType,
+    several,
+)
+from groundplan.work.containers.workflow.circles import refuse_circle
+from groundplan.work.containers.workflow.moving import NoSuchStep, moving
+from groundplan.work.engine.cycles import Walked
+from groundplan.work.engine.edges import DEPENDS_ON, add_edge
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow, fetch
+from groundplan.work.engine.statuses import status_of
+from groundplan.work.events import Op
+
+BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
+
+sql = load_queries(__file__)
+
+
+class Block(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, and what it shall wait for: ids, or NO_OP with a reason for a hold."""
+
+    container_type: WorkflowType
+    id: ContainerId
+    version: Version
+    blocked_by: BlockedBy
+    blocked_reason: Reason | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class BlockAnswer(OneContainer, rename="camel", kw_only=True):
+    """What it waits for now that it did not before, and how much that is in all."""
+
+    added_blockers: list[str]
+    total_blockers: int
+
+
+def block(tx: Transaction, request: Block) -> BlockAnswer:
+    """Let a task or a feature wait.
+
+    Raises:
+        NotFound: it, or what it shall wait for, is not there.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        NoSuchStep: it is done.
+        CycleDetected: it would have to wait for itself.
+        MixedProjects: what it shall wait for is of another project.
+    """
+    node = moving(tx, request.container_type, request.id, version=request.version)
+    status = status_of(node, now=tx.now)
+    if node.resolved:
+        raise NoSuchStep(node, status, "so it waits for nothing")
+    ids, holds = asked_blockers(request.blocked_by)
+    reason = (request.blocked_reason or "").strip() or None
+    if holds and reason is None:
+        raise missing("blockedReason", (), wanted=f"why it is on hold: {HOLD} alone tells nobody")
+    readiness = Readiness(tx, decision=None)
+    readiness.look_at([node.n])
+    was_waiting = node.waits
+    changes, added = _depend(tx, readiness, node, ids)
+    if holds and node.held_reason != reason:
+        changes.append(changed("held_reason", node.held_reason, reason))
+        added += [HOLD] if node.held_reason is None else []
+    # A reason is for as long as there is something to wait for: what comes without one does not inherit an old one.
+    says_why = bool(ids) and not holds and (reason is not None or not node.open_deps)
+    if says_why and reason != node.blocked_reason:
+        changes.append(changed("blocked_reason", node.blocked_reason, reason))
+    node = _written(tx, node, changes)
+    if not was_waiting and node.held_reason is not None and not node.open_deps:
+        readiness.began_or_ceased_to_wait(node.n, node.kind, waits=True)
+    readiness.settle()
+    answer = BlockAnswer(added_blockers=added, total_blockers=node.open_deps + (node.held_reason is not None))
+    put_node(answer, tx, node.n)
+    return answer
+
+
+def asked_blockers(given: str | list[str]) -> tuple[list[str], bool]:
+    """The ids among the blockers, and whether a hold is among them.
+
+    Raises:
+        Invalid: there is none.
+    """
+    texts = several(given, ("blockedBy",), at_most=IDS_MAX, chars_max=255)
+    if not texts:
+        raise refusal(("blockedBy",), f"names nothing; send ids, or {HOLD} for a hold")
+    return [text for text in texts if text != HOLD], HOLD in texts
+
+
+def _depend(tx: Transaction, readiness: Readiness, node: NodeRow, refs: list[str]) -> tuple[list[Change], list[str]]:
+    """Let a node depend on others; the changes, and who it did not depend on before."""
+    walked = Walked(tx)
+    changes: list[Change] = []
+    added: list[str] = []
+    for ref in refs:
+        other = any_container(tx, ref, field="blockedBy")
+        refuse_circle(tx, walked, node, other, field="blockedBy")
+        if add_edge(tx, node.n, DEPENDS_ON, other.n):
+            walked.added(node.n, other.n)
+            changes.append(changed(DEPENDS_ON, None, other.id))
+            added.append(other.id)
+            if not other.resolved:
+                readiness.waits_for([node.n], by=1)
+    return changes, added
+
+
+def _written(tx: Transaction, node: NodeRow, changes: list[Change]) -> NodeRow:
+    """The node with its hold and its reason, one revision further where something changed."""
+    node = fetch(tx, node.n)
+    if not changes:
+        return node
+    for change in changes:
+        if change.field in ("held_reason", "blocked_reason"):
+            setattr(node, change.field, change.after)
+    tx.store(sql.move_node, node, project_id=tx.project.id)
+    fields = {change.field for change in changes}
+    op = Op.CONNECTED if DEPENDS_ON in fields else Op.HELD if "held_reason" in fields else Op.UPDATED
+    tx.record(op, node.id, *changes)
+    return node
+
+
+OPERATION = Operation(
+    name="container.block",
+    summary="Let it wait for ids, or NO_OP: a hold with a reason.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=Block,
+    output=BlockAnswer,
+    handler=block,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("block", Group.CONTAINERS),
+    command=Command(
+        ("task", "block"), arguments=("id",), names={"blocked_reason": "reason"}, fixed={"container_type": "task"}
+    ),
+    aliases=(
+        Command(
+            ("feature", "block"),
+            arguments=("id",),
+            names={"blocked_reason": "reason"},
+            fixed={"container_type": "feature"},
+        ),
+    ),
+)

@@ -1,0 +1,184 @@
+"""How a task or a feature goes from one status to another, and what comes of it for others.
+
+Going ACTIVE claims a task for whoever does it; any other step lets it go. CLOSED resolves it. What waited for it is
+released, and its feature begins with its first task and closes with its last: the engine of both dialects does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import ClassVar, TypeVar
+
+from msgspec import UNSET, UnsetType, field
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import refuse_stale
+from groundplan.work.containers.answers import Entity, FeatureTransition, OneContainer, Transition, others, put_node
+from groundplan.work.containers.answers import feature_transition as moved_feature
+from groundplan.work.containers.pipeline import pipelines_of, position
+from groundplan.work.containers.refs import container, type_of
+from groundplan.work.containers.requests import ContainerType, WorkflowType
+from groundplan.work.engine.claims import check_free, lease_end
+from groundplan.work.engine.edges import dependents
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, status_of
+from groundplan.work.events import Op
+from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
+
+RELEASED = ("unblocked_entities", "feature_unblocked_entities")  # lists of an answer about a step
+
+sql = load_queries(__file__)
+
+
+class NoSuchStep(RuleViolated):
+    """The pipeline has no step there."""
+
+    code = "no_such_step"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: NodeRow, status: str, why: str) -> None:
+        super().__init__(
+            f"{type_of(node)} {node.id} is {status}, {why}",
+            next_steps=_way_on(node, status),
+            id=node.id,
+            status=status,
+        )
+
+
+def _way_on(node: NodeRow, status: str) -> NextStep:
+    """How something that is new goes on, and how something that ended comes back."""
+    if status == WILL_NOT_IMPLEMENT:
+        reopened = {"node_id": node.id, "resolved": False}
+        return NextStep("work.update", "with resolved false brings it back", {"updates": [reopened]})
+    this = {"containerType": type_of(node).value, "id": node.id, "version": node.rev}
+    if status == NEW:
+        return NextStep("container.advance", "takes it on", this)
+    return NextStep("container.revert", "takes it back", this)
+
+
+class Moved(OneContainer, kw_only=True):
+    """A step that was taken, and what came of it."""
+
+    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, Cut(RELEASED))
+
+    transition: Transition
+    pipeline_position: str | None  # as 2/4; none for the exit
+    unblocked_entities: list[Entity] | UnsetType = UNSET
+    unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
+    feature_transition: FeatureTransition | UnsetType = UNSET
+    feature_unblocked_entities: list[Entity] | UnsetType = UNSET
+    feature_unblocked_entities_total: int | UnsetType = UNSET
+    left_out: LeftOut = field(name="left_out", default=UNSET)
+
+
+M = TypeVar("M", bound=Moved)
+
+
+def moving(tx: Transaction, container_type: WorkflowType, ref: str, *, version: int) -> NodeRow:
+    """The task or the feature to move, if it is at the version that the caller read.
+
+    Raises:
+        NotFound: there is none.
+        StaleVersion: it is at another version.
+    """
+    node = container(tx, ContainerType(container_type), ref)
+    refuse_stale(container_type, node.id, current=node.rev, given=version)
+    return node
+
+
+def take_step(tx: Transaction, readiness: Readiness, node: NodeRow, *, to: str, op: Op) -> Transition:
+    """Give a node another status.
+
+    Raises:
+        ClaimedByAnother: the project enforces claims and somebody else holds it.
+        UnresolvedChildren: it shall be closed and something below it is open.
+        EvidenceRequired: it shall be closed, and the project requires evidence that there is none of.
+    """
+    before = status_of(node, now=tx.now)
+    check_free(tx, node.id, node.claimed_by, node.claimed_until)
+    was_resolved = node.resolved
+    if to == CLOSED:
+        _check_closable(tx, node)
+        node.resolve()
+        op = Op.RESOLVED
+    else:
+        if node.resolved:
+            node.reopen()
+            op = Op.REOPENED
+        node.status = None if to == NEW else to
+    changes = [changed("status", before, to)]
+    if was_resolved != node.resolved:
+        changes.append(changed("resolved", was_resolved, node.resolved))
+    changes += _settle_claim(tx, node, to)
+    readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
+    taken = any(change.field == "claimed_by" and change.after is not None for change in changes)
+    node.claim_number += taken
+    tx.store(sql.move_node, node, project_id=tx.project.id)
+    tx.record(op, node.id, *changes)
+    if was_resolved != node.resolved:
+        (readiness.closed if node.resolved else readiness.opened)({node.n: node.parent_n})
+    if to == ACTIVE and type_of(node) is ContainerType.TASK:
+        readiness.begun(node.feature_n)
+    return Transition(before, to)
+
+
+def _check_closable(tx: Transaction, node: NodeRow) -> None:
+    refuse_open_children(tx, node)
+    if tx.project.policies.evidence == "require" and not node.evidence_total and type_of(node) is ContainerType.TASK:
+        raise EvidenceRequired(node)
+
+
+def _settle_claim(tx: Transaction, node: NodeRow, to: str) -> list[Change]:
+    """Let the claim follow the status: a task that goes ACTIVE is the caller's, any other is nobody's."""
+    before = node.claimed_by, node.claimed_until
+    if to == ACTIVE and type_of(node) is ContainerType.TASK:
+        node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, lease_end(tx)
+        return [
+            changed("claimed_by", before[0], node.claimed_by),
+            changed("claimed_until", before[1], node.claimed_until),
+        ]
+    node.unclaim()
+    if before[0] is None or node.resolved:  # that nobody holds what is resolved goes without saying
+        return []
+    return [changed("claimed_by", before[0], None)]
+
+
+def moved(tx: Transaction, readiness: Readiness, node: NodeRow, transition: Transition, shape: type[M]) -> M:
+    """The answer to a step that was taken."""
+    return described(
+        tx,
+        readiness,
+        node,
+        shape(transition=transition, pipeline_position=None),
+        ended=[node.n, *readiness.resolved_parents],
+    )
+
+
+def described(tx: Transaction, readiness: Readiness, node: NodeRow, answer: M, *, ended: Collection[int]) -> M:
+    """The answer with where the container stands now, and what came of it for those who waited for what ended."""
+    settled = readiness.settle()
+    put_node(answer, tx, node.n)
+    steps = pipelines_of(tx).of(WorkflowType(type_of(node)))
+    answer.pipeline_position = position(steps, answer.transition.after)
+    answer.feature_transition = moved_feature(readiness)
+    if settled.unblocked:
+        own = set(dependents(tx, ended))
+        of_features = set(dependents(tx, closed_features(tx, readiness))) - own
+        released = others(one for one in settled.unblocked if one.n in own)
+        answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
+        released = others(one for one in settled.unblocked if one.n in of_features)
+        answer.feature_unblocked_entities = released.listed or UNSET
+        answer.feature_unblocked_entities_total = released.total
+    return answer
+
+
+def closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
+    """The features that ended by what happened below them."""
+    ids = [move.id for move in readiness.moved_features if move.after in TERMINAL]
+    return tx.scalars(sql.numbers_of, ids=listed(ids)) if ids else []

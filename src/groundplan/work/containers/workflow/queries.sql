@@ -1,0 +1,118 @@
+-- What moving through a pipeline reads and writes.
+
+-- name: numbers_of
+-- The numbers of some nodes.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
+-- name: move_node
+-- Give a node its next revision, with another status or another hold, and whoever has it now.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id,
+       {step:set}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- part: best_task
+c.priority, c.complexity, c.created_at, c.n
+
+-- name: next_tasks
+-- The best task that nobody has, and the best of those whose claim is over. Two seeks; the caller picks one.
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NULL
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND c.claimed_until <= :now
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS lapsed;
+
+-- name: next_tasks_of_feature
+-- The same among the tasks of a feature.
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.feature_n = :feature_n
+           AND c.is_ready
+           AND c.claimed_by IS NULL
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {best_task}
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.feature_n = :feature_n
+           AND c.is_ready
+           AND c.claimed_by IS NOT NULL
+           AND c.claimed_until <= :now
+           {of_priority}
+         ORDER BY c.priority DESC, c.complexity, c.n
+         LIMIT 1) AS lapsed;
+
+-- name: next_features
+-- The best feature that is active, and the best that is new.
+SELECT *
+  FROM (SELECT 0 AS is_new, c.priority, c.created_at, c.n
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.kind = 'feature'
+           AND c.status = 'ACTIVE'
+           AND NOT c.is_blocked
+           {of_priority}
+         ORDER BY c.priority DESC, c.n
+         LIMIT 1) AS begun
+ UNION ALL
+SELECT *
+  FROM (SELECT 1 AS is_new, c.priority, c.created_at, c.n
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.kind = 'feature'
+           AND c.status IS NULL
+           AND NOT c.resolved
+           AND NOT c.is_blocked
+           {of_priority}
+         ORDER BY c.priority DESC, c.n
+         LIMIT 1) AS fresh;
+
+-- part: is_of_type
+-- Whether a node is a feature, or where that is asked for a task. The root is neither.
+c.n <> 1
+           AND CAST(:is_feature AS boolean) = (c.kind IS NOT NULL AND c.kind = 'feature')
+
+-- name: blocked
+-- Tasks or features that wait, the most important first, and how many there are.
+SELECT c.priority, c.created_at, c.n, count(*) OVER () AS total
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.is_blocked
+   AND {is_of_type}
+   AND (CAST(:feature_n AS bigint) IS NULL OR c.feature_n = CAST(:feature_n AS bigint))
+ ORDER BY c.priority DESC, c.n
+ LIMIT :at_most;

@@ -1,0 +1,59 @@
+"""Take a task or a feature one step back in its pipeline; one that was closed is open again."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.pipeline import pipelines_of, preceding
+from groundplan.work.containers.refs import project_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
+from groundplan.work.containers.workflow.moving import Moved, NoSuchStep, moved, moving, take_step
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.statuses import NEW, status_of
+from groundplan.work.events import Op
+
+
+class Revert(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, at the version that was read."""
+
+    container_type: WorkflowType
+    id: ContainerId
+    version: Version
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def revert(tx: Transaction, request: Revert) -> Moved:
+    """Take one step back.
+
+    Raises:
+        NotFound: there is no such task or feature.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        NoSuchStep: it is new, or was terminated.
+    """
+    node = moving(tx, request.container_type, request.id, version=request.version)
+    status = status_of(node, now=tx.now)
+    to = preceding(pipelines_of(tx).of(request.container_type), status)
+    if to is None:
+        raise NoSuchStep(node, status, "the first step" if status == NEW else "out of the pipeline")
+    readiness = Readiness(tx, decision=None)
+    transition = take_step(tx, readiness, node, to=to, op=Op.REVERTED)
+    return moved(tx, readiness, node, transition, Moved)
+
+
+OPERATION = Operation(
+    name="container.revert",
+    summary="One step back; reopens what was closed.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=Revert,
+    output=Moved,
+    handler=revert,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("revert", Group.CONTAINERS),
+    command=Command(("task", "revert"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "revert"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

@@ -1,0 +1,88 @@
+"""Terminate a task or a feature: it will not be implemented, and nothing open below it either."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Trimming
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.answers import Entity, OneContainer, Transition, dependents_of
+from groundplan.work.containers.refs import project_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, Reason, Version, WorkflowType
+from groundplan.work.containers.workflow.moving import RELEASED, Moved, closed_features, described, moving
+from groundplan.work.engine.drop import drop, open_below
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT, status_of
+
+UNSAID = "terminated"  # what the evidence says where nobody gave a reason
+
+
+class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, at the version that was read, and why it will not be implemented."""
+
+    container_type: WorkflowType
+    id: ContainerId
+    version: Version
+    reason: Reason | None = None
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class Terminated(Moved, kw_only=True):
+    """What was given up, and who waited for it. They wait no more, which may not be what they need."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *OneContainer.trimming, Cut((*RELEASED, "affected_dependents", "feature_affected_dependents"))
+    )
+
+    reason: str | UnsetType = UNSET
+    affected_dependents: list[Entity]
+    affected_dependents_total: int | UnsetType = UNSET  # when there are more than are listed
+    feature_affected_dependents: list[Entity] | UnsetType = UNSET  # of a feature that ended with it
+
+
+def terminate(tx: Transaction, request: Terminate) -> Terminated:
+    """Give a task or a feature up, with everything open below it.
+
+    Raises:
+        NotFound: there is no such task or feature.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        AlreadyResolved: it is done, or was given up before.
+        ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
+    """
+    node = moving(tx, request.container_type, request.id, version=request.version)
+    before = status_of(node, now=tx.now)
+    reason = (request.reason or "").strip()
+    ended = open_below(tx, node)
+    readiness = Readiness(tx, decision=None)
+    drop(tx, readiness, node, reason or UNSAID, decision=None)
+    ended += readiness.resolved_parents
+    affected = dependents_of(tx, ended)
+    answer = Terminated(
+        transition=Transition(before, WILL_NOT_IMPLEMENT),
+        pipeline_position=None,
+        reason=reason or UNSET,
+        affected_dependents=affected.listed,
+        affected_dependents_total=affected.total,
+        feature_affected_dependents=dependents_of(tx, closed_features(tx, readiness)).listed or UNSET,
+    )
+    return described(tx, readiness, node, answer, ended=ended)
+
+
+OPERATION = Operation(
+    name="container.terminate",
+    summary="Exit as WILL_NOT_IMPLEMENT, with all open below it.",
+    permission=Permission.WORK_RESTRUCTURE,
+    effect=Effect.DESTROY,
+    input=Terminate,
+    output=Terminated,
+    handler=terminate,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("terminate", Group.CONTAINERS),
+    command=Command(("task", "terminate"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "terminate"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

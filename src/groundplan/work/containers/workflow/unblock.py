@@ -1,0 +1,130 @@
+"""Unblock a task or a feature: let it wait for some others no more, or take it off hold."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.blockers import blockers_of
+from groundplan.work.containers.container import HOLD
+from groundplan.work.containers.refs import any_container, project_of, type_of
+from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
+from groundplan.work.containers.workflow.block import BlockedBy, asked_blockers
+from groundplan.work.containers.workflow.moving import moving
+from groundplan.work.engine.edges import DEPENDS_ON, remove_edge
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.row import NodeRow, fetch
+from groundplan.work.events import Op
+
+sql = load_queries(__file__)
+
+
+class NotBlockedBy(RuleViolated):
+    """It does not wait for that."""
+
+    code = "not_blocked_by"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: NodeRow, blocker: str) -> None:
+        said = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
+        this = {"containerType": type_of(node).value, "id": node.id}
+        super().__init__(
+            f"{type_of(node)} {node.id} {said}",
+            next_steps=NextStep("container.workflow_state", "tells what it waits for", this),
+            field="blockedBy",
+            id=node.id,
+            blocker=blocker,
+        )
+
+
+class Unblock(Struct, rename="camel", forbid_unknown_fields=True):
+    """A task or a feature, and what it shall wait for no more: ids, or NO_OP for its hold."""
+
+    container_type: WorkflowType
+    id: ContainerId
+    version: Version
+    blocked_by: BlockedBy
+    op_id: OpId = field(name="op_id", default=None)
+
+
+class UnblockAnswer(OneContainer, rename="camel", kw_only=True):
+    """What it waits for no more, and what is left."""
+
+    removed_blockers: list[str]
+    remaining_blockers: list[str]
+    is_fully_unblocked: bool  # nothing above it waits either
+
+
+def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
+    """Let a task or a feature wait for less.
+
+    Raises:
+        NotFound: it, or what it shall wait for no more, is not there.
+        StaleVersion: it is at another version; `currentVersion` says at which.
+        NotBlockedBy: it does not wait for that.
+    """
+    node = moving(tx, request.container_type, request.id, version=request.version)
+    ids, holds = asked_blockers(request.blocked_by)
+    if holds and node.held_reason is None:
+        raise NotBlockedBy(node, HOLD)
+    readiness = Readiness(tx, decision=None)
+    readiness.look_at([node.n])
+    changes, removed = _release(tx, readiness, node, ids)
+    node = fetch(tx, node.n)
+    if holds:
+        removed.append(HOLD)
+        changes.append(changed("held_reason", node.held_reason, None))
+        node.held_reason = None
+    if not node.open_deps and node.blocked_reason is not None:
+        changes.append(changed("blocked_reason", node.blocked_reason, None))
+        node.blocked_reason = None
+    tx.store(sql.move_node, node, project_id=tx.project.id)
+    tx.record(Op.DISCONNECTED if ids else Op.UNHELD, node.id, *changes)
+    if holds and not node.open_deps:
+        readiness.began_or_ceased_to_wait(node.n, node.kind, waits=False)
+    readiness.settle()
+    left = blockers_of(tx, node)
+    answer = UnblockAnswer(
+        removed_blockers=removed,
+        remaining_blockers=left.all,
+        is_fully_unblocked=not left.all and not node.blocked_above,
+    )
+    put_node(answer, tx, node.n)
+    return answer
+
+
+def _release(tx: Transaction, readiness: Readiness, node: NodeRow, refs: list[str]) -> tuple[list[Change], list[str]]:
+    changes: list[Change] = []
+    removed: list[str] = []
+    for ref in refs:
+        other = any_container(tx, ref, field="blockedBy")
+        if not remove_edge(tx, node.n, DEPENDS_ON, other.n):
+            raise NotBlockedBy(node, other.id)
+        changes.append(changed(DEPENDS_ON, other.id, None))
+        removed.append(other.id)
+        if not other.resolved:
+            readiness.waits_for([node.n], by=-1)
+    return changes, removed
+
+
+OPERATION = Operation(
+    name="container.unblock",
+    summary="Let it wait for ids no more; NO_OP ends its hold.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=Unblock,
+    output=UnblockAnswer,
+    handler=unblock,
+    project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
+    tool=Tool("unblock", Group.CONTAINERS),
+    command=Command(("task", "unblock"), arguments=("id",), fixed={"container_type": "task"}),
+    aliases=(Command(("feature", "unblock"), arguments=("id",), fixed={"container_type": "feature"}),),
+)

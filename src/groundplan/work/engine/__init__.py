@@ -1,0 +1,1 @@
+"""The rules of the work graph: rows, readiness, cycles, claims, and every change that both dialects share."""

@@ -1,0 +1,58 @@
+-- name: waits_through_tree
+-- Differs from SQLite, which has no LATERAL: here a recursive statement may name itself only once.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT further.moment
+      FROM reached
+     CROSS JOIN LATERAL (
+        SELECT reached.moment - 1
+         WHERE reached.moment % 2 = 1
+        UNION ALL
+        SELECT c.n * 2 + 1
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.parent_n = reached.moment / 2
+           AND reached.moment % 2 = 1
+           AND (:inherits OR c.feature_n IS NOT NULL)
+        UNION ALL
+        SELECT d.to_n * 2 + 1
+          FROM work_edges AS d
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n = reached.moment / 2
+           AND d.type = 'depends_on'
+           AND reached.moment % 2 = 0
+        UNION ALL
+        SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+          FROM work_nodes AS c
+         WHERE c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.n = reached.moment / 2
+           AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+           AND reached.moment % 2 = 0
+     ) AS further (moment)
+)
+SELECT moment
+  FROM reached;
+
+-- name: add_nodes
+-- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
+-- once for all of them. A priority that is absent is infinite, which JSON cannot say, so it is that of the base record.
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
+                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
+SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :actor_id, :now, :actor_id
+  FROM json_populate_recordset(
+           json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
+       ) AS r;
+
+-- name: add_texts
+-- Differs from SQLite, which has an index of text: here summaries are read, and there is nothing to be done.
+SELECT 1
+ WHERE CAST(:rows AS text) IS NULL;
+
+-- name: ids_taken
+-- Differs from SQLite, which has no policies: here nodes of hidden projects do not show, but their ids are taken as well.
+SELECT gp_work_ids_taken(:ids);

@@ -1,0 +1,653 @@
+-- What the rules of the work graph read and write.
+
+-- name: nodes
+-- Nodes by their numbers, each with the id of its parent.
+SELECT {node}, p.id AS parent
+  FROM work_nodes AS c
+  LEFT JOIN work_nodes AS p
+    ON p.tenant_id = c.tenant_id
+   AND p.project_id = c.project_id
+   AND p.n = c.parent_n
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: newest_evidence
+-- The newest evidence of some nodes, a few of each, in the order in which it was added.
+SELECT {e.evidence}
+  FROM work_evidence AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND e.k > (SELECT max(m.k)
+                FROM work_evidence AS m
+               WHERE m.tenant_id = :tenant_id
+                 AND m.project_id = :project_id
+                 AND m.node_n = e.node_n) - CAST(:at_most AS bigint)
+ ORDER BY e.node_n, e.k;
+
+-- name: node_by_id
+-- Where a node is.
+SELECT project_id, n, id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
+
+-- name: nodes_by_prefix
+-- Nodes whose id lies between two texts: those that begin alike.
+SELECT project_id, n, id
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND id >= :first
+   AND id < :behind
+ ORDER BY id
+ LIMIT :at_most;
+
+-- name: gone_node
+-- Where a node was that was merged away or deleted, and where it went.
+SELECT project_id, into_id
+  FROM work_merged
+ WHERE tenant_id = :tenant_id
+   AND id = :id
+UNION ALL
+SELECT project_id, NULL
+  FROM work_deleted
+ WHERE tenant_id = :tenant_id
+   AND id = :id
+   AND thing = 'node';
+
+-- name: ids_taken
+-- Which of these ids somebody in the organization has, or had before a merge or a deletion.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids))
+UNION ALL
+SELECT m.id
+  FROM work_merged AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.id IN (SELECT value FROM each(:ids))
+UNION ALL
+SELECT gone.id
+  FROM work_deleted AS gone
+ WHERE gone.tenant_id = :tenant_id
+   AND gone.id IN (SELECT value FROM each(:ids));
+
+-- name: add_work_project
+-- Begin to count a project's work. No row means that the number is taken.
+INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable, pipelines,
+                           features, tasks, tasks_closed, tasks_dropped)
+VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
+    ON CONFLICT DO NOTHING;
+
+-- name: add_nodes
+-- New nodes, each behind its parent.
+INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
+                        rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
+VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
+
+-- name: add_texts
+-- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
+INSERT INTO work_text (rowid, summary)
+VALUES (:key, :summary);
+
+-- name: number
+-- The number of the project among all, which the keys of its texts begin with.
+SELECT number
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: add_edge
+-- Connect two nodes. No row means that they are connected like this already.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+VALUES (:tenant_id, :project_id, :from_n, :type, :to_n)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_edge
+-- Take a connection away.
+DELETE FROM work_edges
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND from_n = :from_n
+   AND type = :type
+   AND to_n = :to_n;
+
+-- name: add_evidence
+-- Append evidence to a node.
+INSERT INTO work_evidence (tenant_id, project_id, {evidence})
+VALUES (:tenant_id, :project_id, {evidence:values});
+
+-- name: move_counts
+-- Keep the counts of a project with what a write changed.
+UPDATE work_projects
+   SET last_n = last_n + :made,
+       total = total + :total,
+       resolved = resolved + :resolved,
+       blocked = blocked + :blocked,
+       actionable = actionable + :actionable,
+       features = features + :features,
+       tasks = tasks + :tasks,
+       tasks_closed = tasks_closed + :tasks_closed,
+       tasks_dropped = tasks_dropped + :tasks_dropped
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: move_counts_of_feature
+-- Keep the counts of a feature with what a write changed.
+UPDATE work_features
+   SET tasks = tasks + :tasks,
+       tasks_closed = tasks_closed + :tasks_closed,
+       tasks_dropped = tasks_dropped + :tasks_dropped
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: count_features
+-- How many features a project has.
+SELECT features
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: standings
+-- How some nodes stand, and where they rank.
+SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
+       c.priority, c.depth, c.updated_at
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: node_in_full
+-- Everything about a node that a change must know.
+SELECT {node}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = :n;
+
+-- name: change_node
+-- Give a node its next revision.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id,
+       {content:set}, {progress:set}
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: touch_node
+-- Give a node its next revision for a change beside its row, such as a new edge.
+UPDATE work_nodes
+   SET rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: count_children
+-- Some children of these nodes were opened or closed.
+UPDATE work_nodes
+   SET open_children = open_children + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: count_dependencies
+-- Some of what these nodes wait for was opened or closed.
+UPDATE work_nodes
+   SET open_deps = open_deps + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+RETURNING n, open_deps, kind, held_reason;
+
+-- name: count_blocked_above
+-- Something that these nodes' ancestor waits for was opened or closed.
+UPDATE work_nodes
+   SET blocked_above = blocked_above + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: dependents
+-- Who waits for these nodes, as often as they do. Counted by the caller: grouped here, SQLite would read every edge.
+SELECT d.from_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: below
+-- Every node below another.
+WITH RECURSIVE below (n) AS (
+    SELECT c.n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = :n
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+)
+SELECT n
+  FROM below;
+
+-- name: open_among
+-- Which of these nodes are open.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND NOT c.resolved;
+
+-- name: resolved_among
+-- Which of these nodes are resolved.
+SELECT c.n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.resolved;
+
+-- name: resolved_chain
+-- A node and the ancestors above it, as far up as they are resolved.
+WITH RECURSIVE chain (n, parent_n) AS (
+    SELECT c.n, c.parent_n
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+       AND c.resolved
+    UNION ALL
+    SELECT c.n, c.parent_n
+      FROM chain AS walk
+      {its_parent}
+     WHERE c.resolved
+)
+SELECT n, parent_n
+  FROM chain;
+
+-- name: outcomes
+-- How those of these nodes ended that were not simply done.
+SELECT c.n, c.outcome
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND c.outcome IS NOT NULL;
+
+-- name: reopen_nodes
+-- Resolved nodes that are not finished after all. A feature was worked on, so it is not new.
+UPDATE work_nodes
+   SET resolved = false,
+       outcome = NULL,
+       status = CASE WHEN kind = 'feature' THEN 'ACTIVE' END,
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: resolve_nodes
+-- Nodes that are finished, with everything below them.
+UPDATE work_nodes
+   SET resolved = true,
+       outcome = :outcome,
+       status = NULL,
+       open_children = 0,
+       claimed_by = NULL,
+       claimed_at = NULL,
+       claimed_until = NULL,
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: finished_parents
+-- Which of these nodes have nothing left to do: features of which nothing is open, and whatever could be started.
+SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {evidence_total}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
+
+-- name: done_in_feature
+-- Whether something of a feature was done, and not dropped.
+SELECT 1
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.feature_n = :n
+   AND c.resolved
+   AND c.outcome IS NULL
+ LIMIT 1;
+
+-- name: begin_feature
+-- Let a feature that is new be active, for somebody works on a task of it.
+UPDATE work_nodes
+   SET status = 'ACTIVE',
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+   AND status IS NULL
+   AND NOT resolved
+RETURNING id, feature_n;
+
+-- name: begun_among
+-- Whether somebody has begun one of these nodes, which is no feature, and not finished it.
+SELECT 1
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND NOT c.resolved
+   AND (c.kind IS NULL OR c.kind <> 'feature')
+   AND (c.status = 'ACTIVE'
+        OR (c.status IS NULL AND c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
+ LIMIT 1;
+
+-- name: chain_up
+-- A node and its ancestors, up to a depth.
+WITH RECURSIVE chain (n, parent_n, depth) AS (
+    SELECT c.n, c.parent_n, c.depth
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, c.depth
+      FROM chain AS walk
+      {its_parent}
+     WHERE walk.depth > :depth
+)
+SELECT n
+  FROM chain;
+
+-- name: waits_from
+-- Every dependency that can be reached from some nodes along dependencies.
+WITH RECURSIVE reached (n) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:ns) AS start
+    UNION
+    SELECT d.to_n
+      FROM reached
+      JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = reached.n
+       AND d.type = 'depends_on'
+)
+SELECT d.from_n, d.to_n
+  FROM reached
+  JOIN work_edges AS d
+    ON d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = reached.n
+   AND d.type = 'depends_on';
+
+-- name: waits_through_tree
+-- The same where nodes also wait through the tree, everywhere (`inherits`) or below features: each node has a start,
+-- written as twice its number, and a finish, one more. A finish waits for the start and for the finishes of the
+-- children; a start waits for the finishes of the dependencies and for the start of the parent, or of the feature.
+WITH RECURSIVE reached (moment) AS (
+    SELECT CAST(value AS bigint)
+      FROM each(:moments) AS start
+    UNION
+    SELECT reached.moment - 1
+      FROM reached
+     WHERE reached.moment % 2 = 1
+    UNION
+    SELECT c.n * 2 + 1
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.parent_n = reached.moment / 2
+     WHERE reached.moment % 2 = 1
+       AND (:inherits OR c.feature_n IS NOT NULL)
+    UNION
+    SELECT d.to_n * 2 + 1
+      FROM reached
+      JOIN work_edges AS d
+        ON d.tenant_id = :tenant_id
+       AND d.project_id = :project_id
+       AND d.from_n = reached.moment / 2
+       AND d.type = 'depends_on'
+     WHERE reached.moment % 2 = 0
+    UNION
+    SELECT CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END * 2
+      FROM reached
+      JOIN work_nodes AS c
+        ON c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = reached.moment / 2
+     WHERE reached.moment % 2 = 0
+       AND CASE WHEN :inherits THEN c.parent_n ELSE c.feature_n END IS NOT NULL
+)
+SELECT moment
+  FROM reached;
+
+-- name: parents_among
+-- The parents of some nodes, and the features they are in. Of the root too: asked for nodes with a parent, SQLite would
+-- read all of them.
+SELECT c.n, c.parent_n, c.feature_n
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: dependencies_among
+-- The dependencies of some nodes.
+SELECT d.from_n, d.to_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND d.type = 'depends_on';
+
+-- name: ids_of
+-- The ids of some nodes.
+SELECT c.n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: set_parent
+-- Hang nodes under another parent.
+UPDATE work_nodes
+   SET parent_n = :parent_n,
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: set_feature
+-- Nodes of one feature, or of none, are in another now. Those below a feature of their own stay where they are.
+UPDATE work_nodes
+   SET feature_n = :after
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+   AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
+
+-- name: deepen
+-- Nodes lie deeper, or less deep, than before.
+UPDATE work_nodes
+   SET depth = depth + :by
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+
+-- name: waits_for_above
+-- A dependency of a node, or of one below it, on another node or one above that.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+), above (n) AS (
+    SELECT CAST(:parent_n AS bigint)
+    UNION ALL
+    SELECT c.parent_n
+      FROM above AS walk
+      {itself}
+     WHERE c.parent_n IS NOT NULL
+)
+SELECT d.from_n, d.to_n
+  FROM below
+  JOIN work_edges AS d
+    ON d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = below.n
+   AND d.type = 'depends_on'
+ WHERE d.to_n IN (SELECT n FROM above)
+ LIMIT 1;
+
+-- name: open_below
+-- A node and every open node below it, with the number of its last evidence. Below a resolved node nothing is open.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:n AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+     WHERE NOT c.resolved
+)
+SELECT c.n, c.id, c.parent_n, c.claimed_by, c.claimed_until, {evidence_total}
+  FROM below AS walk
+  {itself};
+
+-- name: children
+-- The children of a node.
+SELECT c.n, c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+ ORDER BY c.n;
+
+-- name: edges_of
+-- Every edge of a node, with the id of the node at its other end and whether that is open.
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+UNION ALL
+SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
+  FROM work_edges AS d
+  JOIN work_nodes AS o
+    ON o.tenant_id = d.tenant_id
+   AND o.project_id = d.project_id
+   AND o.n = d.from_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.to_n = :n;
+
+-- name: evidence_of_node
+-- All evidence of a node, oldest first.
+SELECT {evidence}
+  FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY k;
+
+-- name: remove_evidence
+-- Take the evidence of a node away, for it goes elsewhere.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: remove_node
+-- Take a node away that was merged into another, or deleted.
+DELETE FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: remove_feature
+-- Count the tasks of a feature no more, for it goes away.
+DELETE FROM work_features
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n;
+
+-- name: sections_of
+-- The sections of a node, in their order.
+SELECT id, title
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY ordinal;
+
+-- name: next_ordinal
+-- The ordinal behind the last section of a node, and how many it has.
+SELECT coalesce(max(ordinal) + 1, 0), count(*)
+  FROM work_sections
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: move_sections
+-- Put the sections of a node behind those of another.
+UPDATE work_sections
+   SET node_n = :to_n,
+       ordinal = ordinal + :by,
+       version = version + 1,
+       modified_at = :now,
+       modified_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: tags_of_node
+-- The tags of a node.
+SELECT tag
+  FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+ ORDER BY tag;
+
+-- name: add_tag
+-- Give a node a tag that it may have already.
+INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
+VALUES (:tenant_id, :project_id, :n, :tag)
+    ON CONFLICT DO NOTHING;
+
+-- name: remove_tags
+-- Take the tags of a node away.
+DELETE FROM work_node_tags
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n;
+
+-- name: add_merged
+-- Remember where a node went.
+INSERT INTO work_merged (tenant_id, id, project_id, into_id)
+VALUES (:tenant_id, :id, :project_id, :into_id);

@@ -1,0 +1,122 @@
+"""A work node as it is stored: its fields, to be read, changed and put back."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.kinds import FEATURE
+from groundplan.work.engine.priority import ABSENT, COMPLEXITY_ABSENT
+from groundplan.work.engine.statuses import ACTIVE, is_live
+
+sql = load_queries(__file__)
+
+
+class NodeRow(Struct):
+    """The fields of one node; the defaults are those of a new one. What is JSON is kept as text until it is read."""
+
+    n: int
+    id: str
+    parent_n: int | None
+    kind: str | None
+    feature_n: int | None
+    depth: int
+    open_children: int
+    open_deps: int
+    blocked_above: int
+    summary: str
+    properties: str = "{}"
+    priority: float = ABSENT
+    complexity: int = COMPLEXITY_ABSENT
+    context_links: str = "[]"
+    resolved: bool = False
+    outcome: str | None = None
+    status: str | None = None
+    held_reason: str | None = None
+    blocked_reason: str | None = None
+    state: str | None = None
+    claimed_by: str | None = None
+    claimed_at: str | None = None
+    claimed_until: str | None = None
+    rev: int = 1
+    claim_number: int = 0
+    created_at: str = ""  # this and the next two are set when the row is inserted
+    created_by: str = ""
+    updated_at: str = ""
+    evidence_total: int = 0
+    parent: str | None = None  # the id of the parent, where it was asked for
+
+    @property
+    def state_value(self) -> Any:
+        return None if self.state is None else msgspec.json.decode(self.state)
+
+    @property
+    def properties_value(self) -> dict[str, Any]:
+        value: dict[str, Any] = msgspec.json.decode(self.properties)
+        return value
+
+    @property
+    def links_value(self) -> list[str]:
+        value: list[str] = msgspec.json.decode(self.context_links)
+        return value
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for something itself, be it open or not: a dependency, or somebody's word."""
+        return self.open_deps > 0 or self.held_reason is not None
+
+    def resolve(self, outcome: str | None = None) -> None:
+        """Let it be finished. That it has no status of its own any more goes without saying."""
+        self.resolved, self.outcome, self.status = True, outcome, None
+
+    def reopen(self) -> list[Change]:
+        """Let it be open again, and say what of that does not go without saying. A feature is not new any more."""
+        changes = [] if self.outcome is None else [changed("outcome", self.outcome, None)]
+        if self.kind == FEATURE:
+            self.status = ACTIVE
+            changes.append(changed("status", None, ACTIVE))
+        self.resolved, self.outcome = False, None
+        return changes
+
+    def unclaim(self) -> None:
+        """Take the claim away. Its number stays, so that a late holder is told."""
+        self.claimed_by = self.claimed_at = self.claimed_until = None
+
+
+class Ranked(Protocol):
+    """What of a node tells when it is offered."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def priority(self) -> float: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def updated_at(self) -> str: ...
+
+
+def rank(node: Ranked) -> tuple[float, int, str, int]:
+    """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
+    return -node.priority, -node.depth, node.updated_at, node.n
+
+
+def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+    """Whether somebody else's claim holds at this moment."""
+    return claimed_by != tx.actor.id and is_live(claimed_by, claimed_until, now=tx.now)
+
+
+def fetch(tx: Transaction, n: int) -> NodeRow:
+    """A node of the project entered, as it is now."""
+    return tx.one(sql.node_in_full, NodeRow, project_id=tx.project.id, n=n)
+
+
+def save(tx: Transaction, node: NodeRow) -> None:
+    """Store what a node says now, under its next revision."""
+    tx.store(sql.change_node, node, project_id=tx.project.id)
+    node.rev += 1

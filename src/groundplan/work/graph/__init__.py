@@ -1,0 +1,1 @@
+"""The `graph_*` tools: one file for each use case."""

@@ -1,0 +1,190 @@
+"""Connect nodes, and take connections away: what waits for what, and whatever else belongs together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Protocol
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import MixedProjects, NotFound
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.cycles import CycleDetected, Walked, depends_on_ancestor, is_ancestor
+from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
+from groundplan.work.engine.outcome import Outcome, outcome
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.refs import AmbiguousNode, Found, in_project, missing, project_of
+from groundplan.work.engine.row import fetch
+from groundplan.work.events import Op
+from groundplan.work.requests import Decision, NodeRef, TypeName
+
+EDGES_MAX = 1_000
+EXPLAINED_MAX = 20  # rejected edges with a path or near ids; a call with more of them is wrong in some other way
+PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the tree is no edge
+
+
+class Edge(Struct, forbid_unknown_fields=True):
+    """A connection to make, or to take away."""
+
+    from_: NodeRef = field(name="from")
+    to: NodeRef
+    type: TypeName
+    remove: bool = False
+
+
+class Connect(Struct, forbid_unknown_fields=True):
+    """Connections between nodes of one project, made in order."""
+
+    edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class Rejected(Struct, rename={"from_": "from"}):
+    """A connection that was not made, and why."""
+
+    from_: str
+    to: str
+    reason: str
+    path: list[str] | UnsetType = UNSET  # the way round, for a cycle
+    near: list[str] | UnsetType = UNSET  # what was probably meant, for an unknown node
+
+
+class Connected(Outcome, kw_only=True):
+    """How many connections were made or taken away; those that could not be."""
+
+    applied: int
+    rejected: list[Rejected] | UnsetType = UNSET
+
+
+class Named(Protocol):
+    """A node that was found."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+
+
+class _Refused(Exception):
+    def __init__(self, reason: str, *, path: list[str] | None = None, near: list[str] | None = None) -> None:
+        self.reason = reason
+        self.path = path or UNSET
+        self.near = near or UNSET
+
+
+def connect(tx: Transaction, request: Connect) -> Connected:
+    """Make and take away connections. One that cannot be made is listed with its reason; the others are made."""
+    connecting = _Connecting(tx, request.decision)
+    answer = Connected(applied=0)
+    rejected: list[Rejected] = []
+    for edge in request.edges:
+        try:
+            connecting.apply(edge)
+            answer.applied += 1
+        except _Refused as refused:
+            one = Rejected(edge.from_, edge.to, refused.reason, refused.path, refused.near)
+            if len(rejected) >= EXPLAINED_MAX:
+                one.path = one.near = UNSET
+            rejected.append(one)
+    answer.rejected = rejected or UNSET
+    return outcome(answer, tx, connecting.readiness, [])
+
+
+class _Connecting:
+    """The edges of one call, one after the other."""
+
+    def __init__(self, tx: Transaction, decision: str | None) -> None:
+        self._tx = tx
+        self._decision = decision
+        self._walked = Walked(tx)
+        self.readiness = Readiness(tx, decision=decision)
+
+    def apply(self, edge: Edge) -> None:
+        """Make one connection, or take it away. Raises _Refused when that cannot be."""
+        source, target = _end(self._tx, edge.from_), _end(self._tx, edge.to)
+        ends = source.n, edge.type, target.n
+        if edge.remove:
+            if not remove_edge(self._tx, *ends):
+                raise _Refused("not_connected")
+            self._tell(Op.DISCONNECTED, source, changed(edge.type, target.id, None))
+        else:
+            self._refuse_nonsense(source, target, edge.type)
+            if not add_edge(self._tx, *ends):
+                raise _Refused("already_connected")
+            self._tell(Op.CONNECTED, source, changed(edge.type, None, target.id))
+        if edge.type == DEPENDS_ON:
+            (self._walked.removed if edge.remove else self._walked.added)(source.n, target.n)
+            if not fetch(self._tx, target.n).resolved:
+                self.readiness.waits_for([source.n], by=-1 if edge.remove else 1)
+
+    def _tell(self, op: Op, source: Found, change: Change) -> None:
+        self.readiness.look_at([source.n])
+        touch(self._tx, source.n)
+        self._tx.record(op, source.id, change, decision=self._decision)
+
+    def _refuse_nonsense(self, source: Found, target: Found, type_: str) -> None:
+        if type_ in PARENT_TYPES:
+            raise _Refused("use_graph_restructure")
+        if source.n == target.n:
+            raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
+        if type_ == DEPENDS_ON:
+            try:
+                refuse_waiting_for_itself(self._tx, self._walked, source, target)
+            except CycleDetected as error:
+                raise _Refused(error.code, path=error.details["path"]) from None
+
+
+def refuse_waiting_for_itself(tx: Transaction, walked: Walked, source: Named, target: Named) -> None:
+    """Raises CycleDetected when `source` depending on `target` would have to wait for itself."""
+    if source.n == target.n:
+        raise CycleDetected([source.id, source.id])
+    above, below = fetch(tx, target.n), fetch(tx, source.n)
+    if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
+        raise depends_on_ancestor(source.id, target.id)
+    path = walked.way_round(source.n, target.n)
+    if path is not None:
+        raise CycleDetected(path)
+
+
+def _end(tx: Transaction, ref: str) -> Found:
+    try:
+        return in_project(tx, ref)
+    except NotFound as error:
+        raise _Refused("node_not_found", near=error.details.get("near")) from None
+    except AmbiguousNode as error:
+        raise _Refused(error.code, near=error.details["near"]) from None
+    except MixedProjects as error:
+        raise _Refused(error.code) from None
+
+
+def locate(tx: Transaction, request: Connect) -> str:
+    """The project of the first node that there is.
+
+    Raises:
+        NotFound: there is none of them.
+    """
+    refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
+    for ref in refs:
+        try:
+            return project_of(tx, ref)
+        except (NotFound, AmbiguousNode):
+            continue
+    raise missing(tx, refs[0])
+
+
+OPERATION = Operation(
+    name="work.connect",
+    summary="Add or remove edges; depends_on edges never form a cycle.",
+    permission=Permission.WORK_CONNECT,
+    effect=Effect.WRITE,
+    input=Connect,
+    output=Connected,
+    handler=connect,
+    project=locate,
+    tool=Tool("graph_connect", Group.WORK),
+    command=Command(("work", "connect")),
+)

@@ -1,0 +1,269 @@
+"""What to do next: the best actionable nodes, with the way to them and what was done for them. Taking one claims it."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import changed
+from groundplan.kernel.budget import Drop, LeftOut, Trimming
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.claims import lease_end
+from groundplan.work.engine.features import begin_feature
+from groundplan.work.engine.node import LONG_PARTS, Counts, Evidence, Mention, Node, evidence_of, evidence_shown, show
+from groundplan.work.engine.refs import in_project
+from groundplan.work.engine.root import ROOT_N
+from groundplan.work.engine.row import NodeRow, rank
+from groundplan.work.events import Op
+from groundplan.work.requests import Decision, NodeRef
+
+COUNT_MAX = 50
+ANCESTORS_MAX = 50  # the root and the nearest
+DEPENDENCIES_MAX = 20
+SHORTEST_OFFER = "x" * 600  # ids, moments, names and punctuation, without any text of the node
+
+sql = load_queries(__file__)
+
+
+class Next(Struct, forbid_unknown_fields=True):
+    """Where to look for work, and whether to take it."""
+
+    project: Name
+    scope: NodeRef | None = None
+    filter: dict[str, Any] = {}
+    count: Annotated[int, Meta(ge=1, le=COUNT_MAX)] = 1
+    claim: bool = False
+    lean: bool | None = None
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class Inherited(Struct):
+    """Links of an ancestor."""
+
+    node_id: str
+    links: list[str]
+
+
+class LinksBySource(Struct, rename={"own": "self"}):
+    """The links of a node, and those it inherits."""
+
+    own: list[str] | UnsetType = UNSET
+    inherited: list[Inherited] | UnsetType = UNSET
+
+
+class DoneDependency(Struct):
+    """What was completed for a node, and what shows it."""
+
+    id: str
+    summary: str
+    evidence: list[Evidence] | UnsetType = UNSET
+
+
+class LinkedAncestor(Struct):
+    """A node above another, with its links."""
+
+    n: int
+    id: str
+    summary: str
+    context_links: str
+    depth: int
+
+
+class DoneRow(Struct):
+    """A dependency that was met, and how much evidence it has."""
+
+    n: int
+    id: str
+    summary: str
+    evidence_total: int
+
+
+class Offer(Struct, kw_only=True):
+    """A node to work on."""
+
+    node: Node
+    claim: int | UnsetType = UNSET
+    ancestors: list[Mention]
+    context_links: LinksBySource | UnsetType = UNSET
+    resolved_deps: list[DoneDependency] | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+class Offers(Struct):
+    """The best nodes, best first. Where there are none, why."""
+
+    trimming: ClassVar[Trimming] = Trimming(
+        *(Drop(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
+        *(Drop(f"nodes[].node.{part}") for part in LONG_PARTS),
+    )
+
+    nodes: list[Offer]
+    reason: str | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+def offer(tx: Transaction, request: Next) -> Offers:
+    """The best actionable nodes.
+
+    Raises:
+        NotFound: the scope is no node here.
+    """
+    picked = _pick(tx, request)
+    return _answer(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
+
+
+def claim(tx: Transaction, request: Next) -> Offers:
+    """The best actionable nodes, which nobody else will be offered while the claim holds.
+
+    Raises:
+        NotFound: the scope is no node here.
+    """
+    picked = _pick(tx, request)
+    taken = _fit_to_budget(tx, picked)
+    until = lease_end(tx)
+    for node in taken:
+        before = node.claimed_by, node.claimed_until
+        claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
+        node.rev, node.claim_number, node.claimed_until = claimed
+        node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
+        # When it was taken, and that its number grew by one, the event says by itself.
+        changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
+        tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
+        if node.feature_n is not None:
+            begin_feature(tx, node.feature_n, decision=request.decision)
+    return _answer(tx, request, picked, taken, is_claimed=True)
+
+
+def _pick(tx: Transaction, request: Next) -> list[NodeRow]:
+    place = {"project_id": tx.project.id, "at_most": request.count}
+    if request.scope is None and not request.filter:
+        rows = tx.all(sql.next_nodes, NodeRow, **place)
+    elif request.scope is None:
+        rows = tx.all(sql.next_matching, NodeRow, **place, wanted=wanted(request.filter))
+    else:
+        scope = in_project(tx, request.scope)
+        rows = tx.all(sql.next_below, NodeRow, **place, scope=scope.n, wanted=wanted(request.filter))
+    return sorted(rows, key=rank)[: request.count]
+
+
+def _fit_to_budget(tx: Transaction, picked: list[NodeRow]) -> list[NodeRow]:
+    """Return the leading nodes that fit into half of the answer at their shortest: what is claimed must be told."""
+    if len(picked) < 2:
+        return picked
+    shortest = [(row.summary, SHORTEST_OFFER) for row in picked]
+    return picked[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
+
+
+def wanted(properties: dict[str, Any]) -> str:
+    """Properties to look for, as the queries take them: name, kind and value of each."""
+    return msgspec.json.encode([[name, *_kind(value)] for name, value in properties.items()]).decode()
+
+
+def _kind(value: Any) -> tuple[str, Any]:
+    match value:
+        case None:
+            return "null", None
+        case bool():
+            return ("true" if value else "false"), None
+        case int() | float():
+            return "number", value
+        case str():
+            return "string", value
+    return "json", msgspec.json.encode(value).decode()
+
+
+def _answer(tx: Transaction, request: Next, picked: list[NodeRow], kept: list[NodeRow], *, is_claimed: bool) -> Offers:
+    if not picked:
+        return Offers([], reason=_reason(tx))
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    offers = [_offer(tx, row, lean=lean, is_claimed=is_claimed) for row in kept]
+    return Offers(offers, left_out={"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET)
+
+
+def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Offer:
+    above = _above(tx, row)
+    row.parent = above[-1].id
+    node = show(tx, row, lean=lean)
+    done = tx.all(sql.resolved_dependencies, DoneRow, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
+    left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}  # there is one at each depth
+    if len(done) > DEPENDENCIES_MAX:
+        del done[DEPENDENCIES_MAX:]
+        total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
+        left_out["resolved_deps"] = total - DEPENDENCIES_MAX
+    offered = Offer(node=node, ancestors=[Mention(one.id, one.summary) for one in above])
+    offered.left_out = left_out or UNSET
+    if is_claimed:
+        offered.claim = row.claim_number
+    inherited = [
+        Inherited(one.id, msgspec.json.decode(one.context_links)) for one in above if one.context_links != "[]"
+    ]
+    if not lean or node.context_links or inherited:
+        offered.context_links = LinksBySource(node.context_links or [], inherited)
+    if not lean or done:
+        evidence = evidence_of(tx, listed(one.n for one in done)) if any(one.evidence_total for one in done) else {}
+        offered.resolved_deps = [
+            DoneDependency(one.id, one.summary, evidence_shown(evidence.get(one.n, []), lean=lean)) for one in done
+        ]
+    return offered
+
+
+def _above(tx: Transaction, row: NodeRow) -> list[LinkedAncestor]:
+    """The ancestors, root first; of very many the root and the nearest."""
+    rows = tx.all(sql.ancestors, LinkedAncestor, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
+    rows.sort(key=attrgetter("depth"))
+    if rows[0].n != ROOT_N:
+        rows.insert(0, tx.one(sql.root_with_links, LinkedAncestor, project_id=tx.project.id))
+    return rows
+
+
+def _reason(tx: Transaction) -> str:
+    """Why there is nothing to offer, from the counts that are kept anyway."""
+    counts = tx.one(sql.counts, Counts, project_id=tx.project.id)
+    if counts.total == 1:
+        return (
+            f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"
+        )
+    if counts.unresolved <= 1 and not counts.actionable:
+        return "everything is resolved"
+    return (
+        f"of {counts.unresolved} open nodes {counts.actionable} are actionable and {counts.blocked} blocked; "
+        "none here is free for you"
+    )
+
+
+CLAIM = Operation(
+    name="work.claim",
+    summary="Take the best actionable nodes, so that nobody else is offered them.",
+    permission=Permission.WORK_CLAIM,
+    effect=Effect.WRITE,
+    input=Next,
+    output=Offers,
+    handler=claim,
+    project=lambda _tx, request: request.project,
+    command=Command(("work", "claim")),
+)
+
+OPERATION = Operation(
+    name="work.next",
+    summary="Best actionable nodes with context; claim: true takes them.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Next,
+    output=Offers,
+    handler=offer,
+    project=lambda _tx, request: request.project,
+    variants=(CLAIM,),
+    choose_variant=lambda request: CLAIM if request.claim else None,
+    tool=Tool("graph_next", Group.WORK),
+    command=Command(("work", "next")),
+)

@@ -1,0 +1,25 @@
+-- part: matching
+-- Differs from SQLite, whose json_each has columns of its own.
+NOT EXISTS (
+        SELECT 1
+          FROM json_array_elements(:wanted::json) AS w (value)
+         WHERE EXISTS (
+            SELECT 1
+              FROM json_each(c.properties::json) AS has
+             WHERE has.key = w.value ->> 0
+               AND CASE w.value ->> 1
+                   WHEN 'null' THEN true
+                   WHEN 'number' THEN json_typeof(has.value) = 'number'
+                        AND has.value::text::numeric = (w.value ->> 2)::numeric
+                   WHEN 'string' THEN json_typeof(has.value) = 'string' AND has.value #>> '{}' = w.value ->> 2
+                   WHEN 'json' THEN json_typeof(has.value) IN ('array', 'object') AND has.value::text = w.value ->> 2
+                   ELSE has.value::text = w.value ->> 1
+                   END
+         ) = (w.value ->> 1 = 'null')
+     )
+
+-- name: add_edges
+-- Differs from SQLite for the same reason.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+SELECT :tenant_id, r.project_id, r.from_n, r.type, r.to_n
+  FROM json_populate_recordset(NULL::work_edges, :rows::json) AS r;

@@ -1,0 +1,278 @@
+-- What the use cases of the work graph read.
+
+-- name: nodes_called
+-- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
+SELECT {existing}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
+-- name: root
+-- The root of the project, with what a plan must know of it.
+SELECT {existing}
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.n = 1;
+
+-- part: existing
+c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_above,
+       c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits
+
+-- name: revs
+-- The revisions of some nodes.
+SELECT c.id, c.rev
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.id IN (SELECT value FROM each(:ids));
+
+-- name: add_edges
+-- What new nodes wait for.
+INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
+VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
+
+-- name: last_n
+-- The number of the newest node.
+SELECT last_n
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: counts
+-- How much there is to do.
+SELECT total, resolved, total - resolved AS unresolved, blocked, actionable
+  FROM work_projects
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: counts_of_projects
+-- What each project is for, and how much there is to do in it.
+SELECT c.project_id, c.summary, w.total, w.resolved
+  FROM work_projects AS w
+  JOIN work_nodes AS c
+    ON c.tenant_id = w.tenant_id
+   AND c.project_id = w.project_id
+   AND c.n = 1
+ WHERE w.tenant_id = :tenant_id
+   AND w.project_id IN (SELECT value FROM each(:project_ids));
+
+-- name: recount
+-- Count the blocked and the actionable anew.
+UPDATE work_projects
+   SET blocked = (SELECT count(*)
+                    FROM work_nodes AS c
+                   WHERE c.tenant_id = :tenant_id
+                     AND c.project_id = :project_id
+                     AND c.is_blocked),
+       actionable = (SELECT count(*)
+                       FROM work_nodes AS c
+                      WHERE c.tenant_id = :tenant_id
+                        AND c.project_id = :project_id
+                        AND c.is_ready)
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id;
+
+-- name: open_children_of
+-- A few open children of a node.
+SELECT c.id
+  FROM work_nodes AS c
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = :project_id
+   AND c.parent_n = :n
+   AND NOT c.resolved
+ ORDER BY c.n
+ LIMIT :at_most;
+
+-- name: waiting_nodes
+-- Every node that depends on another.
+SELECT DISTINCT d.from_n
+  FROM work_edges AS d
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.type = 'depends_on';
+
+-- name: hold_back_all
+-- Let every node be held back by the features above it that wait, and where it is inherited by whatever waits above it.
+WITH RECURSIVE held (n, blocked_above, passes_on) AS (
+    SELECT c.n, CAST(0 AS bigint), :inherits AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = 1
+    UNION ALL
+    SELECT c.n, walk.blocked_above + CASE WHEN walk.passes_on THEN 1 ELSE 0 END,
+           (:inherits OR (c.kind IS NOT NULL AND c.kind = 'feature')) AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
+      FROM held AS walk
+      {children}
+)
+UPDATE work_nodes
+   SET blocked_above = held.blocked_above
+  FROM held
+ WHERE work_nodes.tenant_id = :tenant_id
+   AND work_nodes.project_id = :project_id
+   AND work_nodes.n = held.n
+   AND held.blocked_above <> work_nodes.blocked_above;
+
+-- part: offered
+-- Whether a node whose claim is looked at may be offered to the actor.
+(c.claimed_by = :actor_id OR c.claimed_until <= :now)
+
+-- part: ready
+c.tenant_id = :tenant_id
+           AND c.project_id = :project_id
+           AND c.is_ready
+
+-- part: rank
+ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
+
+-- name: next_nodes
+-- What may be done next: the best of what nobody has claimed, and the best of what the actor has or nobody has any
+-- more. Two seeks; the caller puts the two lists in order.
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NULL
+         {rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NOT NULL
+           AND {offered}
+         {rank}
+         LIMIT :at_most) AS claimed;
+
+-- name: next_matching
+-- The same among those with certain properties.
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NULL
+           AND {matching}
+         {rank}
+         LIMIT :at_most) AS unclaimed
+ UNION ALL
+SELECT *
+  FROM (SELECT {node}
+          FROM work_nodes AS c
+         WHERE {ready}
+           AND c.claimed_by IS NOT NULL
+           AND {offered}
+           AND {matching}
+         {rank}
+         LIMIT :at_most) AS claimed;
+
+-- name: next_below
+-- The same among the nodes below another. Below a resolved node nothing is open, so the walk stops there.
+WITH RECURSIVE below (n) AS (
+    SELECT CAST(:scope AS bigint)
+    UNION ALL
+    SELECT c.n
+      FROM below AS walk
+      {children}
+     WHERE NOT c.resolved
+)
+SELECT {node}
+  FROM below AS walk
+  {itself}
+ WHERE c.is_ready
+   AND c.n <> :scope
+   AND (c.claimed_by IS NULL OR {offered})
+   AND {matching}
+ {rank}
+ LIMIT :at_most;
+
+-- part: matching
+-- Whether a node has all of the wanted properties: [name, kind, value] each, where null is for one that is not there.
+NOT EXISTS (
+        SELECT 1
+          FROM json_each(:wanted) AS w
+         WHERE NOT EXISTS (
+            SELECT 1
+              FROM json_each(c.properties) AS has
+             WHERE has.key = json_extract(w.value, '$[0]')
+               AND CASE json_extract(w.value, '$[1]')
+                   WHEN 'null' THEN true
+                   WHEN 'number' THEN has.type IN ('integer', 'real') AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'string' THEN has.type = 'text' AND has.value = json_extract(w.value, '$[2]')
+                   WHEN 'json' THEN has.type IN ('array', 'object') AND has.value = json_extract(w.value, '$[2]')
+                   ELSE has.type = json_extract(w.value, '$[1]')
+                   END
+         ) <> (json_extract(w.value, '$[1]') = 'null')
+     )
+
+-- name: claim_node
+-- Take a node that may be taken. No row means that somebody else has it.
+UPDATE work_nodes
+   SET claimed_by = :actor_id,
+       claimed_at = :now,
+       claimed_until = CASE WHEN claimed_by = :actor_id AND claimed_until IS NULL THEN NULL ELSE :until END,
+       claim_number = claim_number + 1,
+       rev = rev + 1,
+       updated_at = :now,
+       updated_by = :actor_id
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = :n
+   AND is_ready
+   AND (claimed_by IS NULL OR claimed_by = :actor_id OR claimed_until <= :now)
+RETURNING rev, claim_number, claimed_until;
+
+-- name: ancestors
+-- A node and its ancestors, the nearest of very many, with their links.
+WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
+      FROM work_nodes AS c
+     WHERE c.tenant_id = :tenant_id
+       AND c.project_id = :project_id
+       AND c.n = :n
+    UNION ALL
+    SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, walk.step + 1
+      FROM above AS walk
+      {its_parent}
+     WHERE walk.step < :at_most
+)
+SELECT n, id, summary, context_links, depth
+  FROM above;
+
+-- name: root_with_links
+-- The root of the project as an ancestor.
+SELECT n, id, summary, context_links, depth
+  FROM work_nodes
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND n = 1;
+
+-- name: count_resolved_dependencies
+-- How many of the nodes that a node depended on are done.
+SELECT count(*)
+  FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND c.resolved;
+
+-- name: resolved_dependencies
+-- What a node depended on and is done, the latest first, with the number of its evidence.
+SELECT c.n, c.id, c.summary, {evidence_total}
+  FROM work_edges AS d
+  JOIN work_nodes AS c
+    ON c.tenant_id = d.tenant_id
+   AND c.project_id = d.project_id
+   AND c.n = d.to_n
+ WHERE d.tenant_id = :tenant_id
+   AND d.project_id = :project_id
+   AND d.from_n = :n
+   AND d.type = 'depends_on'
+   AND c.resolved
+ ORDER BY c.updated_at DESC, c.n
+ LIMIT :at_most;

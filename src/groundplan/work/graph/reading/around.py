@@ -1,0 +1,114 @@
+"""Who stands around a node: above it, before it, behind it, and beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from groundplan.kernel.store.queries import load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.node import Node, nodes_shown
+
+ANCESTORS_MAX = 50  # the root and the nearest
+DEPENDENCIES_MAX = 20  # in each direction
+RELATED_MAX = 20  # in each direction
+LOOKED_THROUGH_MAX = 500  # edges of one node, to show the open ones first
+
+sql = load_queries(__file__)
+
+
+class Ancestor(Struct):
+    """A node above another."""
+
+    id: str
+    summary: str
+    resolved: bool
+
+
+class Dependency(Struct):
+    """The other end of a `depends_on`, and whether there is nothing left to wait for."""
+
+    node: Node
+    satisfied: bool
+
+
+class Relation(Struct):
+    """The other end of an edge that nobody waits for."""
+
+    type: str
+    direction: Literal["out", "in"]
+    id: str
+    summary: str
+
+
+class AncestorRow(Struct):
+    """A node above another, and how deep it lies."""
+
+    id: str
+    summary: str
+    resolved: bool
+    depth: int
+
+
+class Above(NamedTuple):
+    """The ancestors shown, root first, and how many there are between the root and the next."""
+
+    ancestors: list[Ancestor]
+    left_out: int
+
+
+class Beside(NamedTuple):
+    """The neighbours shown along edges, and how many more there are of each sort."""
+
+    depends_on: list[Dependency]
+    depended_by: list[Dependency]
+    related: list[Relation]
+    left_out: dict[str, int]
+
+
+def above(tx: Transaction, n: int) -> Above:
+    """The way from the root to a node; of a very long one both ends."""
+    *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
+    if node.depth > ANCESTORS_MAX:
+        rows[0] = tx.one(sql.root, AncestorRow, project_id=tx.project.id)
+    return Above([Ancestor(row.id, row.summary, row.resolved) for row in rows], node.depth - len(rows))
+
+
+def beside(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> Beside:
+    """What a node waits for, who waits for it, and what else it is connected to."""
+    project_id = tx.project.id
+    edges = {"project_id": project_id, "n": n, "looked_through": LOOKED_THROUGH_MAX, "at_most": DEPENDENCIES_MAX + 1}
+    targets = tx.scalars(sql.dependencies, **edges)
+    waiting = tx.scalars(sql.dependents, **edges)
+    related = [
+        *_relations(tx.all(sql.related_out, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "out"),
+        *_relations(tx.all(sql.related_in, project_id=project_id, n=n, at_most=RELATED_MAX + 1), "in"),
+    ]
+    totals: Sequence[int] = (len(targets), len(waiting), len(related))
+    if max(len(targets), len(waiting)) > DEPENDENCIES_MAX or len(related) > RELATED_MAX:
+        totals = tx.one(sql.edge_counts, project_id=project_id, n=n)  # there may be more than were fetched
+    targets, waiting = targets[:DEPENDENCIES_MAX], waiting[:DEPENDENCIES_MAX]
+    related = [*_first(related, "out"), *_first(related, "in")]
+    nodes = nodes_shown(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
+    left_out = {
+        name: total - len(listed)
+        for name, total, listed in zip(
+            ("depends_on", "depended_by", "related"), totals, (targets, waiting, related), strict=True
+        )
+    }
+    return Beside(
+        depends_on=[Dependency(nodes[target_n], nodes[target_n].resolved) for target_n in targets],
+        depended_by=[Dependency(nodes[waiting_n], resolved) for waiting_n in waiting],
+        related=related,
+        left_out=left_out,
+    )
+
+
+def _relations(rows: Sequence[tuple[str, str, str]], direction: Literal["out", "in"]) -> list[Relation]:
+    return [Relation(type_, direction, id_, summary) for id_, type_, summary in rows]
+
+
+def _first(related: Sequence[Relation], direction: str) -> list[Relation]:
+    return [one for one in related if one.direction == direction][:RELATED_MAX]

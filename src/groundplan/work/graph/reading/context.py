@@ -1,0 +1,100 @@
+"""Read one node deeply: all of it, the way to it, what lies below, what it waits for and who waits for it.
+
+Every part is bounded, and what was left out is counted. Where the caller has a cap on answers, the parts that matter
+least give way: the lower levels of the tree first, then edges, then distant ancestors; the node itself stays.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.node import Node, nodes_shown
+from groundplan.work.engine.refs import find, in_project
+from groundplan.work.graph.reading.around import Ancestor, Dependency, Relation, above, beside
+from groundplan.work.graph.reading.tree import NodeTree, fit_branches, grown, joined, left_out
+from groundplan.work.requests import NodeRef
+
+DEPTH_MAX = 10
+
+
+class ReadContext(Struct, forbid_unknown_fields=True):
+    """The node, and how many levels below it to show."""
+
+    node_id: NodeRef
+    depth: Annotated[int, Meta(ge=0, le=DEPTH_MAX)] = 2
+    lean: bool | None = None
+
+
+class Context(Struct, kw_only=True):
+    """A node and its neighbourhood. A lean one has no empty fields."""
+
+    # The tree has given way before this: `context` adds as much of it as fits.
+    trimming: ClassVar[Trimming] = Trimming(
+        Cut(("related",)),
+        Cut(("depended_by",)),
+        Cut(("depends_on",)),
+        Cut(("ancestors",), from_start=True),
+        Drop("children.state"),  # the node has it, too
+        Cut(("node.context_links",)),
+        Cut(("node.evidence",), from_start=True),
+        Drop("node.properties"),
+        Drop("node.state"),
+    )
+
+    node: Node
+    ancestors: list[Ancestor] | UnsetType = UNSET
+    children: NodeTree | UnsetType = UNSET
+    depends_on: list[Dependency] | UnsetType = UNSET
+    depended_by: list[Dependency] | UnsetType = UNSET
+    related: list[Relation] | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+def context(tx: Transaction, request: ReadContext) -> Context:
+    """A node with its neighbourhood.
+
+    Raises:
+        AmbiguousNode: several ids begin like this.
+    """
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    n = in_project(tx, request.node_id).n
+    node = nodes_shown(tx, [n], lean=lean)[n]
+    over, around = above(tx, n), beside(tx, n, resolved=node.resolved, lean=lean)
+    answer = Context(
+        node=node,
+        ancestors=over.ancestors,
+        depends_on=around.depends_on,
+        depended_by=around.depended_by,
+        related=around.related or UNSET,
+    )
+    if lean:
+        answer.ancestors = answer.ancestors or UNSET
+        answer.depends_on = answer.depends_on or UNSET
+        answer.depended_by = answer.depended_by or UNSET
+    branches = grown(tx, node, n, depth=request.depth)
+    missing = {"ancestors": over.left_out, "children": left_out(branches[:1]), **around.left_out}
+    branches = fit_branches(branches, tx.budget.reserve(answer, missing))
+    answer.children = joined(branches, lean=lean)
+    missing["children"] = left_out(branches)
+    answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
+    return answer
+
+
+OPERATION = Operation(
+    name="work.context",
+    summary="A node with its ancestors, tree and dependencies.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ReadContext,
+    output=Context,
+    handler=context,
+    project=lambda tx, request: find(tx, request.node_id).project_id,
+    tool=Tool("graph_context", Group.WORK),
+    command=Command(("work", "context"), arguments=("node_id",)),
+)

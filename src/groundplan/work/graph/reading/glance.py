@@ -1,0 +1,182 @@
+"""What there is to say about a project in a few words, found by seeks: it takes the same time at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.events.read import headlines
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.node import Counts
+from groundplan.work.events import ACTIONS, Op
+from groundplan.work.graph.next import Next, offer
+from groundplan.work.graph.reading.history import OPS
+from groundplan.work.graph.reading.orientation import (
+    LISTS_MAX,
+    BlockedBrief,
+    BranchBrief,
+    Brief,
+    ClaimBrief,
+    Orientation,
+    ProjectBrief,
+    RecentBrief,
+)
+
+# What is looked through where no index leads straight to it.
+CLAIMS_LOOKED_THROUGH = 200
+TOP_LOOKED_THROUGH = 100  # from each end
+CHANGED_LOOKED_THROUGH = 500
+EDGES_LOOKED_THROUGH = 500
+LEVELS_LOOKED_THROUGH = 1_000
+WRITES_LOOKED_THROUGH = 200
+EVENTS_OF_A_WRITE = 10
+
+WAITS_MAX = 2  # shown of one blocked node
+OF_ONE_WRITE_MAX = 2  # one batch must not fill the list of what happened
+
+sql = load_queries(__file__)
+
+
+class GlanceRow(Struct):
+    """What a project is for, how much of its top level is open, and how much there is to do."""
+
+    project_id: str
+    summary: str
+    open_children: int
+    total: int
+    resolved: int
+    unresolved: int
+    blocked: int
+    actionable: int
+
+
+class TopRow(Struct):
+    """A child of the root."""
+
+    id: str
+    summary: str
+    resolved: bool
+    open_children: int
+
+
+class BlockedRow(Struct):
+    """A node that cannot be started."""
+
+    n: int
+    id: str
+    summary: str
+    open_deps: int
+    held_reason: str | None
+
+
+def glances(tx: Transaction, project_ids: Iterable[str]) -> dict[str, GlanceRow]:
+    """How some projects stand, by their ids."""
+    return {row.project_id: row for row in tx.all(sql.glances, GlanceRow, project_ids=listed(project_ids))}
+
+
+def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
+    """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
+    project = tx.project
+    row = glances(tx, [project.id])[project.id]
+    claims, tree = _claims(tx), _tree(tx)
+    whole = Orientation(
+        project=ProjectBrief(
+            id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
+        ),
+        counts=Counts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
+        next=_next(tx),
+        my_claims=claims[: LISTS_MAX["my_claims"]],
+        blocked=_blocked(tx) if row.blocked else [],
+        tree=tree,
+        recent=_recent(tx),
+        hint=_first_step(tx) if row.total == 1 else UNSET,
+    )
+    open_in_tree = sum(not one.resolved for one in tree)
+    return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
+
+
+def _first_step(tx: Transaction) -> str:
+    step = NextStep("work.plan", "adds the first nodes", {"project": tx.project.name})
+    return f"nothing is planned yet; {tx.describe(step)}"
+
+
+def _next(tx: Transaction) -> list[Brief]:
+    offers = offer(tx, Next(project=tx.project.id, count=LISTS_MAX["next"], lean=True)).nodes
+    return [Brief(id=one.node.id, summary=one.node.summary) for one in offers]
+
+
+def _claims(tx: Transaction) -> list[ClaimBrief]:
+    rows = tx.all(sql.claims_held, project_id=tx.project.id, looked_through=CLAIMS_LOOKED_THROUGH)
+    return [ClaimBrief(id=id_, summary=summary, claimed_at=claimed_at) for id_, summary, claimed_at in rows]
+
+
+def _tree(tx: Transaction) -> list[BranchBrief]:
+    asked = {"project_id": tx.project.id, "looked_through": TOP_LOOKED_THROUGH, "at_most": LISTS_MAX["tree"]}
+    return [
+        BranchBrief(
+            id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
+        )
+        for row in tx.all(sql.top_level, TopRow, **asked)
+    ]
+
+
+def _blocked(tx: Transaction) -> list[BlockedBrief]:
+    rows = tx.all(
+        sql.blocked_lately,
+        BlockedRow,
+        project_id=tx.project.id,
+        looked_through=CHANGED_LOOKED_THROUGH,
+        at_most=LISTS_MAX["blocked"],
+    )
+    found = []
+    for row in rows:
+        waits_itself = row.open_deps or row.held_reason is not None
+        waiting_n, through, hold = (row.n, UNSET, row.held_reason) if waits_itself else _held_back_by(tx, row.n)
+        waited_for = tx.all(
+            sql.waited_for,
+            project_id=tx.project.id,
+            n=waiting_n,
+            looked_through=EDGES_LOOKED_THROUGH,
+            at_most=WAITS_MAX,
+        )
+        waits_for = [Brief(id=other, summary=called) for other, called in waited_for]
+        blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
+        if hold is not None:
+            blocked.hold = hold
+        found.append(blocked)
+    return found
+
+
+def _held_back_by(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
+    """The ancestor that waits and holds a node back with it, and why somebody put it on hold."""
+    asked = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
+    found = tx.one_or_none(sql.held_back_by, **asked, looked_through=LEVELS_LOOKED_THROUGH)
+    return found or (n, UNSET, None)
+
+
+def _recent(tx: Transaction) -> list[RecentBrief]:
+    found = headlines(
+        tx,
+        ops=OPS,
+        told=[Op.RESOLVED, Op.DROPPED],
+        writes=WRITES_LOOKED_THROUGH,
+        of_each=EVENTS_OF_A_WRITE,
+        at_most_of_each=OF_ONE_WRITE_MAX,
+        at_most=LISTS_MAX["recent"],
+    )
+    ids = listed(one.subject for one in found)
+    summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
+    return [
+        RecentBrief(
+            id=one.subject,
+            summary=summaries.get(one.subject, UNSET),  # a node that is gone has none
+            action=ACTIONS[one.op],
+            agent=one.actor,
+            at=one.at,
+            decision=UNSET if one.decision is None else one.decision,
+        )
+        for one in found
+    ]

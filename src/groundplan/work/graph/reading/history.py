@@ -1,0 +1,143 @@
+"""Read what happened to a node, the newest first: who did what, what it changed, and why.
+
+Whoever asks usually wants to know how a node came to be as it is, so the last thing that happened stands on top. A node
+that was merged into another or deleted keeps its history under its own id.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change
+from groundplan.kernel.budget import Cut, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.events.read import BEHIND_ALL, PastEvent, about
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.refs import find, gone
+from groundplan.work.events import ACTIONS
+from groundplan.work.requests import NodeRef
+
+OPS = "work"  # what our events are called in front of the dot; a project has others too
+LIMIT_MAX = 100
+
+
+class ReadHistory(Struct, forbid_unknown_fields=True):
+    """The node, and which page of its history."""
+
+    node_id: NodeRef
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
+    cursor: str | None = None
+    lean: bool | None = None
+
+
+class FieldChange(Struct):
+    """One field that an event moved."""
+
+    field: str
+    before: Any = UNSET
+    after: Any = UNSET
+
+
+class HistoryEvent(Struct, kw_only=True):
+    """One thing that happened. A lean one has no null and no empty fields."""
+
+    timestamp: str
+    agent: str
+    action: str
+    changes: list[FieldChange] | UnsetType = UNSET
+    decision: str | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+class History(Struct):
+    """A page of events, newest first."""
+
+    trimming: ClassVar[Trimming] = Trimming(Cut(("events[].changes",)))
+
+    events: list[HistoryEvent]
+    next_cursor: str | UnsetType = UNSET
+
+
+def history(tx: Transaction, request: ReadHistory) -> History:
+    """What happened to a node, newest first.
+
+    Raises:
+        InvalidCursor: the cursor is of another node or another caller.
+        AmbiguousNode: several ids begin like this.
+    """
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    _, node_id = whereabouts(tx, request.node_id)
+    before = _position(tx, node_id, request.cursor)
+    past = about(tx, node_id, ops=OPS, before=before, at_most=request.limit + 1)
+    page = take_page(
+        tx.budget.reserve(History([])),
+        [(event, _shown(event, lean=lean)) for event in past[: request.limit]],
+        cursor_after=lambda row: cursor_at(tx, OPERATION.name, node_id, row[0].rev, row[0].n),
+        item=itemgetter(1),
+        has_more=len(past) > request.limit,
+    )
+    return History([shown for _, shown in page.rows], page.next_cursor)
+
+
+def whereabouts(tx: Transaction, ref: str) -> tuple[str, str]:
+    """The project and the id of a node, also of one that was merged into another or deleted.
+
+    Raises:
+        NotFound: there is and was none that the actor may see.
+        AmbiguousNode: several ids begin like this.
+    """
+    # First, for its id may be the beginning of another one.
+    left = gone(tx, ref)
+    if left is not None:
+        return left.project_id, ref
+    found = find(tx, ref)
+    return found.project_id, found.id
+
+
+def _position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, int]:
+    if cursor is None:
+        return BEHIND_ALL
+    match position_of(tx, OPERATION.name, node_id, cursor):
+        case [int(rev), int(n)]:
+            return rev, n
+    raise InvalidCursor
+
+
+def _shown(event: PastEvent, *, lean: bool) -> HistoryEvent:
+    changes = [_change(change, lean=lean) for change in event.changes]
+    return HistoryEvent(
+        timestamp=event.at,
+        agent=event.actor,
+        action=ACTIONS[event.op],
+        changes=changes or (UNSET if lean else []),
+        decision=UNSET if event.decision is None else event.decision,
+    )
+
+
+def _change(change: Change, *, lean: bool) -> FieldChange:
+    if not lean:
+        return FieldChange(change.field, change.before, change.after)
+    return FieldChange(
+        change.field,
+        UNSET if change.before is None else change.before,
+        UNSET if change.after is None else change.after,
+    )
+
+
+OPERATION = Operation(
+    name="work.history",
+    summary="What happened to a node, newest first.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=ReadHistory,
+    output=History,
+    handler=history,
+    project=lambda tx, request: whereabouts(tx, request.node_id)[0],
+    tool=Tool("graph_history", Group.WORK),
+    command=Command(("work", "history"), arguments=("node_id",)),
+)

@@ -1,0 +1,78 @@
+"""One call for an agent that knows nothing: what the project is for, how it stands, and what to do next.
+
+The answer is never longer than 600 tokens. Without a project it is about the only one there is, or names those there
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import nlargest
+
+from msgspec import Struct
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.projects.list import ListProjects, list_projects
+from groundplan.kernel.store.authorize import authorize_project
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.graph.reading.glance import glances, whole_glance
+from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
+
+FIRST_PROJECT = NextStep("work.open", "makes one, given project and goal")
+SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
+
+
+class Onboard(Struct, forbid_unknown_fields=True):
+    """The project to look at."""
+
+    project: Name | None = None
+    lean: bool | None = None
+
+
+def onboard(tx: Transaction, request: Onboard) -> Orientation:
+    """One project at a glance; without a name the only one there is, or the projects to choose from."""
+    if tx.has_project:
+        return _brief(tx, request, *whole_glance(tx))
+    projects = list_projects(tx, ListProjects()).projects
+    if not projects:
+        return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
+    if len(projects) == 1:
+        tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
+        return onboard(tx, request)
+    latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
+    rows = glances(tx, (one.id for one in latest))
+    choices = [
+        ProjectChoice(
+            id=one.id,
+            name=one.name,
+            summary=rows[one.id].summary,
+            unresolved=rows[one.id].unresolved,
+            actionable=rows[one.id].actionable,
+        )
+        for one in latest
+    ]
+    whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
+    return _brief(tx, request, whole, {"projects": len(projects) - len(choices)})
+
+
+def _brief(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    return brief(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
+
+
+OPERATION = Operation(
+    name="work.onboard",
+    summary="Start here: goal, state, recent work, next steps.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Onboard,
+    output=Orientation,
+    handler=onboard,
+    project=lambda _tx, request: request.project,
+    without_project=Permission.PROJECT_LIST,
+    tool=Tool("graph_onboard", Group.WORK),
+    command=Command(("work", "onboard")),
+)

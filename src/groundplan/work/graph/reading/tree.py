@@ -1,0 +1,130 @@
+"""What lies below a node, level by level: the nearest and oldest first, and never more than a reader can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from groundplan.kernel.budget import Budget
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.node import Node
+
+CHILDREN_MAX = 50  # of one node in one answer
+TREE_NODES_MAX = 200  # in one answer
+
+sql = load_queries(__file__)
+
+
+class ChildRow(Struct):
+    """A node below another."""
+
+    parent_n: int
+    n: int
+    id: str
+    summary: str
+    resolved: bool
+    state: str | None
+
+
+class NodeTree(Struct, kw_only=True):
+    """A node with what lies below it. `child_count` counts all its children and says that some are not shown."""
+
+    id: str
+    summary: str
+    resolved: bool
+    state: Any = UNSET
+    children: list[NodeTree] | UnsetType = UNSET
+    child_count: int | UnsetType = UNSET
+
+
+@dataclass(slots=True)
+class Branch:
+    """A node in the tree, by whom it hangs there, and how many children it has."""
+
+    n: int
+    shown: NodeTree
+    above: Branch | None = None
+    count: int = 0
+    is_last_level: bool = False  # nobody asked for what is below
+
+    def show(self, children: Sequence[NodeTree], *, lean: bool) -> None:
+        """Hang these children on the node, the first it has."""
+        self.shown.child_count = self.count if len(children) < self.count else UNSET
+        # Of a leaf neither is said: that it has none is what an agent reads most often, and pays for each time.
+        is_bare_top = self.above is None and not (self.count or lean or self.is_last_level)
+        self.shown.children = list(children) if children or is_bare_top else UNSET
+
+
+def grown(tx: Transaction, node: Node, n: int, *, depth: int) -> list[Branch]:
+    """The branches of the tree below a node, itself first, then level by level in the order of creation."""
+    top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
+    branches, level = [top], [top]
+    for height in range(depth, -1, -1):
+        _count_children(tx, level)
+        for branch in level:
+            branch.is_last_level = height == 0
+        if height > 0:
+            level = _next_level(tx, level, room=TREE_NODES_MAX - len(branches))
+            branches += level
+        if not level:
+            break
+    return branches
+
+
+def joined(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
+    """The tree that these branches make: all of them that there are, or the first few."""
+    children: dict[int, list[NodeTree]] = {}
+    for branch in branches[1:]:
+        if branch.above is not None:
+            children.setdefault(branch.above.n, []).append(branch.shown)
+    for branch in branches:
+        branch.show(children.get(branch.n, ()), lean=lean)
+    return branches[0].shown if branches[0].count or not lean else UNSET
+
+
+def left_out(branches: Sequence[Branch]) -> int:
+    """How many children of the nodes shown are missing, other than those that nobody asked for."""
+    asked_for = sum(branch.count for branch in branches if not branch.is_last_level)
+    return asked_for - (len(branches) - 1)
+
+
+def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
+    """Return the leading branches that fit; the top in any case."""
+    for branch in branches:
+        branch.shown.children, branch.shown.child_count = [], branch.count  # as much as joining can add
+    return branches[: len(budget.take_rows([branch.shown for branch in branches], at_least=1))]
+
+
+def _count_children(tx: Transaction, level: Sequence[Branch]) -> None:
+    counts: dict[int, int] = dict(tx.all(sql.child_counts, project_id=tx.project.id, ns=_numbers(level)))
+    for branch in level:
+        branch.count = counts[branch.n]
+
+
+def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[Branch]:
+    wanted: list[Branch] = []
+    for branch in level:
+        if room > 0 and branch.count:
+            wanted.append(branch)
+            room -= min(branch.count, CHILDREN_MAX)
+    if not wanted:
+        return []
+    found: dict[int, list[Branch]] = {branch.n: [] for branch in wanted}
+    above = {branch.n: branch for branch in wanted}
+    rows = tx.all(sql.first_children, ChildRow, project_id=tx.project.id, ns=_numbers(wanted), of_each=CHILDREN_MAX)
+    for row in rows:
+        tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
+        if row.state is not None:
+            tree.state = msgspec.json.decode(row.state)
+        found[row.parent_n].append(Branch(row.n, tree, above[row.parent_n]))
+    below = [branch for siblings in found.values() for branch in siblings]
+    return below[: len(below) + min(room, 0)]
+
+
+def _numbers(branches: Sequence[Branch]) -> str:
+    return listed(branch.n for branch in branches)

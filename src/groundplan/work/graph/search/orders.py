@@ -1,0 +1,103 @@
+"""The orders in which nodes come, page by page.
+
+A position is what a node is sorted by. The cursor carries it, so that the next page begins behind it whatever was
+added, taken away or changed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+from typing import Any
+
+from groundplan.kernel.cursors import InvalidCursor, Value
+from groundplan.kernel.store.queries import Query, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.priority import ABSENT
+from groundplan.work.graph.search.filters import Search, Source
+
+Position = Mapping[str, Any]
+
+sql = load_queries(__file__)
+
+
+class Sort(StrEnum):
+    """What callers may sort by."""
+
+    READINESS = "readiness"  # what may be started, best first, then the rest in the same order
+    DEPTH = "depth"  # from the top down
+    RECENT = "recent"  # the latest change first
+    CREATED = "created"  # the oldest node first
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How nodes are sorted."""
+
+    start: Position  # in front of every node
+    of_project: Query
+    of_chosen: Query
+
+
+ORDERS: Mapping[Sort, Order] = {
+    Sort.READINESS: Order(
+        {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_updated_at": "", "after_n": 0},
+        sql.rest,
+        sql.chosen_by_rank,
+    ),
+    Sort.DEPTH: Order({"after_depth": -1, "after_n": 0}, sql.by_depth, sql.chosen_by_depth),
+    Sort.RECENT: Order({"after_updated_at": "~", "after_n": 0}, sql.by_change, sql.chosen_by_change),
+    Sort.CREATED: Order({"after_n": 0}, sql.by_creation, sql.chosen_by_creation),
+}
+
+
+def page(
+    tx: Transaction, search: Search, sort: Sort, position: Position, *, at_most: int
+) -> tuple[list[int], int | None]:
+    """The numbers of the nodes that come behind a position; and how many do in all, where that costs nothing more."""
+    order = ORDERS[sort]
+    asked = {**search.parameters, **position}
+    if sort is Sort.READINESS and search.source is Source.PROJECT:
+        return _ready_first(tx, asked, at_most=at_most), None
+    if search.source is Source.PROJECT:
+        return tx.scalars(order.of_project, **asked, at_most=at_most), None
+    rows = tx.all(order.of_chosen, **asked, at_most=at_most)
+    return [n for n, _ in rows], next((counted for _, counted in rows), 0)
+
+
+def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> list[int]:
+    found: list[int] = []
+    behind_ready: Mapping[str, Any] = asked
+    if asked["after_ready"]:
+        if not (asked["resolved"] or asked["is_blocked"] or asked["is_ready"] is False):
+            found = tx.scalars(sql.ready, **asked, at_most=at_most)
+        behind_ready = {**asked, **ORDERS[Sort.READINESS].start}
+    if len(found) < at_most and not asked["is_ready"]:
+        found += tx.scalars(sql.rest, **behind_ready, at_most=at_most - len(found))
+    return found
+
+
+def total(tx: Transaction, search: Search) -> int:
+    """How many nodes there are on all pages together."""
+    if search.total is not None:
+        return search.total
+    query = sql.count_in_project if search.source is Source.PROJECT else sql.count_of_chosen
+    return int(tx.scalar(query, **search.parameters))
+
+
+def to_cursor(position: Position) -> list[Value]:
+    """A position as a cursor carries it."""
+    return [None if value == ABSENT else value for value in position.values()]
+
+
+def from_cursor(sort: Sort, values: Sequence[Value]) -> Position:
+    """The position that a cursor carried."""
+    if len(values) != len(ORDERS[sort].start):
+        raise InvalidCursor
+    position = dict(zip(ORDERS[sort].start, values, strict=True))
+    if sort is Sort.READINESS:
+        position["after_ready"] = bool(position["after_ready"])
+        position["after_priority"] = ABSENT if position["after_priority"] is None else position["after_priority"]
+    return position

@@ -1,0 +1,158 @@
+"""Search and filter nodes, in one of several orders, page by page."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.budget import Drop, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import cursor_at, position_of
+from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.work.engine.node import show_claim
+from groundplan.work.graph.search.filters import Filter, search_for
+from groundplan.work.graph.search.orders import ORDERS, Position, Sort, from_cursor, page, to_cursor, total
+
+LIMIT = 20
+LIMIT_MAX = 100
+NAME = "work.query"
+
+sql = load_queries(__file__)
+
+
+class Query(Struct, forbid_unknown_fields=True):
+    """Which nodes to find, and how to list them."""
+
+    project: Name
+    filter: Filter | None = None
+    sort: Sort = Sort.READINESS
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
+    cursor: str | None = None
+    lean: bool | None = None
+
+
+class FoundNode(Struct, kw_only=True):
+    """A node in short."""
+
+    id: str
+    summary: str
+    resolved: bool
+    state: Any = UNSET
+    parent: str | UnsetType = UNSET
+    depth: int
+    properties: dict[str, Any] | UnsetType = UNSET
+    left_out: LeftOut = UNSET
+
+
+class Found(Struct):
+    """A page of nodes, how many there are on all pages, and where the next one begins."""
+
+    trimming: ClassVar[Trimming] = Trimming(Drop("nodes[].properties"), Drop("nodes[].state"))
+
+    nodes: list[FoundNode]
+    total: int
+    next_cursor: str | UnsetType = UNSET
+
+
+class FoundRow(Struct):
+    """A node of the page, and what it is sorted by."""
+
+    n: int
+    id: str
+    summary: str
+    resolved: bool
+    state: str | None
+    parent: str | None
+    depth: int
+    properties: str
+    claimed_by: str | None
+    claimed_at: str | None
+    claimed_until: str | None
+    is_ready: bool
+    priority: float
+    updated_at: str
+
+
+def query(tx: Transaction, request: Query) -> Found:
+    """The nodes that pass the filter.
+
+    Raises:
+        NotFound: a node that the filter names is not there.
+        MixedProjects: it is in another project.
+        InvalidCursor: the cursor is of another query.
+    """
+    # Not how many, nor how much of each: whoever pages may change their mind about these.
+    belongs_to = [tx.project.id, request.filter, request.sort]
+    position = ORDERS[request.sort].start
+    if request.cursor is not None:
+        position = from_cursor(request.sort, position_of(tx, NAME, belongs_to, request.cursor))
+    search = search_for(tx, request.filter or Filter())
+    # One more than asked for tells whether there are more.
+    ns, behind = page(tx, search, request.sort, position, at_most=request.limit + 1)
+    if request.cursor is not None:
+        behind = None  # those before it count as well
+    elif len(ns) <= request.limit:
+        behind = len(ns)
+    found = Found([], total(tx, search) if behind is None else behind)
+    lean = tx.preferences.lean if request.lean is None else request.lean
+    listed_page = take_page(
+        tx.budget.reserve(found),
+        [(row, _node(row, now=tx.now, lean=lean)) for row in _rows(tx, ns[: request.limit])],
+        cursor_after=lambda one: cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, one[0]))),
+        item=itemgetter(1),
+        has_more=len(ns) > request.limit,
+    )
+    found.nodes, found.next_cursor = [node for _, node in listed_page.rows], listed_page.next_cursor
+    return found
+
+
+def _rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
+    if not ns:
+        return []
+    by_n = {row.n: row for row in tx.all(sql.shown, FoundRow, project_id=tx.project.id, ns=listed(ns))}
+    return [by_n[n] for n in ns]
+
+
+def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
+    properties: dict[str, Any] = msgspec.json.decode(row.properties)
+    show_claim(properties, row, now=now)
+    return FoundNode(
+        id=row.id,
+        summary=row.summary,
+        resolved=row.resolved,
+        state=UNSET if row.state is None else msgspec.json.decode(row.state),
+        parent=UNSET if row.parent is None else row.parent,
+        depth=row.depth,
+        properties=properties if properties or not lean else UNSET,
+    )
+
+
+def _position(sort: Sort, row: FoundRow) -> Position:
+    values = {
+        "after_ready": row.is_ready,
+        "after_priority": row.priority,
+        "after_depth": row.depth,
+        "after_updated_at": row.updated_at,
+        "after_n": row.n,
+    }
+    return {name: values[name] for name in ORDERS[sort].start}
+
+
+OPERATION = Operation(
+    name=NAME,
+    summary="Search and filter nodes.",
+    permission=Permission.WORK_READ,
+    effect=Effect.READ,
+    input=Query,
+    output=Found,
+    handler=query,
+    project=lambda _tx, request: request.project,
+    tool=Tool("graph_query", Group.WORK),
+    command=Command(("work", "query"), columns=("id", "summary", "resolved", "depth")),
+)

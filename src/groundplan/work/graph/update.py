@@ -1,0 +1,306 @@
+"""Change nodes: what they say, what shows that they are done, whether they are, and who holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from groundplan.kernel.access import Permission
+from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import RuleViolated
+from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
+from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.version import StaleRevision
+from groundplan.work.engine import claims
+from groundplan.work.engine.node import EvidenceRow, add_evidence
+from groundplan.work.engine.outcome import Outcome, outcome
+from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warning
+from groundplan.work.engine.readiness import Readiness
+from groundplan.work.engine.refs import in_project, project_of
+from groundplan.work.engine.row import NodeRow, fetch, save
+from groundplan.work.events import Op
+from groundplan.work.requests import (
+    Decision,
+    EvidenceRef,
+    Links,
+    NodeRef,
+    Summary,
+    TypeName,
+    own_properties,
+    stored_links,
+    stored_properties,
+    stored_state,
+)
+
+UPDATES_MAX = 1_000
+CHILDREN_SHOWN_MAX = 5
+OF_A_CLAIM = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
+
+sql = load_queries(__file__)
+
+
+class UnresolvedChildren(RuleViolated):
+    """A node is finished after its children."""
+
+    code = "unresolved_children"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: NodeRow, children: list[str]) -> None:
+        super().__init__(
+            f"node {node.id} has {node.open_children} open children ({', '.join(children)}"
+            f"{', …' if node.open_children > len(children) else ''}); resolve or drop them first",
+            node_id=node.id,
+            open_children=node.open_children,
+            children=children,
+        )
+
+
+class EvidenceRequired(RuleViolated):
+    """The project wants to see what was done."""
+
+    code = "evidence_required"
+    contract_code = "INVALID_OPERATION"
+
+    def __init__(self, node: NodeRow) -> None:
+        super().__init__(
+            f"node {node.id} has no evidence and this project requires some to resolve it",
+            next_steps=NextStep("work.update", "adds some as add_evidence"),
+            node_id=node.id,
+        )
+
+
+class AddEvidence(Struct, forbid_unknown_fields=True):
+    """Evidence to add; who added it and when is known."""
+
+    type: TypeName
+    ref: EvidenceRef
+
+
+class Update(Struct, forbid_unknown_fields=True):
+    """Changes to one node. Properties are merged; null takes one away."""
+
+    node_id: NodeRef
+    resolved: bool | UnsetType = UNSET
+    state: Any = UNSET
+    summary: Summary | UnsetType = UNSET
+    properties: dict[str, Any] | UnsetType = UNSET
+    add_context_links: Links | UnsetType = UNSET
+    remove_context_links: list[str] | UnsetType = UNSET
+    add_evidence: Annotated[list[AddEvidence], Meta(max_length=50)] | UnsetType = UNSET
+    expected_rev: int | UnsetType = UNSET
+    claim: int | UnsetType = UNSET
+    renew: bool = False
+    release: bool = False
+    hold: bool = False
+
+    def __post_init__(self) -> None:
+        if self.renew + self.release + self.hold > 1:
+            raise ValueError("renew, release and hold exclude each other; send one of them")
+
+
+class UpdateNodes(Struct, forbid_unknown_fields=True):
+    """Changes to nodes of one project, applied in order, all of them or none."""
+
+    updates: Annotated[list[Update], Meta(min_length=1, max_length=UPDATES_MAX)]
+    decision: Decision | None = None
+    op_id: OpId = None
+
+
+class UpdatedNode(Struct):
+    """The revision that a node has now."""
+
+    node_id: str
+    rev: int
+
+
+class Updated(Outcome, kw_only=True):
+    """What was changed and what came of it."""
+
+    updated: list[UpdatedNode]
+
+
+def update(tx: Transaction, request: UpdateNodes) -> Updated:
+    """Change nodes.
+
+    Raises:
+        NotFound: there is no such node here.
+        MixedProjects: the nodes are of several projects.
+        StaleRevision: a node moved past `expected_rev`.
+        StaleClaim: the number of a claim is not the present one, or the caller holds none.
+        ClaimedByAnother: the project enforces claims and somebody else holds the node.
+        UnresolvedChildren: a node to resolve has open children.
+        EvidenceRequired: the project requires evidence and there is none.
+        ReservedProperty: a property is the engine's own.
+    """
+    readiness = Readiness(tx, decision=request.decision)
+    warnings: list[str] = []
+    updated = []
+    for place, one in enumerate(request.updates):
+        node = fetch(tx, in_project(tx, one.node_id).n)
+        _check(tx, node, one)
+        rev = _apply(tx, node, one, place, readiness, warnings, decision=request.decision)
+        updated.append(UpdatedNode(node.id, rev))
+    if len(updated) > 1:
+        _bring_up_to_date(tx, updated)
+    return outcome(Updated(updated=updated), tx, readiness, warnings)
+
+
+def _bring_up_to_date(tx: Transaction, updated: list[UpdatedNode]) -> None:
+    """Give each node its present revision: what came later may have reached what came before."""
+    ids = {one.node_id for one in updated}
+    revs: dict[str, int] = dict(tx.all(sql.revs, ids=listed(ids)))
+    for one in updated:
+        one.rev = revs[one.node_id]
+
+
+def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
+    if one.expected_rev is not UNSET and one.expected_rev != node.rev:
+        raise StaleRevision(
+            f"node {node.id}", "read it again", current=node.rev, expected=one.expected_rev, node_id=node.id
+        )
+    if one.claim is not UNSET:
+        claims.check_number(node, one.claim)
+    if one.resolved is True and not node.resolved:
+        claims.check_free(tx, node.id, node.claimed_by, node.claimed_until)
+        refuse_open_children(tx, node)
+
+
+def refuse_open_children(tx: Transaction, node: NodeRow) -> None:
+    """Raises UnresolvedChildren when something right below a node is open."""
+    if node.open_children:
+        shown = tx.scalars(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
+        raise UnresolvedChildren(node, shown)
+
+
+def _apply(
+    tx: Transaction,
+    node: NodeRow,
+    one: Update,
+    place: int,
+    readiness: Readiness,
+    warnings: list[str],
+    *,
+    decision: str | None,
+) -> int:
+    """Make the changes of one item and give the node's revision."""
+    changes = _changes(tx, node, one, place, warnings)
+    entries = [] if one.add_evidence is UNSET else list(one.add_evidence)
+    if entries:
+        changes.append(_append_evidence(tx, node, entries))
+    flips = one.resolved is not UNSET and one.resolved != node.resolved
+    if one.resolved is not UNSET and flips:
+        changes.insert(0, changed("resolved", node.resolved, one.resolved))
+        if one.resolved:
+            _judge_evidence(tx, node, len(entries), warnings)
+            node.resolve()
+        else:
+            changes += node.reopen()
+    op = Op.UPDATED if not flips else Op.RESOLVED if node.resolved else Op.REOPENED
+    claim_op = claims.settle(tx, node, one, changes)
+    if not changes:
+        return node.rev
+    if op is Op.UPDATED and claim_op is not None and all(change.field in OF_A_CLAIM for change in changes):
+        op = claim_op
+    if flips:  # else nobody's readiness changes
+        readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
+    save(tx, node)
+    tx.record(op, node.id, *changes, decision=decision)
+    if flips:
+        neighbours = {node.n: node.parent_n}
+        if node.resolved:
+            readiness.closed(neighbours)
+        else:
+            readiness.opened(neighbours)
+    return node.rev
+
+
+def _changes(tx: Transaction, node: NodeRow, one: Update, place: int, warnings: list[str]) -> list[Change]:
+    """What the item says differently from the node, put into the node."""
+    changes: list[Change] = []
+    if one.summary is not UNSET and one.summary != node.summary:
+        changes.append(changed("summary", node.summary, one.summary))
+        node.summary = one.summary
+    if one.state is not UNSET and not same(one.state, node.state_value):
+        changes.append(changed("state", node.state_value, one.state))
+        node.state = stored_state(one.state, ("updates", place, "state"))
+    if one.properties is not UNSET:
+        changes += _merge_properties(node, one.properties, place, warnings)
+    if one.add_context_links is not UNSET or one.remove_context_links is not UNSET:
+        changes += _change_links(node, one, place)
+    return changes
+
+
+def _merge_properties(node: NodeRow, given: dict[str, Any], place: int, warnings: list[str]) -> Iterable[Change]:
+    path = ("updates", place, "properties")
+    before = node.properties_value
+    kept = own_properties(given, path)
+    after = {key: value for key, value in before.items() if key not in given} | kept
+    # A key that was there keeps its place.
+    after = {key: after[key] for key in [*before, *kept] if key in after}
+    moved = [key for key in given if not same(before.get(key), after.get(key))]
+    if not moved:
+        return []
+    node.properties = stored_properties(after, path)
+    node.priority, node.complexity = priority_of(after), complexity_of(after)
+    if PRIORITY in given and (said := warning(node.id, after)):
+        warnings.append(said)
+    return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in moved]
+
+
+def same(before: Any, after: Any) -> bool:
+    """Whether two values are the same as JSON: to Python true is 1, and 1 is 1.0."""
+    return msgspec.json.encode(before) == msgspec.json.encode(after)
+
+
+def _change_links(node: NodeRow, one: Update, place: int) -> Iterable[Change]:
+    before = node.links_value
+    gone = set() if one.remove_context_links is UNSET else set(one.remove_context_links)
+    kept = [link for link in before if link not in gone]
+    added = [] if one.add_context_links is UNSET else one.add_context_links
+    after = kept + [link for link in dict.fromkeys(added) if link not in kept]
+    if after == before:
+        return []
+    node.context_links = stored_links(after, ("updates", place, "add_context_links"))
+    return [changed("context_links", before, after)]
+
+
+def _append_evidence(tx: Transaction, node: NodeRow, entries: Sequence[AddEvidence]) -> Change:
+    """Append evidence to a node. Who added it and when, the event says by itself."""
+    numbered = enumerate(entries, node.evidence_total + 1)
+    add_evidence(tx, [EvidenceRow(node.n, k, one.type, one.ref, tx.actor.id, tx.now) for k, one in numbered])
+    return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
+
+
+def _judge_evidence(tx: Transaction, node: NodeRow, added: int, warnings: list[str]) -> None:
+    if node.evidence_total or added:
+        return
+    match tx.project.policies.evidence:
+        case "require":
+            raise EvidenceRequired(node)
+        case "warn":
+            warnings.append(f"{node.id} resolved without evidence")
+
+
+def locate(tx: Transaction, request: UpdateNodes) -> str:
+    """The project of the first node; the others must be in it too."""
+    return project_of(tx, request.updates[0].node_id)
+
+
+OPERATION = Operation(
+    name="work.update",
+    summary="Change, resolve or reopen nodes; says what became actionable.",
+    permission=Permission.WORK_UPDATE,
+    effect=Effect.WRITE,
+    input=UpdateNodes,
+    output=Updated,
+    handler=update,
+    project=locate,
+    tool=Tool("graph_update", Group.WORK),
+    command=Command(("work", "update")),
+)
