@@ -23,9 +23,9 @@ from bench.peers import groundplan as server_at
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
 from groundplan.context.resolve import sql
-from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
 from tests.postgres import start_server
@@ -88,7 +88,7 @@ def _on_postgres(options: Options) -> dict[str, float]:
             _fill(owner)
             owner.call("member.add", scopeId=SCOPE, userId=MEMBER, role=ROLE)
             engine.as_owner("ANALYZE")  # as autovacuum does it; this server has none
-            in_schema = f"-c search_path={SCHEMA}"
+            in_schema = f"-c search_path={SCHEMA_NAME}"
             with psycopg.connect(engine.superuser_url, autocommit=True, options=in_schema) as bare:
                 return _measured(
                     options,
@@ -204,4 +204,4 @@ def _listing(db: Path) -> list[Any]:
 
 
 def _tokens(value: Any) -> int:
-    return tokens(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+    return count_tokens(json.dumps(value, separators=(",", ":"), ensure_ascii=False))

@@ -77,7 +77,7 @@ def _asked_alone(folder: Path, ids: list[str]) -> None:
     head = repository.head()
     repository.files(head)
     anchors = repository.anchors(ids)
-    for _ in repository.back_from(head, list(anchors.values())):
+    for _ in repository.walk_back(head, list(anchors.values())):
         pass
 
 

@@ -20,7 +20,7 @@ import groundplan
 from bench import raw, shapes
 from bench.memory import peak_mb
 from bench.options import Options
-from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.migrations import Dialect, load_migrations
 
 PROJECT = "atlas"
 WARM_UP = "warm-up"  # a small project in the same file: to load code and statements without touching the other one
@@ -139,7 +139,7 @@ def _id_at(known: bytearray, number: int) -> str:
 
 
 def _digest() -> str:
-    written = "".join(one.text for one in migrations(Dialect.SQLITE))
+    written = "".join(one.text for one in load_migrations(Dialect.SQLITE))
     shape = [node for first in (0, 1_000_000) for node in shapes.planned(first, 100, str)]
     return sha256((written + json.dumps([WARM_UP_SIZE, shape])).encode()).hexdigest()
 

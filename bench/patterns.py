@@ -15,7 +15,7 @@ from bench.options import Options
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms, one_core
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.pattern import Pattern, parse
+from groundplan.knowledge.paths.pattern import Pattern, parse_pattern
 from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path
 
 ATOMS = 5_000
@@ -77,7 +77,7 @@ def _walks(options: Options) -> Iterator[Result]:
 
 
 def _walk(index: PathIndex, files: list[str]) -> int:
-    return sum(1 for _ in index.matching_many(files))
+    return sum(1 for _ in index.match_many(files))
 
 
 def _pathological(options: Options) -> Iterator[Result]:
@@ -111,7 +111,7 @@ class _Trial:
         self._pattern: Pattern
 
     def prepare(self) -> None:
-        self._pattern = parse(self._text)
+        self._pattern = parse_pattern(self._text)
 
     def match(self) -> bool:
         return self._pattern.matches(self._path)

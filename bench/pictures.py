@@ -16,12 +16,12 @@ from bench.purpose import SEED, content_from
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
 from groundplan.demo.large_purpose import fill_large, large_theory
-from groundplan.purpose.exchange.formats.table import WRITTEN
+from groundplan.purpose.exchange.formats.table import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import Profile, Status
+from groundplan.purpose.model import Profile, VersionStatus
 from groundplan.purpose.picture.comparison import comparison
-from groundplan.purpose.picture.subject import Picture, pathway, plan
-from groundplan.purpose.picture.svg import Drawn, draw
+from groundplan.purpose.picture.subject import Picture, build_plan_picture, pathway
+from groundplan.purpose.picture.svg import DrawnPicture, draw
 
 PROJECT = "atlas"
 SMALL, LARGE = (300, 450, 180), (2_000, 3_000, 1_000)
@@ -41,7 +41,7 @@ def _pictures(options: Options) -> Iterator[Result]:
             PROJECT,
             1,
             "v1",
-            Status.PUBLISHED,
+            VersionStatus.PUBLISHED,
             Profile.STANDARD,
             None,
             content_from(large_theory(*size, SEED)),
@@ -52,12 +52,12 @@ def _pictures(options: Options) -> Iterator[Result]:
         other = theory._replace(content=content_from(large_theory(*size, SEED + 1)))
         seen: set[str] = set()
 
-        def check(drawn: Drawn, seen: set[str] = seen) -> None:
+        def check(drawn: DrawnPicture, seen: set[str] = seen) -> None:
             seen.add(drawn.svg)
             assert len(seen) == 1, "the same theory gave two pictures"
 
         steps = (
-            Step("plan", partial(_drawn, plan, theory), check=check),
+            Step("plan", partial(_drawn, build_plan_picture, theory), check=check),
             Step("pathway", partial(_drawn, pathway, theory, "G1")),
             Step("compare", partial(_drawn, comparison, other, theory)),
         )
@@ -68,7 +68,7 @@ def _pictures(options: Options) -> Iterator[Result]:
         yield Result("pictures", "… two versions that share nothing but keys", took["compare"], "ms")
 
 
-def _drawn(subject: Callable[..., Picture], *of: Any) -> Drawn:
+def _drawn(subject: Callable[..., Picture], *of: Any) -> DrawnPicture:
     return draw(subject(*of))
 
 
@@ -78,7 +78,7 @@ def _files(options: Options, folder: Path) -> Iterator[Result]:
         fill_large(session, PROJECT, large_theory(*SMALL, SEED))
         steps = [
             Step(format_, partial(session.call, "purpose.export", project=PROJECT, format=format_))
-            for format_ in WRITTEN
+            for format_ in WRITABLE
         ]
         took = medians_ms([interleaved(options.rounds(ROUNDS), steps)])
         document = msgspec.json.decode(session.call("purpose.export", project=PROJECT, format="json").content)
@@ -89,6 +89,6 @@ def _files(options: Options, folder: Path) -> Iterator[Result]:
             check=lambda _: session.call("purpose.discard", project="copy"),
         )
         took |= medians_ms([interleaved(options.rounds(ROUNDS), [taking])])
-    for format_ in WRITTEN:
+    for format_ in WRITABLE:
         yield Result("pictures", f"export as {format_}, {SMALL[0]} nodes", took[format_], "ms")
     yield Result("pictures", f"import, {SMALL[0]} nodes", took["import"], "ms")

@@ -18,7 +18,7 @@ from bench import graphs
 from bench.options import Options
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.session import Session
 from tests.engines import PostgresEngine, person
 from tests.postgres import start_server
@@ -86,7 +86,7 @@ def _load(engine: PostgresEngine, project: str, graph: Path, *, mark: str) -> No
     owner.call("member.add", scopeId=project, userId=MEMBER, role=ROLE)
     with (
         contextlib.closing(sqlite3.connect(graph)) as source,
-        psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA}") as target,
+        psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA_NAME}") as target,
     ):
         target.execute("SET session_replication_role = replica")  # references were checked when the graph was built
         (project_id,) = _one(target.execute("SELECT id FROM projects WHERE name = %s", (project,)))

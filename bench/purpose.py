@@ -24,27 +24,27 @@ from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
 from groundplan import demo
 from groundplan.demo.large_purpose import Ops, fill_large, large_theory
-from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
 from groundplan.purpose.content import sql
-from groundplan.purpose.gates.profiles import TABLES as TABLES_OF_CHECKS
+from groundplan.purpose.gates.profiles import SEVERITY_TABLES as TABLES_OF_CHECKS
 from groundplan.purpose.gates.profiles import Gate
-from groundplan.purpose.gates.result import ContextFacts, Outside
+from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
     Content,
-    Direction,
-    Edge,
     EdgeName,
     EdgeType,
     Indicator,
-    Node,
+    IndicatorDirection,
     NodeType,
     Profile,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
-    content_of,
+    build_content,
 )
 from groundplan.purpose.observing.observed import Observations
 from groundplan.session import Session
@@ -328,7 +328,7 @@ def _gates(options: Options) -> Iterator[Result]:
 
 def _ran(gate: Gate, content: Content) -> None:
     served = {node.key: 1 for node in content.of_type(NodeType.ACTIVITY)}
-    outside = Outside(ContextFacts("run"), served, [])
+    outside = ExternalFacts(ContextFacts("run"), served, [])
     found = run_gate(
         gate, content, Observations([], [], [], []), profile=Profile.STANDARD, outside=outside, today=TODAY
     )
@@ -343,8 +343,8 @@ def _timed(act: Callable[[], object]) -> float:
 
 def content_from(batches: Sequence[Ops]) -> Content:
     """The theory that some batches make, under the keys that they foresee."""
-    nodes: list[Node] = []
-    edges: list[Edge] = []
+    nodes: list[PurposeNode] = []
+    edges: list[PurposeEdge] = []
     assumptions: list[Assumption] = []
     indicators: list[Indicator] = []
     for op in (op for batch in batches for op in batch):
@@ -352,10 +352,10 @@ def content_from(batches: Sequence[Ops]) -> Content:
         match op["op"]:
             case "add_node":
                 fields["node_type"] = NodeType(fields["node_type"])
-                nodes.append(Node(id=op["ref"], key=op["ref"], **fields))
+                nodes.append(PurposeNode(id=op["ref"], key=op["ref"], **fields))
             case "add_edge":
                 fields["confidence"] = Confidence(fields["confidence"])
-                edges.append(Edge(id=str(len(edges)), **fields))
+                edges.append(PurposeEdge(id=str(len(edges)), **fields))
             case "add_assumption":
                 risk = fields.pop("risk_level", None)
                 ends = fields.pop("source", None), fields.pop("target", None)
@@ -365,9 +365,9 @@ def content_from(batches: Sequence[Ops]) -> Content:
                 assumptions.append(Assumption(id=key, key=key, edge=place, **fields))
             case "add_indicator":
                 key = f"IN{len(indicators) + 1}"
-                fields["direction"] = Direction(fields["direction"])
+                fields["direction"] = IndicatorDirection(fields["direction"])
                 indicators.append(Indicator(id=key, key=key, **fields))
-    return content_of(nodes, edges, assumptions, indicators)
+    return build_content(nodes, edges, assumptions, indicators)
 
 
 # --- Tokens -----------------------------------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ def _tokens_of(folder: Path) -> Iterator[Result]:
         answers = {name: server.call("toc_open", {"project": name}) for name in (example, PROJECT)}
     sizes = {example: "the example, about 30 nodes", PROJECT: "{} nodes, {} edges, {} indicators".format(*SMALL)}
     for name, answer in answers.items():
-        yield Result("purpose", f"toc_open of {sizes[name]}", tokens(answer), "tokens", bar=OPEN_TOKENS_MAX)
+        yield Result("purpose", f"toc_open of {sizes[name]}", count_tokens(answer), "tokens", bar=OPEN_TOKENS_MAX)
     compact = json.dumps({"tools": listing}, separators=(",", ":"), ensure_ascii=False)
     what = f"tools/list, purpose; tools: {len(listing)}"
-    yield Result("purpose", what, tokens(compact), "tokens", bar=LISTING_TOKENS_MAX)
+    yield Result("purpose", what, count_tokens(compact), "tokens", bar=LISTING_TOKENS_MAX)

@@ -131,12 +131,12 @@ def store(engine: Engine) -> Store:
 def _commands_are_made_once() -> Iterator[None]:
     """To make the commands below a word takes longer than to run one. A process makes them once, and so do tests."""
     first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
-    make = cache(command_line.application)
+    make = cache(command_line.build_app)
 
     def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
         return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(command_line, "application", application)
+        patched.setattr(command_line, "build_app", application)
         patched.setattr(command_line, "get_command", cache(get_command))
         yield

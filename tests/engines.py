@@ -17,15 +17,15 @@ import psycopg
 from psycopg import sql as psql
 from psycopg.conninfo import conninfo_to_dict
 
-from groundplan.catalog import schema
-from groundplan.kernel.actors import Access, Actor, Kind, local_actor
+from groundplan.catalog import build_schema
+from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.clock import Clock, system_clock
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.setup import set_up
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import SCHEMA, Schema
+from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
 from groundplan.session import Session
 from tests.postgres import Server
 
@@ -76,7 +76,7 @@ def filled_once(engine: Engine, fill: Callable[[Engine], T]) -> T:
 
 def person(name: str, *, organization: str = "local") -> Actor:
     """Somebody whose stored role decides. Ada owns, Ben edits, Cleo views, Mallory is of another organization."""
-    return Actor(organization, name, Kind.PERSON, Access.MEMBERS)
+    return Actor(organization, name, ActorKind.PERSON, Access.MEMBERS)
 
 
 class Engine(ABC):
@@ -190,7 +190,7 @@ class SqliteEngine(Engine):
         return self.another_store(clock=clock)
 
     def another_store(self, *, clock: Clock | None = None) -> SqliteStore:
-        store = SqliteStore(self.path, schema, clock=clock) if clock else SqliteStore(self.path, schema)
+        store = SqliteStore(self.path, build_schema, clock=clock) if clock else SqliteStore(self.path, build_schema)
         self._stores.append(store)
         return store
 
@@ -216,7 +216,7 @@ class SqliteEngine(Engine):
 
     def app_connection(self) -> sqlite3.Connection:
         """A connection with everything that the product puts on its own."""
-        return self.another_store()._held().usable()
+        return self.another_store()._held().require_open()
 
     @contextlib.contextmanager
     def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:
@@ -231,10 +231,10 @@ class SqliteEngine(Engine):
             raise
 
     def install(self, tables: str, declared: Schema) -> None:
-        from groundplan.kernel.store.guards import sqlite_guards
-        from groundplan.kernel.store.sqlite.file import statements
+        from groundplan.kernel.store.guards import generate_sqlite_guards
+        from groundplan.kernel.store.sqlite.file import split_statements
 
-        self.as_owner(*statements(tables), *sqlite_guards(declared))
+        self.as_owner(*split_statements(tables), *generate_sqlite_guards(declared))
 
     def dump(self) -> Dump:
         return {FILE: self._kept.serialize()}
@@ -266,7 +266,7 @@ class SqliteEngine(Engine):
 def _migrated_file() -> bytes:
     with tempfile.TemporaryDirectory(prefix="gp-") as folder:
         path = Path(folder) / "plan.db"
-        SqliteStore(path, schema).close()
+        SqliteStore(path, build_schema).close()
         return path.read_bytes()
 
 
@@ -280,7 +280,7 @@ class PostgresEngine(Engine):
         self.superuser_url = superuser_url
         self.owner_url = owner_url
         self._maintenance = maintenance  # with the rights of a superuser, on some other database
-        made = set_up(owner_url, schema())
+        made = set_up(owner_url, build_schema())
         self.app_url, self.app_role = made.app_url, made.app_role
         about = conninfo_to_dict(owner_url)
         self._name, self._owner = str(about["dbname"]), str(about["user"])
@@ -306,7 +306,7 @@ class PostgresEngine(Engine):
                 made._leave()
                 made._drop(made._image)
                 with psycopg.connect(url, autocommit=True) as connection:
-                    connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA)))
+                    connection.execute(psql.SQL("DROP SCHEMA {} CASCADE").format(psql.Identifier(SCHEMA_NAME)))
                     connection.execute(psql.SQL("DROP OWNED BY {}").format(psql.Identifier(app)))
                     connection.execute(psql.SQL("DROP ROLE {}").format(psql.Identifier(app)))
                     connection.execute(psql.SQL("REASSIGN OWNED BY {} TO CURRENT_USER").format(name))
@@ -341,7 +341,9 @@ class PostgresEngine(Engine):
         if _is_about_rows(statements, keep=keep):
             return _run(self._superuser(), statements)
         self._altered = self._altered or (keep and any(_is_ddl(statement) for statement in statements))
-        with psycopg.connect(self.superuser_url, autocommit=keep, options=f"-c search_path={SCHEMA}") as connection:
+        with psycopg.connect(
+            self.superuser_url, autocommit=keep, options=f"-c search_path={SCHEMA_NAME}"
+        ) as connection:
             rows = _run(connection, statements)
             if not keep:
                 connection.rollback()
@@ -349,7 +351,7 @@ class PostgresEngine(Engine):
 
     @contextlib.contextmanager
     def owned(self, *, references: bool = True) -> Iterator[Run]:
-        with psycopg.connect(self.superuser_url, options=f"-c search_path={SCHEMA}") as connection:
+        with psycopg.connect(self.superuser_url, options=f"-c search_path={SCHEMA_NAME}") as connection:
             connection.prepare_threshold = None  # what is prepared would not know of what is done to the schema
             if not references:
                 connection.execute("SET session_replication_role = replica")
@@ -358,7 +360,7 @@ class PostgresEngine(Engine):
 
     @contextlib.contextmanager
     def transaction(self, actor: Actor | None, *, keep: bool = True) -> Iterator[Run]:
-        with psycopg.connect(self.app_url, options=f"-c search_path={SCHEMA}") as connection:
+        with psycopg.connect(self.app_url, options=f"-c search_path={SCHEMA_NAME}") as connection:
             if actor is not None:
                 connection.execute(
                     "SELECT set_config('groundplan.tenant', %s, true), set_config('groundplan.actor', %s, true), "
@@ -370,14 +372,14 @@ class PostgresEngine(Engine):
                 connection.rollback()
 
     def install(self, tables: str, declared: Schema) -> None:
-        from groundplan.kernel.store.guards import postgres_guards
-        from groundplan.kernel.store.row_policies import postgres_policies
+        from groundplan.kernel.store.guards import generate_postgres_guards
+        from groundplan.kernel.store.row_policies import generate_postgres_policies
 
         self._altered = True
         role = psql.Identifier(self.app_role)
-        with psycopg.connect(self.owner_url, options=f"-c search_path={SCHEMA}") as connection:
-            guards = [one for one in postgres_guards(declared) if "FUNCTION guard_refuse()" not in one]
-            opened = postgres_policies(declared, role.as_string(connection))
+        with psycopg.connect(self.owner_url, options=f"-c search_path={SCHEMA_NAME}") as connection:
+            guards = [one for one in generate_postgres_guards(declared) if "FUNCTION guard_refuse()" not in one]
+            opened = generate_postgres_policies(declared, role.as_string(connection))
             _run(connection, (tables, *guards, *(one for one in opened if not one.startswith("REVOKE"))))
 
     def dump(self) -> Dump:
@@ -404,7 +406,7 @@ class PostgresEngine(Engine):
     def _superuser(self) -> psycopg.Connection:
         """A connection that stays: to make one takes longer than most of what is asked over it."""
         if self._kept is None or self._kept.closed:
-            self._kept = psycopg.connect(self.superuser_url, autocommit=True, options=f"-c search_path={SCHEMA}")
+            self._kept = psycopg.connect(self.superuser_url, autocommit=True, options=f"-c search_path={SCHEMA_NAME}")
             self._kept.prepare_threshold = None  # a schema that is made anew changes what a prepared statement gives
         return self._kept
 

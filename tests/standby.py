@@ -151,7 +151,7 @@ def _make_commands() -> None:
     from groundplan.surfaces.cli import program
 
     first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
-    make, command_of = cache(program.application), cache(get_command)
+    make, command_of = cache(program.build_app), cache(get_command)
 
     def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
         return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))

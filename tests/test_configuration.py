@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 import groundplan
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.configuration import (
     ACCESS,
     CLAIM_TTL_MINUTES,
@@ -22,11 +22,11 @@ from groundplan.configuration import (
     TOOL_GROUPS_DEFAULT,
     Flags,
     Settings,
+    get_user_name,
     load_settings,
-    user_name,
 )
 from groundplan.kernel import policies
-from groundplan.kernel.actors import Access, Actor, Kind, local_actor
+from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
@@ -261,24 +261,24 @@ def test_a_name_is_normalized_like_the_names_in_requests() -> None:
 
 
 def test_whoever_is_not_named_acts_under_a_default_name_only_where_everybody_is_trusted() -> None:
-    by_default = Settings().actor(lambda: "somebody", Kind.AGENT)
-    unnamed = Settings(access="members").actor(lambda: "somebody", Kind.AGENT)
-    named = Settings(agent="ada", access="members").actor(lambda: "somebody", Kind.PERSON)
+    by_default = Settings().actor(lambda: "somebody", ActorKind.AGENT)
+    unnamed = Settings(access="members").actor(lambda: "somebody", ActorKind.AGENT)
+    named = Settings(agent="ada", access="members").actor(lambda: "somebody", ActorKind.PERSON)
 
-    assert by_default == Actor("local", "somebody", Kind.AGENT, Access.OPEN)
+    assert by_default == Actor("local", "somebody", ActorKind.AGENT, Access.OPEN)
     assert unnamed is None
-    assert named == Actor("local", "ada", Kind.PERSON, Access.MEMBERS)
+    assert named == Actor("local", "ada", ActorKind.PERSON, Access.MEMBERS)
 
 
 def test_the_user_name_is_that_of_the_operating_system_or_local(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(getpass, "getuser", lambda: "grace")
-    assert user_name() == "grace"
+    assert get_user_name() == "grace"
 
     def nameless() -> NoReturn:
         raise KeyError(os.getuid())
 
     monkeypatch.setattr(getpass, "getuser", nameless)
-    assert user_name() == "local"
+    assert get_user_name() == "local"
 
 
 def test_every_variable_that_the_code_names_is_documented() -> None:
@@ -314,7 +314,9 @@ def test_pipelines_of_the_file_are_kept_with_the_projects_that_are_made(tmp_path
     written("pipelines:\n  task: [NEW, ACTIVE, CLOSED]\n")
     found = settings()
     db = str(tmp_path / "plan.db")
-    with Session(open_store(db, schema), local_actor("ada"), preferences=found.preferences(OPERATION_NAMES)) as plan:
+    with Session(
+        open_store(db, build_schema), local_actor("ada"), preferences=found.preferences(OPERATION_NAMES)
+    ) as plan:
         plan.call("project.create", name="atlas")
 
     with groundplan.open(db, actor="ben") as plan:

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"groundplan {__version__}")
         return 0
     try:
-        at = _command_at(argv)
+        at = _find_command_index(argv)
         if argv[at : at + 1] == ["mcp"]:
             from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130  # as a shell counts what Ctrl-C ended
 
 
-def _command_at(argv: Sequence[str]) -> int:
+def _find_command_index(argv: Sequence[str]) -> int:
     """Where the first word stands, behind options with a value."""
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in LEADING_OPTIONS:

@@ -25,7 +25,7 @@ from groundplan.knowledge import tables as knowledge_tables
 from groundplan.knowledge.reading import context as knowledge_context
 from groundplan.knowledge.reading import get, search, search_changelog
 from groundplan.knowledge.reading import list as list_atoms
-from groundplan.knowledge.reading.files import knowledge_of_files
+from groundplan.knowledge.reading.files import get_knowledge_of_files
 from groundplan.knowledge.writing import append_changelog, delete, record_check
 from groundplan.knowledge.writing import create as create_knowledge
 from groundplan.knowledge.writing import update as update_knowledge
@@ -76,7 +76,7 @@ from groundplan.work.containers.workflow import (
     unblock,
 )
 from groundplan.work.engine.refs import resolve_task
-from groundplan.work.engine.root import plant_root
+from groundplan.work.engine.root import create_root
 from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import query
@@ -180,18 +180,18 @@ OPERATIONS = Registry(
     )
 )
 
-ports.on_project_created.connect(plant_root)
+ports.on_project_created.connect(create_root)
 questions.resolve_task.connect(resolve_task)
-questions.knowledge_of_files.connect(knowledge_of_files)
-ports.begin_first_draft.connect(create_draft.draft_of_new_scope)
-questions.context_in_force.connect(resolve.context_in_force)
-questions.versions_on_run.connect(versions_on_run)
+questions.find_knowledge_of_files.connect(get_knowledge_of_files)
+ports.begin_first_draft.connect(create_draft.create_scope_draft)
+questions.context_in_force.connect(resolve.find_context_in_force)
+questions.list_versions_on_run.connect(versions_on_run)
 
 for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)
 
 
-def schema() -> Schema:
+def build_schema() -> Schema:
     """What the database enforces, for every table there is."""
     return Schema(
         (

@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.wording import alternatives, nearest, quoted, shown
+from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives, quote_text
 
 if TYPE_CHECKING:
-    from groundplan.kernel.actors import Actor, Kind
+    from groundplan.kernel.actors import Actor, ActorKind
     from groundplan.kernel.next_steps import Vocabulary
     from groundplan.kernel.preferences import Preferences
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
 FILE_BYTES_MAX = 65_536  # five lines are usual
-USUAL_NAME_CHARS = 64  # a plain name shorter than this needs no closer look
+PLAIN_NAME_CHARS_MAX = 64  # a plain name shorter than this needs no closer look
 DB_DEFAULT = "groundplan.db"
 
 # As in `Group`, `Access` and `policies`, which would bring other modules with them; a test keeps them alike.
@@ -36,8 +36,8 @@ TOOLS_ALL = "all"
 CLAIM_TTL_MINUTES = 60.0
 CLAIM_TTL_MINUTES_MAX = 525_600.0
 
-YES = ("true", "yes", "on", "1")
-NO = ("false", "no", "off", "0")
+TRUE_WORDS = ("true", "yes", "on", "1")
+FALSE_WORDS = ("false", "no", "off", "0")
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {
     "GROUNDPLAN_DB": "db",
@@ -80,7 +80,7 @@ class Settings(NamedTuple):
     pipelines: str | None = None  # as a project keeps them; None: the usual ones
     config_file: str | None = None
 
-    def actor(self, otherwise: Callable[[], str], kind: Kind) -> Actor | None:
+    def actor(self, otherwise: Callable[[], str], kind: ActorKind) -> Actor | None:
         """Who acts. Where the stored roles decide, a name that nobody gave is nobody's."""
         from groundplan.kernel.actors import Access, local_actor
 
@@ -104,24 +104,24 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
     """
     environment = os.environ if environment is None else environment
     found: dict[str, Any] = {}
-    path = _config_file(flags.config)
+    path = _find_config_file(flags.config)
     if path is not None:
-        found.update(_from_file(path), config_file=path)
+        found.update(_read_settings(path), config_file=path)
     for variable, setting in _ENVIRONMENT.items():
         if given := environment.get(variable):
-            found[setting] = _CHECKS[setting](given, variable)
+            found[setting] = _PARSERS[setting](given, variable)
     for setting in ("db", "agent", "access", "tools"):
         if (given := getattr(flags, setting)) is not None:
-            found[setting] = _CHECKS[setting](given, f"--{setting}")
+            found[setting] = _PARSERS[setting](given, f"--{setting}")
     return Settings(**found)
 
 
-def user_name() -> str:
+def get_user_name() -> str:
     """The name of whoever runs this, as the operating system knows it."""
     import getpass  # not for a server, which has a name of its own
 
     try:
-        return _agent(getpass.getuser(), "user name")
+        return _parse_agent(getpass.getuser(), "user name")
     except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as containers have
         return "local"
 
@@ -131,21 +131,21 @@ def check_db(db: str, where: str = "--db") -> str:
     if not db.strip() or "\0" in db:
         raise _invalid(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
     if db.startswith(("postgresql://", "postgres://")):
-        return _url(db, where)
+        return _check_url(db, where)
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
         # Of a URL only the scheme is shown: what follows may hold a password.
-        found = quoted(scheme + separator) if separator else quoted(db)
+        found = quote_text(scheme + separator) if separator else quote_text(db)
         raise _invalid(f"{where} is a path such as plan.db, or a postgresql:// URL, not {found}", where)
     if not db.strip("./"):
         raise _invalid(
-            f"{where} is a folder; name a file in it, for example {quoted(db.rstrip('/') + '/plan.db')}", where
+            f"{where} is a folder; name a file in it, for example {quote_text(db.rstrip('/') + '/plan.db')}", where
         )
     # Clients that start a server pass their arguments as they are, without a shell that knows what ~ means.
-    return _expanded(db) if db.startswith("~") else db
+    return _expand_user(db) if db.startswith("~") else db
 
 
-def _url(url: str, where: str) -> str:
+def _check_url(url: str, where: str) -> str:
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
@@ -160,7 +160,7 @@ def _url(url: str, where: str) -> str:
     return url
 
 
-def _expanded(db: str) -> str:
+def _expand_user(db: str) -> str:
     from pathlib import Path
 
     try:
@@ -169,12 +169,12 @@ def _expanded(db: str) -> str:
         return db
 
 
-def _config_file(named: str | None) -> str | None:
+def _find_config_file(named: str | None) -> str | None:
     if named is None:
         return next((name for name in FILE_NAMES if os.path.lexists(name)), None)
     if not named or "\0" in named or not os.path.lexists(named):
         raise Invalid(
-            f"there is no configuration file {quoted(named)}; check the path after --config",
+            f"there is no configuration file {quote_text(named)}; check the path after --config",
             code="config_missing",
             file=named,
         )
@@ -184,44 +184,48 @@ def _config_file(named: str | None) -> str | None:
 # --- One value, wherever it stands ---------------------------------------------------------------------------------
 
 
-def _text(value: Any, where: str) -> str:
+def _parse_text(value: Any, where: str) -> str:
     if isinstance(value, str):
         return value
-    raise _invalid(f"{where} is text, not {shown(value)}; put it in quotes if you mean it", where)
+    raise _invalid(f"{where} is text, not {describe_value(value)}; put it in quotes if you mean it", where)
 
 
-def _db(value: Any, where: str) -> str:
-    return check_db(_text(value, where), where)
+def _parse_db(value: Any, where: str) -> str:
+    return check_db(_parse_text(value, where), where)
 
 
-def _agent(value: Any, where: str) -> str:
-    name = _text(value, where)
-    if 0 < len(name) < USUAL_NAME_CHARS and name.isascii() and name.isprintable() and " " not in name:
+def _parse_agent(value: Any, where: str) -> str:
+    name = _parse_text(value, where)
+    if 0 < len(name) < PLAIN_NAME_CHARS_MAX and name.isascii() and name.isprintable() and " " not in name:
         return name
-    from groundplan.kernel.input_gate.strict_json import inspect
-    from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
+    from groundplan.kernel.input_gate.strict_json import validate_value
+    from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 
     try:
-        inspect(name)
-        return applied(NormalizedName(), name, ())
+        validate_value(name)
+        return apply_marker(NormalizedName(), name, ())
     except Invalid as error:
         wrong = error.message.removeprefix("arguments ")
         raise Invalid(f"{where} {wrong}", code=error.code, setting=where) from None
 
 
-def _access(value: Any, where: str) -> str:
+def _parse_access(value: Any, where: str) -> str:
     if value in ACCESS:
         return str(value)
     raise _not_among(value, ACCESS, where)
 
 
-def _tools(value: Any, where: str) -> tuple[str, ...]:
+def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise _invalid(f"{where} is a list of tool groups, not {shown(value)}", where, allowed=list(TOOL_GROUPS))
+        raise _invalid(
+            f"{where} is a list of tool groups, not {describe_value(value)}", where, allowed=list(TOOL_GROUPS)
+        )
     names = [name.strip() for name in given if name.strip()]
     if not names:
-        raise _invalid(f"{where} names no tool group; give {TOOLS_ALL}, or some of {alternatives(TOOL_GROUPS)}", where)
+        raise _invalid(
+            f"{where} names no tool group; give {TOOLS_ALL}, or some of {join_alternatives(TOOL_GROUPS)}", where
+        )
     for name in names:
         if name != TOOLS_ALL and name not in TOOL_GROUPS:
             raise _not_among(name, [*TOOL_GROUPS, TOOLS_ALL], where)
@@ -230,49 +234,55 @@ def _tools(value: Any, where: str) -> tuple[str, ...]:
     return tuple(group for group in TOOL_GROUPS if group in names)
 
 
-def _minutes(value: Any, where: str) -> float:
+def _parse_minutes(value: Any, where: str) -> float:
     try:
         minutes = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else 0.0
     except (ValueError, OverflowError):
         minutes = 0.0
     if 0 < minutes <= CLAIM_TTL_MINUTES_MAX:
         return minutes
-    sentence = f"{where} is a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}, not {shown(value)}"
+    sentence = (
+        f"{where} is a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}, not {describe_value(value)}"
+    )
     raise _invalid(sentence, where)
 
 
-def _switch(value: Any, where: str) -> bool:
+def _parse_boolean(value: Any, where: str) -> bool:
     word = str(value).lower() if isinstance(value, str | bool | int) else ""
-    if word in YES or word in NO:
-        return word in YES
-    raise _not_among(value, (YES[0], NO[0]), where)
+    if word in TRUE_WORDS or word in FALSE_WORDS:
+        return word in TRUE_WORDS
+    raise _not_among(value, (TRUE_WORDS[0], FALSE_WORDS[0]), where)
 
 
-def _pipelines(value: Any, where: str) -> str | None:
-    from groundplan.work.containers.pipeline import USUAL, checked_pipelines, stored  # for who has some
+def _parse_pipelines(value: Any, where: str) -> str | None:
+    from groundplan.work.containers.pipeline import (  # for who has some
+        DEFAULT_PIPELINES,
+        encode_pipelines,
+        parse_pipelines,
+    )
 
     try:
-        return stored(checked_pipelines(value, USUAL, ("pipelines",)))
+        return encode_pipelines(parse_pipelines(value, DEFAULT_PIPELINES, ("pipelines",)))
     except Invalid as error:
         raise _invalid(f"{where}: {error.message}", where) from None
 
 
-_CHECKS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
-    "db": _db,
-    "agent": _agent,
-    "access": _access,
-    "tools": _tools,
-    "claim_ttl_minutes": _minutes,
-    "lean": _switch,
-    "pipelines": _pipelines,
+_PARSERS: Final[Mapping[str, Callable[[Any, str], Any]]] = {
+    "db": _parse_db,
+    "agent": _parse_agent,
+    "access": _parse_access,
+    "tools": _parse_tools,
+    "claim_ttl_minutes": _parse_minutes,
+    "lean": _parse_boolean,
+    "pipelines": _parse_pipelines,
 }
 
 
 def _not_among(value: Any, allowed: Sequence[str], where: str) -> Invalid:
-    near = nearest(value, allowed) if isinstance(value, str) else None
+    near = find_nearest(value, allowed) if isinstance(value, str) else None
     hint = f"; did you mean {near!r}?" if near else ""
     details = {"near": near} if near else {}
-    sentence = f"{where} is {alternatives(allowed)}, not {shown(value)}{hint}"
+    sentence = f"{where} is {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
     return _invalid(sentence, where, allowed=list(allowed), **details)
 
 
@@ -283,9 +293,9 @@ def _invalid(sentence: str, where: str, **details: Any) -> Invalid:
 # --- The file -------------------------------------------------------------------------------------------------------
 
 
-def _from_file(path: str) -> dict[str, Any]:
+def _read_settings(path: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for key, value, line in _entries(path):
+    for key, value, line in _read_entries(path):
         where = f"{key} ({path}, line {line})"
         if key not in _FILE_KEYS:
             raise _unknown_key(key, path, line)
@@ -294,16 +304,16 @@ def _from_file(path: str) -> dict[str, Any]:
             raise _malformed(f"{where} stands there twice; keep one of them", path, line)
         if value is None:
             raise _invalid(f"{where} has no value; give it one or remove the line", where)
-        checked = _CHECKS[setting](value, where)
-        found[setting] = _beside(path, checked) if setting == "db" else checked
+        checked = _PARSERS[setting](value, where)
+        found[setting] = _resolve_beside_file(path, checked) if setting == "db" else checked
     return found
 
 
-def _entries(path: str) -> list[tuple[str, Any, int]]:
+def _read_entries(path: str) -> list[tuple[str, Any, int]]:
     """The keys of the file with their values, and the line in which each stands."""
     import yaml  # 30 ms that only a process with a file pays
 
-    text = _content(path)
+    text = _read_text(path)
     try:
         loader = yaml.SafeLoader(text)
         root = loader.get_single_node()
@@ -323,7 +333,7 @@ def _entries(path: str) -> list[tuple[str, Any, int]]:
         raise _malformed(f"{path} is not valid YAML; it holds text that YAML does not allow", path, 1) from None
 
 
-def _content(path: str) -> str:
+def _read_text(path: str) -> str:
     from pathlib import Path
 
     try:
@@ -331,7 +341,9 @@ def _content(path: str) -> str:
             raw = file.read(FILE_BYTES_MAX + 1)
     except OSError as error:
         raise Invalid(
-            f"cannot read the configuration file {quoted(path)}: {error.strerror}", code="config_unreadable", file=path
+            f"cannot read the configuration file {quote_text(path)}: {error.strerror}",
+            code="config_unreadable",
+            file=path,
         ) from None
     if len(raw) > FILE_BYTES_MAX:
         raise _malformed(f"{path} is larger than {FILE_BYTES_MAX} bytes, which is not a configuration file", path, 1)
@@ -341,7 +353,7 @@ def _content(path: str) -> str:
         raise _malformed(f"{path} is not UTF-8 text; save it as UTF-8", path, 1) from None
 
 
-def _beside(path: str, db: str) -> str:
+def _resolve_beside_file(path: str, db: str) -> str:
     """A relative path in the file is meant from where the file lies, wherever the process was started."""
     from pathlib import Path
 
@@ -349,11 +361,11 @@ def _beside(path: str, db: str) -> str:
 
 
 def _unknown_key(key: str, path: str, line: int) -> Invalid:
-    near = nearest(key, list(_FILE_KEYS))
-    hint = f"did you mean {near}?" if near else f"the keys are {alternatives(list(_FILE_KEYS))}"
+    near = find_nearest(key, list(_FILE_KEYS))
+    hint = f"did you mean {near}?" if near else f"the keys are {join_alternatives(list(_FILE_KEYS))}"
     details = {"near": near} if near else {"allowed": list(_FILE_KEYS)}
     return Invalid(
-        f"unknown key {quoted(key)} ({path}, line {line}); {hint}",
+        f"unknown key {quote_text(key)} ({path}, line {line}); {hint}",
         code="config_unknown_key",
         key=key,
         file=path,

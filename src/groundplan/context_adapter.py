@@ -38,19 +38,19 @@ from groundplan.context.schemas import (
 from groundplan.kernel.access import Role
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.wording import shown
+from groundplan.kernel.wording import describe_value
 
 if TYPE_CHECKING:
-    from groundplan.context.editing.edit import Edited
-    from groundplan.kernel.members.bootstrap import Begun
+    from groundplan.context.editing.edit import EditedRun
+    from groundplan.kernel.members.bootstrap import BootstrappedScope
     from groundplan.kernel.members.view import MemberView
 
-Row: TypeAlias = Mapping[str, Any]  # in the names of the wire
-SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | Row
-InputRow: TypeAlias = InputWrite | PcivInputV1 | Row
-LinkRow: TypeAlias = LinkWrite | PcivInputSourceV1 | Row
-ConstraintRow: TypeAlias = ConstraintWrite | PcivConstraintV1 | Row
-ArtifactRow: TypeAlias = ArtifactWrite | PcivArtifactV1 | Row
+WireRow: TypeAlias = Mapping[str, Any]  # in the names of the wire
+SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow
+InputRow: TypeAlias = InputWrite | PcivInputV1 | WireRow
+LinkRow: TypeAlias = LinkWrite | PcivInputSourceV1 | WireRow
+ConstraintRow: TypeAlias = ConstraintWrite | PcivConstraintV1 | WireRow
+ArtifactRow: TypeAlias = ArtifactWrite | PcivArtifactV1 | WireRow
 
 
 class ContextAdapter:
@@ -126,38 +126,38 @@ class ContextAdapter:
 
     # --- Below a run ---
 
-    def upsert_sources(self, run_id: str, sources: Iterable[SourceRow]) -> Edited:
+    def upsert_sources(self, run_id: str, sources: Iterable[SourceRow]) -> EditedRun:
         """Add sources, or change those whose id is given."""
-        return self._edited(run_id, sources=sources)
+        return self._edit(run_id, sources=sources)
 
-    def upsert_inputs(self, run_id: str, inputs: Iterable[InputRow]) -> Edited:
+    def upsert_inputs(self, run_id: str, inputs: Iterable[InputRow]) -> EditedRun:
         """Add inputs, or change those that are at the pointers.
 
         What is written with a lower provenance than that of the value there waits in `suggested` for a person.
         """
-        return self._edited(run_id, inputs=inputs)
+        return self._edit(run_id, inputs=inputs)
 
-    def link_input_sources(self, run_id: str, links: Iterable[LinkRow]) -> Edited:
+    def link_input_sources(self, run_id: str, links: Iterable[LinkRow]) -> EditedRun:
         """Say that inputs, named by their pointer or by their id, were taken from sources."""
-        rows = [_row(link) for link in links]
+        rows = [_to_wire_row(link) for link in links]
         if any("inputId" in row for row in rows):
-            pointers = {one.id: one.pointer for one in self._view(run_id).inputs_by_pointer.values()}
-            rows = [_by_pointer(row, pointers) for row in rows]
-        return self._edited(run_id, links=rows)
+            pointers = {one.id: one.pointer for one in self._fetch_view(run_id).inputs_by_pointer.values()}
+            rows = [_replace_input_id(row, pointers) for row in rows]
+        return self._edit(run_id, links=rows)
 
-    def upsert_constraints(self, run_id: str, constraints: Iterable[ConstraintRow]) -> Edited:
+    def upsert_constraints(self, run_id: str, constraints: Iterable[ConstraintRow]) -> EditedRun:
         """Add constraints, or change those whose id is given; suggestions as with inputs."""
-        return self._edited(run_id, constraints=constraints)
+        return self._edit(run_id, constraints=constraints)
 
     @overload
-    def upsert_artifacts(self, run_id: str, artifacts: Iterable[ArtifactRow]) -> Edited: ...
+    def upsert_artifacts(self, run_id: str, artifacts: Iterable[ArtifactRow]) -> EditedRun: ...
 
     @overload
-    def upsert_artifacts(self, run_id: Iterable[ArtifactRow]) -> Edited: ...
+    def upsert_artifacts(self, run_id: Iterable[ArtifactRow]) -> EditedRun: ...
 
     def upsert_artifacts(
         self, run_id: str | Iterable[ArtifactRow], artifacts: Iterable[ArtifactRow] | None = None
-    ) -> Edited:
+    ) -> EditedRun:
         """Add artifacts, or change those whose id is given.
 
         The contract's own spelling has no run: `upsert_artifacts(rows)` writes to the one that all the rows name.
@@ -166,8 +166,8 @@ class ContextAdapter:
             Invalid: no run is given, and the rows do not name one and the same.
         """
         if isinstance(run_id, str):
-            return self._edited(run_id, artifacts=artifacts or ())
-        rows = [_row(artifact) for artifact in run_id]
+            return self._edit(run_id, artifacts=artifacts or ())
+        rows = [_to_wire_row(artifact) for artifact in run_id]
         named = {row.get("runId") for row in rows}
         if len(named) != 1 or not isinstance(only := named.pop(), str):
             raise Invalid(
@@ -175,11 +175,11 @@ class ContextAdapter:
                 code="missing_argument",
                 field="runId",
             )
-        return self._edited(only, artifacts=rows)
+        return self._edit(only, artifacts=rows)
 
     def get_latest_artifact_by_type(self, run_id: str, type_: str) -> PcivArtifactV1 | None:
         """The newest artifact of a type in a run."""
-        found = self._view(run_id).artifacts_by_type.get(type_)
+        found = self._fetch_view(run_id).artifacts_by_type.get(type_)
         return found[-1] if found else None
 
     def get_latest_artifact_for_scope_by_type(self, scope_id: str, type_: str) -> PcivArtifactV1 | None:
@@ -201,7 +201,7 @@ class ContextAdapter:
 
     def fetch_context_view_by_run_id(self, run_id: str) -> ContextView:
         """The facts of a run, also of a draft."""
-        return self._view(run_id)
+        return self._fetch_view(run_id)
 
     def fetch_latest_committed_context_view(self, scope_id: str, user_id: str | None = None) -> ContextView | None:
         """The facts in force, if any were ever committed."""
@@ -241,21 +241,21 @@ class ContextAdapter:
 
     # --- Members ---
 
-    def pciv_bootstrap_scope(self, scope_id: str, create_draft_run: bool = True) -> Begun:
+    def pciv_bootstrap_scope(self, scope_id: str, create_draft_run: bool = True) -> BootstrappedScope:
         """Begin a new scope, with its first draft unless that is not wanted; the caller owns it."""
-        begun: Begun = self._asked("member.bootstrap", scopeId=scope_id, createDraftRun=create_draft_run)
+        begun: BootstrappedScope = self._asked("member.bootstrap", scopeId=scope_id, createDraftRun=create_draft_run)
         return begun
 
     def list_scope_members(self, scope_id: str) -> list[PcivScopeMemberV1]:
         """Who is in a scope, and as what."""
         members = self._asked("member.list", scopeId=scope_id).members
-        name = self._scope_name(scope_id)
-        return [_member(name, one) for one in members]
+        name = self._find_scope_name(scope_id)
+        return [_to_scope_member(name, one) for one in members]
 
     def upsert_scope_member(self, scope_id: str, user_id: str, role: Role | str) -> PcivScopeMemberV1:
         """Bring somebody into a scope, or give them another role."""
         member = self._asked("member.add", scopeId=scope_id, userId=user_id, role=role).member
-        return _member(self._scope_name(scope_id), member)
+        return _to_scope_member(self._find_scope_name(scope_id), member)
 
     def remove_scope_member(self, scope_id: str, user_id: str) -> None:
         """Take somebody out of a scope."""
@@ -270,40 +270,40 @@ class ContextAdapter:
         run: PcivRunV1 = self._asked(operation, **arguments).run
         return run
 
-    def _view(self, run_id: str) -> ContextView:
+    def _fetch_view(self, run_id: str) -> ContextView:
         return self.resolve_context_view(self.fetch_run_by_id(run_id).scope_id, run_id=run_id)
 
-    def _edited(self, run_id: str, **rows: Iterable[Struct | Row]) -> Edited:
-        given = {sort: [_row(one) for one in several] for sort, several in rows.items()}
+    def _edit(self, run_id: str, **rows: Iterable[Struct | WireRow]) -> EditedRun:
+        given = {sort: [_to_wire_row(one) for one in several] for sort, several in rows.items()}
         if not any(given.values()):
-            return self._unchanged(run_id)
-        edited: Edited = self._asked("context.edit", runId=run_id, **given)
+            return self._read_unchanged(run_id)
+        edited: EditedRun = self._asked("context.edit", runId=run_id, **given)
         return edited
 
-    def _unchanged(self, run_id: str) -> Edited:
+    def _read_unchanged(self, run_id: str) -> EditedRun:
         """The answer to whoever has no rows to write. The operation itself would ask what they are doing here."""
-        from groundplan.context.editing.edit import Edited, RunLine
+        from groundplan.context.editing.edit import EditedRun, RunSummary
 
         fetched = self._asked("context.fetch_run", runId=run_id)
-        return Edited(RunLine(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
+        return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 
-    def _scope_name(self, scope_id: str) -> str:
+    def _find_scope_name(self, scope_id: str) -> str:
         """What a scope is called: it can be addressed by the id of its project, and the contract knows its name."""
         projects = self._asked("project.list", archived=True).projects
         return next((one.name for one in projects if one.id == scope_id), scope_id)
 
 
-def _row(given: Struct | Row) -> dict[str, Any]:
+def _to_wire_row(given: Struct | WireRow) -> dict[str, Any]:
     """A row in the names of the wire."""
     if isinstance(given, Mapping):
         return dict(given)
     if not isinstance(given, Struct):
-        raise Invalid(f"a row is an object or one of the types of the contract, not {shown(given)}")
+        raise Invalid(f"a row is an object or one of the types of the contract, not {describe_value(given)}")
     values = ((field.encode_name, getattr(given, field.name)) for field in structs.fields(given))
     return {name: value for name, value in values if value is not UNSET}
 
 
-def _by_pointer(row: dict[str, Any], pointers: Mapping[str, str]) -> dict[str, Any]:
+def _replace_input_id(row: dict[str, Any], pointers: Mapping[str, str]) -> dict[str, Any]:
     """A link that names an input by its id, as one that says where that input is."""
     if "inputId" not in row:
         return row
@@ -314,5 +314,5 @@ def _by_pointer(row: dict[str, Any], pointers: Mapping[str, str]) -> dict[str, A
     return {"pointer": pointer, **row}
 
 
-def _member(scope_id: str, member: MemberView) -> PcivScopeMemberV1:
+def _to_scope_member(scope_id: str, member: MemberView) -> PcivScopeMemberV1:
     return PcivScopeMemberV1(scope_id, member.user_id, member.role, member.created_at, member.created_by)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from groundplan.kernel.budget import Budget
-from groundplan.kernel.ports import Question
+from groundplan.kernel.ports import Provider
 
 # Resolve a reference to a task: its project and its whole id, or a refusal.
-resolve_task: Question[str, tuple[str, str]] = Question()
+resolve_task: Provider[str, tuple[str, str]] = Provider()
 
 
-class FilesAsked(NamedTuple):
+class FilesQuery(NamedTuple):
     """Some files, and the share of an answer that what is known about them may take."""
 
     paths: list[str]
@@ -19,7 +19,7 @@ class FilesAsked(NamedTuple):
 
 
 # What one must know about some files of the project entered, as `knowledge.context` says it.
-knowledge_of_files: Question[FilesAsked, Any] = Question()
+find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 
 
 class ContextInForce(NamedTuple):
@@ -32,17 +32,17 @@ class ContextInForce(NamedTuple):
 
 
 # What the gates ask about facts: None where none were ever committed.
-context_in_force: Question[None, ContextInForce | None] = Question()
+context_in_force: Provider[None, ContextInForce | None] = Provider()
 
 
 # The numbers of the published versions of the purpose that stand on a run of facts.
-versions_on_run: Question[str, list[int]] = Question()
+list_versions_on_run: Provider[str, list[int]] = Provider()
 
 # The work nodes that serve purpose nodes of the project entered: of each key that was asked for, their ids.
-work_serving: Question[list[str], dict[str, list[str]]] = Question()
+find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 
-class WorkAligned(NamedTuple):
+class AlignedWorkCounts(NamedTuple):
     """How many open work nodes there are, and how many of them trace to one of some goals."""
 
     open: int
@@ -50,4 +50,4 @@ class WorkAligned(NamedTuple):
 
 
 # How much of the work serves the purpose, by the keys of the goals of its published version.
-work_aligned: Question[list[str], WorkAligned] = Question()
+count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()

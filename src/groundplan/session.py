@@ -11,13 +11,13 @@ from typing import Any, Self
 
 from msgspec import Struct
 
-from groundplan.catalog import OPERATIONS, schema
-from groundplan.kernel.actors import Access, Actor, Kind, local_actor
+from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.admit import admit
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.operations.execute import NO_PREFERENCES, Answered, execute
+from groundplan.kernel.operations.execute import DEFAULT_PREFERENCES, ExecutionResult, execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.opening import open_store
@@ -34,7 +34,7 @@ class Session(Verbs):
         actor: Actor | None,
         operations: Registry = OPERATIONS,
         *,
-        preferences: Preferences = NO_PREFERENCES,
+        preferences: Preferences = DEFAULT_PREFERENCES,
     ) -> None:
         self.store = store
         self.actor = actor
@@ -45,14 +45,14 @@ class Session(Verbs):
         """Run an operation by its name, with values of your own; they pass the same gate as any request."""
         if operation not in self.operations:
             raise NotFound("operation", operation)
-        inspect(arguments)
+        validate_value(arguments)
         return self.run(self.operations[operation], arguments)
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
         """Run an operation with arguments that have been through the gate."""
         return self.execute(operation, arguments).answer
 
-    def execute(self, operation: Operation[Any, Any], arguments: Any) -> Answered:
+    def execute(self, operation: Operation[Any, Any], arguments: Any) -> ExecutionResult:
         """Run an operation for a surface, which sends the answer as JSON."""
         return execute(self.store, self.actor, operation, arguments, self.preferences)
 
@@ -70,19 +70,19 @@ class Session(Verbs):
 
 
 def open(  # noqa: A001 - what one does to a plan
-    db: str, *, actor: str, kind: Kind | str = Kind.PERSON, access: Access | str = Access.OPEN
+    db: str, *, actor: str, kind: ActorKind | str = ActorKind.PERSON, access: Access | str = Access.OPEN
 ) -> Session:
     """Open a file or a `postgresql://` URL and act in it as somebody.
 
     Raises:
         Invalid: the name of the actor, or one of the words, is none.
     """
-    inspect(actor)
-    who = admit({"actor": actor, "kind": kind, "access": access}, _Who)
-    return Session(open_store(db, schema), local_actor(who.actor, kind=who.kind, access=who.access))
+    validate_value(actor)
+    who = parse_request({"actor": actor, "kind": kind, "access": access}, _ActorOptions)
+    return Session(open_store(db, build_schema), local_actor(who.actor, kind=who.kind, access=who.access))
 
 
-class _Who(Struct, forbid_unknown_fields=True):
+class _ActorOptions(Struct, forbid_unknown_fields=True):
     actor: Name
-    kind: Kind
+    kind: ActorKind
     access: Access

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import NODEFAULT
 
 from groundplan.kernel.operations.registry import Operation, Registry
-from groundplan.kernel.wording import nearest
+from groundplan.kernel.wording import find_nearest
 
 _CAPITAL = re.compile("[A-Z]")
 
@@ -37,7 +37,7 @@ class Verbs:
                 verbs[python_name(verb)] = operation
         if not verbs:
             raise _no_attribute("a session", self, name)
-        made = _group_type(name)(name, self.call, verbs)
+        made = _get_group_type(name)(name, self.call, verbs)
         setattr(self, name, made)
         return made
 
@@ -52,7 +52,7 @@ class VerbGroup:
         self._name = name
         self._call = call
         for verb, operation in operations.items():
-            setattr(self, verb, _method(verb, call, operation))
+            setattr(self, verb, _make_method(verb, call, operation))
 
     def __getattr__(self, name: str) -> Any:
         raise _no_attribute(f"the group {vars(self).get('_name')!r}", self, name)
@@ -64,7 +64,7 @@ def python_name(wire_name: str) -> str:
     return f"{snake}_" if iskeyword(snake) else snake
 
 
-def _group_type(name: str) -> type[VerbGroup]:
+def _get_group_type(name: str) -> type[VerbGroup]:
     if name != "context":
         return VerbGroup
     from groundplan.context_adapter import ContextAdapter  # not everybody at a store works on facts
@@ -75,7 +75,7 @@ def _group_type(name: str) -> type[VerbGroup]:
     return ContextVerbs
 
 
-def _method(verb: str, call: Callable[..., Any], operation: Operation[Any, Any]) -> Callable[..., Any]:
+def _make_method(verb: str, call: Callable[..., Any], operation: Operation[Any, Any]) -> Callable[..., Any]:
     wire_names = {python_name(wire): wire for wire in operation.input.__struct_encode_fields__}
 
     def method(**arguments: Any) -> Any:
@@ -88,11 +88,11 @@ def _method(verb: str, call: Callable[..., Any], operation: Operation[Any, Any])
     method.__name__ = verb
     method.__qualname__ = operation.name
     method.__doc__ = operation.summary
-    vars(method)["__signature__"] = _signature(wire_names, operation)
+    vars(method)["__signature__"] = _make_signature(wire_names, operation)
     return method
 
 
-def _signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signature:
+def _make_signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signature:
     """What `help` and shells show."""
     defaults = operation.input.__struct_defaults__
     required = len(operation.input.__struct_fields__) - len(defaults)
@@ -106,7 +106,7 @@ def _signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signatur
 
 
 def _no_attribute(owner: str, of: object, name: str) -> AttributeError:
-    near = nearest(name, [one for one in dir(of) if not one.startswith("_")])
+    near = find_nearest(name, [one for one in dir(of) if not one.startswith("_")])
     hint = f"; did you mean {near!r}?" if near else ""
     # With the name set and no object, a traceback does not add a guess of its own.
     return AttributeError(f"{owner} has no {name!r}{hint}", name=name)

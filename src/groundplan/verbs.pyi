@@ -155,7 +155,7 @@ class MemberVerbs:
         name: str | None = None,
         create_draft_run: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.bootstrap.Begun:
+    ) -> groundplan.kernel.members.bootstrap.BootstrappedScope:
         """Begin a new scope with yourself as its owner."""
 
     def list(
@@ -173,7 +173,7 @@ class MemberVerbs:
         scope_id: str,
         user_id: str,
         role: groundplan.kernel.access.Role | Literal["viewer", "editor", "owner"],
-        kind: groundplan.kernel.actors.Kind | Literal["person", "agent", "service"] = "person",
+        kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         op_id: str | None = None,
     ) -> groundplan.kernel.members.add.OneMember:
         """Bring somebody into a project, or give a member another role."""
@@ -184,7 +184,7 @@ class MemberVerbs:
         scope_id: str,
         user_id: str,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.remove.Removed:
+    ) -> groundplan.kernel.members.remove.RemovedMember:
         """Take somebody out of a project."""
 
 class WorkVerbs:
@@ -196,7 +196,7 @@ class WorkVerbs:
         policies: PolicyChanges | None = None,
         decision: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.graph.open.Opened | groundplan.work.graph.open.ProjectLines:
+    ) -> groundplan.work.graph.open.OpenedProject | groundplan.work.graph.open.ProjectLines:
         """Open or create a project; without project: list all."""
 
     def plan(
@@ -243,7 +243,7 @@ class WorkVerbs:
         node_id: str,
         depth: int = 2,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.reading.context.Context:
+    ) -> groundplan.work.graph.reading.context.NodeContext:
         """A node with its ancestors, tree and dependencies."""
 
     def update(
@@ -273,7 +273,7 @@ class WorkVerbs:
         limit: int = 20,
         cursor: str | None = None,
         lean: bool | None = None,
-    ) -> groundplan.work.graph.search.query.Found:
+    ) -> groundplan.work.graph.search.query.FoundNodes:
         """Search and filter nodes."""
 
     def restructure(
@@ -307,7 +307,7 @@ class KnowledgeVerbs:
     def create(
         self,
         *,
-        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        entity_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         project_id: str,
         name: str,
         created_by_task_id: str,
@@ -317,13 +317,13 @@ class KnowledgeVerbs:
         related_atoms: Sequence[RelatedAtom] = ...,
         related_molecules: Sequence[RelatedMolecule] = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.entity.OneEntity:
+    ) -> groundplan.knowledge.entity.WrittenKnowledge:
         """Make an atom (an area by its paths) or a molecule (a group of atoms)."""
 
     def update(
         self,
         *,
-        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        entity_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         id: str,
         version: int,
         project_id: str | None = None,
@@ -337,18 +337,18 @@ class KnowledgeVerbs:
         last_task_id: str | None = None,
         confirm: str = ...,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.entity.OneEntity:
+    ) -> groundplan.knowledge.entity.WrittenKnowledge:
         """Change one at the version you read; append adds below; confirm: a commit at which it is right."""
 
     def append_changelog(
         self,
         *,
-        parent_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        parent_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         parent_id: str,
         task_id: str,
         summary: str,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.append_changelog.OneEntry:
+    ) -> groundplan.knowledge.writing.append_changelog.AppendedEntry:
         """Add what a task changed and why; entries are never edited."""
 
     def context(
@@ -358,24 +358,24 @@ class KnowledgeVerbs:
         paths: str | builtins.list[Any],
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.context.Known:
+    ) -> groundplan.knowledge.reading.context.FileKnowledge:
         """What to know about some files (paths: comma separated)."""
 
     def get(
         self,
         *,
-        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        entity_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         id: str,
         project_id: str | None = None,
         include_changelog: bool = True,
         changelog_limit: int = 5,
-    ) -> groundplan.knowledge.reading.get.Found:
+    ) -> groundplan.knowledge.reading.get.KnowledgeDetails:
         """One atom, or a molecule with its atoms."""
 
     def search(
         self,
         *,
-        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        entity_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         project_id: str,
         query: str | None = None,
         molecule_id: str | None = None,
@@ -384,13 +384,13 @@ class KnowledgeVerbs:
         changelog_limit: int = 5,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.knowledge.reading.search.Page:
+    ) -> groundplan.knowledge.reading.search.KnowledgePage:
         """Atoms or molecules by words, by molecule, or orphans."""
 
     def search_changelog(
         self,
         *,
-        parent_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        parent_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         parent_id: str,
         limit: int = 20,
         offset: int = 0,
@@ -411,22 +411,22 @@ class KnowledgeVerbs:
         *,
         project_id: str,
         commit: str,
-        atoms: Sequence[SeenAtom],
+        atoms: Sequence[AtomCheck],
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.record_check.Recorded:
+    ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
         """Keep what a check of the files found."""
 
     def delete(
         self,
         *,
-        entity_type: groundplan.knowledge.requests.EntityType | Literal["atom", "molecule"],
+        entity_type: groundplan.knowledge.requests.KnowledgeEntityType | Literal["atom", "molecule"],
         id: str,
         version: int,
         project_id: str | None = None,
         cascade: bool = False,
         last_task_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.knowledge.writing.delete.Deleted:
+    ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
         """Delete one; a molecule's atoms become orphans, or go with it (cascade)."""
 
 class PurposeVerbs:
@@ -438,7 +438,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
-    ) -> groundplan.purpose.open.Opened | groundplan.purpose.observing.observations.Observed:
+    ) -> groundplan.purpose.open.OpenedPurpose | groundplan.purpose.observing.observations.ObservationsPage:
         """Read the theory of change: versions, nodes, edges, assumptions, indicators, health; or observations."""
 
     def observations(
@@ -449,7 +449,7 @@ class PurposeVerbs:
         detail: Literal["summary", "full", "observations"] | None = None,
         as_of: str | None = None,
         cursor: str | None = None,
-    ) -> groundplan.purpose.observing.observations.Observed:
+    ) -> groundplan.purpose.observing.observations.ObservationsPage:
         """Read what was observed: measurements, reviews, waivers, decisions; with as_of, as known then."""
 
     def edit(
@@ -459,7 +459,7 @@ class PurposeVerbs:
         operations: Sequence[AddNode | UpdateNode | RemoveNode | AddEdge | UpdateEdge | RemoveEdge | AddAssumption | UpdateAssumption | RemoveAssumption | AddIndicator | UpdateIndicator | RemoveIndicator],
         expected_rev: int | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.editing.edit.Edited:
+    ) -> groundplan.purpose.editing.edit.EditedPurpose:
         """Change the draft in one batch: add, update, remove nodes, edges, assumptions, indicators."""
 
     def draft(
@@ -488,7 +488,7 @@ class PurposeVerbs:
         project: str,
         expected_rev: int | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.versions.discard.Discarded:
+    ) -> groundplan.purpose.versions.discard.DiscardedDraft:
         """Remove the draft."""
 
     def versions(
@@ -505,7 +505,7 @@ class PurposeVerbs:
         from_: int | Literal["draft", "published"],
         to: int | Literal["draft", "published"],
         cursor: str | None = None,
-    ) -> groundplan.purpose.versions.diff.Compared:
+    ) -> groundplan.purpose.versions.diff.VersionComparison:
         """Compare two versions by stable key."""
 
     def check(
@@ -577,7 +577,7 @@ class PurposeVerbs:
         waivers: Sequence[WaiverWrite] | None = None,
         decisions: Sequence[DecisionWrite] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.observing.record.Recorded:
+    ) -> groundplan.purpose.observing.record.RecordedObservations:
         """Record measurements, assumption reviews, decisions, and waivers of checks (owners); all or nothing."""
 
     def export(
@@ -586,7 +586,7 @@ class PurposeVerbs:
         project: str,
         format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
         version: int | Literal["draft", "published"] | None = None,
-    ) -> groundplan.purpose.exchange.export.Exported:
+    ) -> groundplan.purpose.exchange.export.ExportedPurpose:
         """Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
 
     def render(
@@ -607,7 +607,7 @@ class PurposeVerbs:
         document: TheoryDocument,
         keys: Literal["same", "new"] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.purpose.exchange.import_document.TakenIn:
+    ) -> groundplan.purpose.exchange.import_document.ImportedPurpose:
         """Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role."""
 
 class ContextVerbs(groundplan.context_adapter.ContextAdapter):
@@ -631,7 +631,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         copy_from: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.create_draft.OneRun:
+    ) -> groundplan.context.runs.create_draft.RunWithRev:
         """Begin a draft, empty or as copyFrom (latest, or a run) is; begins the scope too if it is new."""
 
     def commit(
@@ -649,7 +649,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         run_id: str,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.delete.Discarded:
+    ) -> groundplan.context.runs.delete.DiscardedRun:
         """Remove a draft."""
 
     def delete(
@@ -657,7 +657,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         run_id: str,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.delete.Deleted:
+    ) -> groundplan.context.runs.delete.DeletedRun:
         """Take any run out of view."""
 
     def list(
@@ -678,7 +678,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         to: str,
         pointers: builtins.list[str] | None = None,
         cursor: str | None = None,
-    ) -> groundplan.context.runs.diff.RunsCompared:
+    ) -> groundplan.context.runs.diff.RunDiff:
         """Compare two runs."""
 
     def edit(
@@ -696,14 +696,14 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         remove: Removals | None = None,
         expected_rev: int | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.editing.edit.Edited:
+    ) -> groundplan.context.editing.edit.EditedRun:
         """Write facts into a draft; a value of lower provenance than the one there becomes a suggestion."""
 
     def fetch_run(
         self,
         *,
         run_id: str,
-    ) -> groundplan.context.runs.create_draft.OneRun:
+    ) -> groundplan.context.runs.create_draft.RunWithRev:
         """Show a run by its id, without what is in it."""
 
     def update_draft(
@@ -712,7 +712,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         run_id: str,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] | None = None,
         op_id: str | None = None,
-    ) -> groundplan.context.runs.create_draft.OneRun:
+    ) -> groundplan.context.runs.create_draft.RunWithRev:
         """Make a draft your own or shared, or only say that you are at it."""
 
     def export(
@@ -730,7 +730,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         document: ContextDocument,
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         op_id: str | None = None,
-    ) -> groundplan.context.exchange.import_document.TakenIn:
+    ) -> groundplan.context.exchange.import_document.ImportedContext:
         """Take a document of facts in, as a new draft."""
 
 class ContainerVerbs:
@@ -741,7 +741,7 @@ class ContainerVerbs:
         id: str,
         include_sections: bool = False,
         include_graph_context: bool = False,
-    ) -> groundplan.work.containers.get.Got:
+    ) -> groundplan.work.containers.get.ContainerDetails:
         """One project, feature or task; includeGraphContext: with what to know of its Context Files."""
 
     def search(
@@ -756,7 +756,7 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.work.containers.search.Page:
+    ) -> groundplan.work.containers.search.ContainerPage:
         """By words, status, priority, tags; in a project, a feature or everywhere."""
 
     def overview(
@@ -771,7 +771,7 @@ class ContainerVerbs:
         feature_id: str | None = None,
         limit: int = 20,
         offset: int = 0,
-    ) -> groundplan.work.containers.search.Page | groundplan.work.containers.overview.Overviewed:
+    ) -> groundplan.work.containers.search.ContainerPage | groundplan.work.containers.overview.ContainerOverview:
         """With id: what is in it, and how much is done; else a list."""
 
     def create(
@@ -821,7 +821,7 @@ class ContainerVerbs:
         version: int,
         cascade: bool | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.delete.Deleted:
+    ) -> groundplan.work.containers.delete.DeletedContainer:
         """Delete one; cascade: with all below it; a project is archived."""
 
     def next_task(
@@ -873,7 +873,7 @@ class ContainerVerbs:
         *,
         id: str,
         container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
-        direction: groundplan.work.containers.dependencies.Direction | Literal["dependencies", "dependents", "both"] = "both",
+        direction: groundplan.work.containers.dependencies.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
     ) -> groundplan.work.containers.dependencies.Dependencies:
         """What it waits for, what waits for it."""
 
@@ -894,7 +894,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.moving.Moved:
+    ) -> groundplan.work.containers.workflow.moving.TransitionAnswer:
         """One step back; reopens what was closed."""
 
     def terminate(
@@ -1173,7 +1173,7 @@ class TagVerbs:
         dry_run: bool = False,
         project_id: str | None = None,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.tags.rename.Renamed:
+    ) -> groundplan.work.containers.tags.rename.RenamedTag:
         """Rename a tag in one project; dryRun shows what changes."""
 
 class AddAssumption(TypedDict):
@@ -1207,7 +1207,7 @@ class AddIndicator(TypedDict):
     name: str
     ref: NotRequired[str | None]
     unit: NotRequired[str | None]
-    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    direction: NotRequired[groundplan.purpose.model.IndicatorDirection | Literal["increase", "decrease"] | None]
     baseline: NotRequired[float | None]
     baseline_verified: NotRequired[bool | None]
     target: NotRequired[float | None]
@@ -1243,6 +1243,13 @@ class AssumptionWritten(TypedDict):
     risk_level: NotRequired[groundplan.purpose.model.RiskLevel | Literal["LOW", "MEDIUM", "HIGH"] | None]
     owner: NotRequired[str | None]
     review_by: NotRequired[str | None]
+
+class AtomCheck(TypedDict):
+    id: str
+    version: int
+    freshness: groundplan.knowledge.freshness.FreshnessState | Literal["fresh", "changed", "orphaned", "unanchored"]
+    commit: NotRequired[str | None]
+    files: NotRequired[builtins.list[str]]
 
 class ConstraintWrite(TypedDict):
     id: NotRequired[str | None]
@@ -1326,7 +1333,7 @@ class IndicatorWritten(TypedDict):
     node: str
     name: str
     unit: NotRequired[str | None]
-    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    direction: NotRequired[groundplan.purpose.model.IndicatorDirection | Literal["increase", "decrease"] | None]
     baseline: NotRequired[float | None]
     baseline_verified: NotRequired[bool | None]
     target: NotRequired[float | None]
@@ -1415,7 +1422,7 @@ class PolicyChanges(TypedDict):
 ProposedOperation = TypedDict(
     "ProposedOperation",
     {
-        "kind": groundplan.purpose.compliance.proposal.Kind | Literal["create_node", "update_node", "delete_node", "create_edge", "update_edge", "delete_edge", "add_assumption", "update_assumption", "delete_assumption", "create_draft", "publish", "read"],
+        "kind": groundplan.purpose.compliance.proposal.OperationKind | Literal["create_node", "update_node", "delete_node", "create_edge", "update_edge", "delete_edge", "add_assumption", "update_assumption", "delete_assumption", "create_draft", "publish", "read"],
         "version": NotRequired[int | Literal["draft", "published"] | None],
         "node": NotRequired[str | None],
         "node_type": NotRequired[str | None],
@@ -1478,13 +1485,6 @@ class ReviewWrite(TypedDict):
     reason: str
     evidence: NotRequired[str | None]
 
-class SeenAtom(TypedDict):
-    id: str
-    version: int
-    freshness: groundplan.knowledge.freshness.State | Literal["fresh", "changed", "orphaned", "unanchored"]
-    commit: NotRequired[str | None]
-    files: NotRequired[builtins.list[str]]
-
 class SourceWrite(TypedDict):
     id: NotRequired[str | None]
     kind: NotRequired[groundplan.context.schemas.SourceKind | Literal["file", "url", "gis", "api", "manual"]]
@@ -1545,7 +1545,7 @@ class UpdateIndicator(TypedDict):
     indicator: str
     name: NotRequired[str]
     unit: NotRequired[str | None]
-    direction: NotRequired[groundplan.purpose.model.Direction | Literal["increase", "decrease"] | None]
+    direction: NotRequired[groundplan.purpose.model.IndicatorDirection | Literal["increase", "decrease"] | None]
     baseline: NotRequired[float | None]
     baseline_verified: NotRequired[bool | None]
     target: NotRequired[float | None]

@@ -12,7 +12,7 @@ import uuid
 from typing import Any
 
 from groundplan.context.schemas import ContextView, PcivInputV1, Suggestion
-from groundplan.kernel.actors import Actor, Kind, local_actor
+from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.session import Session
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"  # the id of nothing
@@ -26,7 +26,7 @@ class Facts:
         self.scope = scope
         self.hand = {} if hand is None else hand  # the run, and the sources by name; shared by everybody at this desk
 
-    def by(self, who: str | Actor, kind: Kind = Kind.AGENT) -> Facts:
+    def by(self, who: str | Actor, kind: ActorKind = ActorKind.AGENT) -> Facts:
         """Somebody else at the same desk; a bare name is an agent."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
         return Facts(Session(self.session.store, actor, preferences=self.session.preferences), self.scope, self.hand)

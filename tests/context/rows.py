@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan.context.tables import BELOW_A_RUN
+from groundplan.context.tables import RUN_CHILD_TABLES
 from tests.engines import Engine
 from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
 
@@ -202,7 +202,7 @@ def a_family(project: str, name: str, status: str = "draft") -> Family:
             fresh={"id": f"{name}-a-fresh"},
         ),
     )
-    assert tuple(child.table for child in children) == BELOW_A_RUN
+    assert tuple(child.table for child in children) == RUN_CHILD_TABLES
     return Family(
         Prey("pciv_runs", key, run, change={"updated_at": STAMP, "user_id": None, "rev": rev}, fresh={"id": "fresh"}),
         children,

@@ -28,7 +28,7 @@ from groundplan.context.schemas import (
 )
 from groundplan.context_adapter import ContextAdapter
 from groundplan.kernel.access import Role
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine, person
@@ -62,7 +62,7 @@ def clock() -> Hands:
 @pytest.fixture
 def ada(engine: Engine, clock: Hands) -> Session:
     """Ada, a person, at a store whose clock the test moves."""
-    return Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))
+    return Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))
 
 
 def test_every_name_of_the_contract_is_there_and_explained() -> None:
@@ -232,7 +232,7 @@ def test_what_an_agent_infers_waits_beside_what_a_person_said(ada: Session) -> N
     run = ada.context.create_draft_run("atlas")
     size = {"pointer": "/site/size", "label": "Size", "valueKind": "number", "value": 5}
     ada.context.upsert_inputs(run.id, [size])
-    agent = Session(ada.store, local_actor("scout", kind=Kind.AGENT)).context
+    agent = Session(ada.store, local_actor("scout", kind=ActorKind.AGENT)).context
 
     edited = agent.upsert_inputs(run.id, [{**size, "value": 6}])
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from groundplan.context.refusals import LowerProvenance, NotAnOption, RequiredUnset, SourceMissing
-from groundplan.context.tables import BELOW_A_RUN
+from groundplan.context.tables import RUN_CHILD_TABLES
 from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from tests.context.rows import (
@@ -32,10 +32,10 @@ from tests.engines import Engine, filled_once
 from tests.kernel.store.attacks import Row, Value, inserted
 from tests.kernel.store.rules import Attempt, Rulebook, a_project, old, written
 
-TABLES = ("pciv_runs", "pciv_deleted_runs", *BELOW_A_RUN)
+TABLES = ("pciv_runs", "pciv_deleted_runs", *RUN_CHILD_TABLES)
 # Another rule says the same and more; these are there for references, or to have the rows of a run in one place.
 IMPLIED = {"pciv_runs_can_be_named_by_project"} | {
-    f"{table}_pkey" for table in BELOW_A_RUN if table != "pciv_input_sources"
+    f"{table}_pkey" for table in RUN_CHILD_TABLES if table != "pciv_input_sources"
 }
 WORDS = {
     "pciv_runs_rev_moves_by_one": "rev_step",

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.output_gate import encode, fits, tokens
+from groundplan.kernel.output_gate import count_tokens, encode, fits
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.context.desk import Facts, value_of
@@ -292,7 +292,7 @@ def test_a_row_that_no_page_can_hold_is_named_and_what_comes_behind_it_is_reache
     while pages[-1].next_cursor is not msgspec.UNSET:
         pages.append(seen.view(cursor=pages[-1].next_cursor))
 
-    assert all(tokens(encode(page)) <= 1_000 for page in pages)
+    assert all(count_tokens(encode(page)) <= 1_000 for page in pages)
     assert [pointer for page in pages for pointer in page.inputs_by_pointer] == ["/b"]
     assert any("/a" in warning for page in pages for warning in page.warnings)
 

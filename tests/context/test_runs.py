@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from groundplan.kernel.actors import Kind
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
@@ -54,7 +54,7 @@ def test_a_draft_is_empty_and_belongs_to_whoever_began_it_unless_it_is_shared(de
 
 
 def test_rights_come_from_membership_and_not_from_ownership(desk: Facts) -> None:
-    desk.by("ben", Kind.PERSON).write("/a", 1)
+    desk.by("ben", ActorKind.PERSON).write("/a", 1)
     assert desk.input("/a").value_number == 1
 
 
@@ -228,7 +228,7 @@ def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk:
     others = []
     for ownership in ("shared", "owned", "owned"):
         clock.move(minutes=1)
-        others.append(desk.by("ben", Kind.PERSON).draft(ownership=ownership))
+        others.append(desk.by("ben", ActorKind.PERSON).draft(ownership=ownership))
     desk.hand["run"] = others[0]
     clock.move(minutes=1)
     desk.commit()
@@ -256,7 +256,7 @@ def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk:
 def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: Hands) -> None:
     clock.move(minutes=1)
     shared = desk.call("context.update_draft", runId=desk.run, ownership="shared")
-    own = desk.by("ben", Kind.PERSON).call("context.update_draft", runId=desk.run, ownership="owned")
+    own = desk.by("ben", ActorKind.PERSON).call("context.update_draft", runId=desk.run, ownership="owned")
 
     assert (shared.run.user_id, shared.rev, shared.run.updated_at) == (None, 2, "2026-03-01T09:01:00.000Z")
     assert (own.run.user_id, own.rev) == ("ben", 3)

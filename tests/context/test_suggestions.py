@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from groundplan.context.schemas import Provenance
-from groundplan.kernel.actors import Kind
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from tests.context.desk import NOWHERE, Facts, value_of
 from tests.work.desk import Hands, refused
@@ -170,7 +170,7 @@ def test_only_a_person_enters_values_as_one_and_decides(desk: Facts) -> None:
         {"accept": [id_]},
         {"reject": [id_]},
     ]
-    for kind in (Kind.AGENT, Kind.SERVICE):
+    for kind in (ActorKind.AGENT, ActorKind.SERVICE):
         for call in calls:
             error = refused(partial(desk.by("claude", kind).edit, **call))
             assert (isinstance(error, RuleViolated), error.code) == (True, "provenance_not_allowed")

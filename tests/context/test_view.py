@@ -11,7 +11,7 @@ from groundplan import questions
 from groundplan.context.invariants import Invariant, check_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.migrations import Dialect
@@ -76,12 +76,12 @@ def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
 
 
 def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: Hands) -> None:
-    from groundplan.kernel.actors import Kind
+    from groundplan.kernel.actors import ActorKind
 
     shared = desk.draft(ownership="shared")
     desk.commit()
     clock.move(minutes=1)
-    bens = desk.by("ben", Kind.PERSON).draft()
+    bens = desk.by("ben", ActorKind.PERSON).draft()
     desk.commit()
 
     assert desk.in_force().run.id == desk.in_force(userId="ben").run.id == bens
@@ -189,7 +189,7 @@ def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Fact
         pages.append(capped.in_force(cursor=pages[-1].next_cursor))
 
     assert len(pages) > 5
-    assert all(tokens(encode(page)) <= 900 for page in pages)
+    assert all(count_tokens(encode(page)) <= 900 for page in pages)
     assert joined(pages) == whole
     parts = {"missing": "missing", "sourcesById": "sources", "inputsByPointer": "inputs", "constraints": "constraints"}
     for place, page in enumerate(pages[:-1]):

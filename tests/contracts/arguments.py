@@ -17,9 +17,9 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
 from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
-from groundplan.kernel.operations.schema import Unlisted, json_schema
+from groundplan.kernel.operations.schema import HiddenInSchema, build_json_schema
 
 ELSEWHERE = frozenset({"document.constraints"})  # whose inside is that of an argument of another operation
 _BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
@@ -45,7 +45,7 @@ def _fields(forms: Mapping[str, type[Struct]], within: str) -> Iterator[Argument
     found: dict[str, dict[str, FieldInfo]] = {}
     for tag, shape in forms.items():
         for field in msgspec.structs.fields(shape):
-            if not any(isinstance(extra, Unlisted) for extra in peeled(field.type)[1]):
+            if not any(isinstance(extra, HiddenInSchema) for extra in strip_annotated(field.type)[1]):
                 found.setdefault(field.encode_name, {})[tag] = field
     for name, by_tag in found.items():
         tag, field = next(iter(by_tag.items()))
@@ -57,7 +57,7 @@ def _fields(forms: Mapping[str, type[Struct]], within: str) -> Iterator[Argument
 
 @cache
 def _properties(shape: type[Struct]) -> Mapping[str, Any]:
-    properties: Mapping[str, Any] = json_schema(shape)["properties"]
+    properties: Mapping[str, Any] = build_json_schema(shape)["properties"]
     return properties
 
 
@@ -81,7 +81,7 @@ def _inside(hint: Any, path: str) -> Iterator[Argument]:
 
 def _structs(hint: Any) -> tuple[Sequence[type[Struct]], str]:
     """The structs that a value may be or hold, and how to write that it holds several."""
-    bare, _ = peeled(hint)
+    bare, _ = strip_annotated(hint)
     if get_origin(bare) is list:
         shapes, brackets = _structs(get_args(bare)[0])
         return shapes, f"[]{brackets}"
@@ -101,7 +101,7 @@ def limits(field: FieldInfo) -> str:
 
 
 def _bounds(hint: Any) -> Iterator[str]:
-    bare, extras = peeled(hint)
+    bare, extras = strip_annotated(hint)
     is_list = get_origin(bare) is list
     for extra in extras:
         match extra:

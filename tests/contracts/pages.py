@@ -10,15 +10,15 @@ from typing import Any, get_args, get_type_hints
 from typer.main import get_command
 
 from groundplan import configuration
-from groundplan.catalog import OPERATIONS, schema
-from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENED_BY, Permission, Role
+from groundplan.catalog import OPERATIONS, build_schema
+from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENING_POLICIES, Permission, Role
 from groundplan.kernel.policies import Policies
 from groundplan.kernel.store import tables
-from groundplan.kernel.wording import alternatives
+from groundplan.kernel.wording import join_alternatives
 from groundplan.purpose.exchange.formats.document import native_json
 from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
-from groundplan.surfaces.cli.program import WRITTEN, application
+from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.unexpected import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
@@ -71,7 +71,7 @@ def _access() -> str:
     ]
     of_tables = [
         (f"`{one.name}`", *map(in_words, (one.select, one.insert, one.update, one.delete)), _never(one))
-        for one in schema().tables
+        for one in build_schema().tables
     ]
     return page(
         "Access",
@@ -89,7 +89,7 @@ def _access() -> str:
 
 
 def _carries(role: Role, permission: Permission) -> str:
-    policy = WIDENED_BY.get(permission)
+    policy = WIDENING_POLICIES.get(permission)
     if role in GRANTS[permission]:
         return "yes"
     return f"by policy `{policy}`" if policy and role in get_args(get_type_hints(Policies)[policy]) else ""
@@ -106,9 +106,9 @@ def _needed_by(permission: Permission) -> str:
 def _spoken() -> Iterator[tuple[str, str]]:
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
         # Two permissions that the same roles carry are one condition, so the roles are what can be told from it.
-        roles = alternatives([role.value for role in Role if role in GRANTS[permission]])
+        roles = join_alternatives([role.value for role in Role if role in GRANTS[permission]])
         yield tables.in_project(permission, column=column), roles
-    yield tables.OWN, "the actor's own"
+    yield tables.OWN_ROWS, "the actor's own"
     yield tables.IN_ORGANIZATION, "members of the organization"
     yield "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())", "members of the organization"
     for column in ("actor_id", "created_by", "user_id"):
@@ -221,7 +221,7 @@ def _commands() -> str:
         for one in operations
         for command in one.commands
     ]
-    pairs = [(first, second) for first, several in WRITTEN.items() for second in several]
+    pairs = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
     written = [(f"`groundplan {first} {second}`", _told(first, second)) for first, second in pairs]
     common = [(_spelled(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
     return page(
@@ -245,7 +245,7 @@ def _commands() -> str:
 @cache
 def commands() -> dict[str, Any]:
     """What can follow `groundplan`, as the command line itself knows it."""
-    program: Any = get_command(application())
+    program: Any = get_command(build_app())
     return dict(program.commands)
 
 

@@ -35,7 +35,7 @@ from groundplan.verbs import python_name
 from groundplan.work.containers.container import Feature, ProjectContainer, Task
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.templates.template import Template
-from groundplan.work.engine.node import Evidence, Node
+from groundplan.work.engine.node import Evidence, WorkNode
 from groundplan.work.graph.reading.tree import NodeTree
 from tests.contracts.arguments import arguments
 from tests.contracts.placeholders import filled
@@ -101,7 +101,7 @@ _RAISED = re.compile(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
 
 # What stands in several answers is described once, at the end of the page.
 SHAPES: dict[str, type] = {
-    "Node": Node,
+    "WorkNode": WorkNode,
     "NodeTree": NodeTree,
     "Evidence": Evidence,
     "Atom": Atom,

@@ -10,13 +10,13 @@ from typing import Annotated, Any, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, defstruct
 
-from groundplan.catalog import OPERATIONS, schema
+from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.operations.registry import Command, Group, Operation
-from groundplan.kernel.operations.schema import json_schema
-from groundplan.kernel.output_gate import tokens
-from groundplan.kernel.store.guards import postgres_guards, sqlite_guards
-from groundplan.kernel.store.migrations import Dialect, migrations
-from groundplan.kernel.store.row_policies import postgres_policies
+from groundplan.kernel.operations.schema import build_json_schema
+from groundplan.kernel.output_gate import count_tokens
+from groundplan.kernel.store.guards import generate_postgres_guards, generate_sqlite_guards
+from groundplan.kernel.store.migrations import Dialect, load_migrations
+from groundplan.kernel.store.row_policies import generate_postgres_policies
 from groundplan.surfaces.mcp.tools import RegistryTools
 
 DEFAULT_GROUPS = frozenset(Group) - {Group.CONTAINERS}
@@ -50,7 +50,7 @@ def listing(groups: Collection[Group]) -> list[dict[str, Any]]:
 
 def listed_tokens(groups: Collection[Group]) -> int:
     """What tools/list costs."""
-    return tokens(json.dumps({"tools": listing(groups)}, separators=(",", ":")))
+    return count_tokens(json.dumps({"tools": listing(groups)}, separators=(",", ":")))
 
 
 def tools() -> dict[str, Any]:
@@ -58,7 +58,7 @@ def tools() -> dict[str, Any]:
     everything = listing(frozenset(Group))
     return {
         "tokens": {name: listed_tokens(groups) for name, (groups, _) in TOKEN_BARS.items()},
-        "tokens_by_tool": {tool["name"]: tokens(json.dumps(tool, separators=(",", ":"))) for tool in everything},
+        "tokens_by_tool": {tool["name"]: count_tokens(json.dumps(tool, separators=(",", ":"))) for tool in everything},
         "tools": everything,
     }
 
@@ -77,7 +77,7 @@ def _operation(operation: Operation[Any, Any]) -> dict[str, Any]:
         "idempotent": operation.idempotent,
         "of_a_project": operation.project is not None,
         "on_archived": operation.on_archived,
-        "input": json_schema(operation.input),
+        "input": build_json_schema(operation.input),
         "output": output_schema(operation.output),
         **({"other_outputs": list(map(output_schema, operation.other_outputs))} if operation.other_outputs else {}),
         "tool": tool and {"name": tool.name, "group": tool.group.value, "operation": tool.selector},
@@ -146,16 +146,16 @@ def _inlined(node: Any, definitions: dict[str, Any], within: tuple[str, ...]) ->
 
 def database() -> dict[str, Any]:
     """Fingerprints of every migration and of everything that is generated after the last one."""
-    declared = schema()
+    declared = build_schema()
     generated = {
-        "sqlite guards": sqlite_guards(declared),
-        "postgres guards": postgres_guards(declared),
-        "postgres policies": postgres_policies(declared, '"app"'),
+        "sqlite guards": generate_sqlite_guards(declared),
+        "postgres guards": generate_postgres_guards(declared),
+        "postgres policies": generate_postgres_policies(declared, '"app"'),
     }
     return {
-        "latest": len(migrations(Dialect.SQLITE)),
+        "latest": len(load_migrations(Dialect.SQLITE)),
         "migrations": {
-            f"{dialect} {step.path.stem}": step.checksum for dialect in Dialect for step in migrations(dialect)
+            f"{dialect} {step.path.stem}": step.checksum for dialect in Dialect for step in load_migrations(dialect)
         },
         "generated": {name: _fingerprint(statements) for name, statements in generated.items()},
     }

@@ -13,7 +13,7 @@ from groundplan.demo.course import SPRING, TRUST
 from groundplan.demo.purpose import fill_purpose
 from groundplan.demo.theory import GOAL
 from groundplan.kernel.operations.registry import Effect
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
@@ -101,7 +101,7 @@ def test_the_versions_differ_visibly(filled: Session) -> None:
 def test_an_agent_that_opens_the_example_pays_little(filled: Session) -> None:
     agent = Session(filled.store, filled.actor, preferences=Preferences(answer_tokens_max=20_000))
 
-    assert tokens(encode(agent.call("purpose.open", project=PROJECT))) <= OPEN_TOKENS_MAX
+    assert count_tokens(encode(agent.call("purpose.open", project=PROJECT))) <= OPEN_TOKENS_MAX
 
 
 def test_filling_twice_changes_nothing_and_neither_does_it_change_what_somebody_wrote(filled: Session) -> None:

@@ -14,9 +14,9 @@ import psycopg
 import pytest
 
 import groundplan
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.store.queries import Query, load_queries
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.knowledge import tables as knowledge_tables
 from groundplan.work import tables as work_tables
 from tests.engines import Engine, PostgresEngine, SqliteEngine
@@ -146,16 +146,16 @@ READ_ALL = {
     "kernel/projects: projects": "the list of them, as long as the caller wants it",
     "kernel/store: live_structures": "the catalog of a file, which has an entry for each table and index",
     "kernel/store: project_names": "a slip of the pen is compared with each; it has a LIMIT",
-    "kernel/store: tables_called": "the same catalog",
+    "kernel/store: tables_with_prefix": "the same catalog",
     "purpose: versions": "the versions of a project, which are few; the draft is the last of them",
     "purpose/observing: keys_named": "the same, in each of which a key is sought",
     "purpose/observing: edges_named": "the same, in each of which an edge is sought",
     "work/graph: next_nodes": "two indexes in the order of ranking, of which the first few entries are taken",
     "work/graph: next_matching": "the same two indexes, until enough nodes with the wanted properties were met",
     "work/graph: waiting_nodes": "each dependency is looked at, before a change of policy",
-    "work/graph: recount": "counts each node once more, after a change of policy",
+    "work/graph: recompute_counts": "counts each node once more, after a change of policy",
     "knowledge/reading: atoms_by_name": "a list of them all, which says how many there are",
-    "knowledge/reading: first_matched": "asked when hundreds of atoms are meant; an index has all that it needs",
+    "knowledge/reading: first_matched_atoms": "asked when hundreds of atoms are meant; an index has all that it needs",
     "knowledge/reading: molecules_by_name": "a list of them all, which says how many there are",
     "work/containers/workflow: blocked": "an index of those that wait, in the order of importance; with a count",
     "work/containers: search_tasks": "a list of what is meant, by words and statuses that no index has",
@@ -165,7 +165,7 @@ READ_ALL = {
     "work/containers/tags: section_tags": "counts each tag of the sections, from an index alone",
     "work/containers/templates: templates": "the list of them, which the caller narrows",
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
-    "work/graph/reading: blocked_lately": "an index in the order of change, of which the last few entries are taken",
+    "work/graph/reading: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
 STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b[^(]*(?:\(([^)]*)\))?")
 ALIAS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+([a-z_]+)\b(?!\s*\()(?:\s+AS\s+([a-z_]+))?", re.IGNORECASE)
@@ -218,7 +218,7 @@ def preparing(engine: Engine) -> Iterator[Callable[[Query], object]]:
             yield lambda query: lite.execute(f"EXPLAIN {query.sqlite}", dict.fromkeys(query.parameters))
         return
     assert isinstance(engine, PostgresEngine)
-    with psycopg.connect(engine.app_url, autocommit=True, options=f"-c search_path={SCHEMA}") as connection:
+    with psycopg.connect(engine.app_url, autocommit=True, options=f"-c search_path={SCHEMA_NAME}") as connection:
 
         def prepare(query: Query) -> None:
             names = sorted(set(re.findall(r"%\((\w+)\)s", query.postgres)))
@@ -234,7 +234,7 @@ def preparing(engine: Engine) -> Iterator[Callable[[Query], object]]:
 
 
 def test_every_table_of_the_migrations_is_declared() -> None:
-    declared = {table.name for table in schema().tables} | set(INDEXES)
+    declared = {table.name for table in build_schema().tables} | set(INDEXES)
     for path in (PACKAGE / "migrations").glob("*.sql"):
         made = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(made) <= declared, f"{path.name} makes tables that no schema declares, so nothing guards them"

@@ -10,7 +10,7 @@ import pytest
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, Permission
 from groundplan.kernel.operations.registry import Effect
-from groundplan.surfaces.cli.program import WRITTEN
+from groundplan.surfaces.cli.program import CUSTOM_COMMANDS
 from tests.contracts.arguments import arguments
 from tests.contracts.reference import argument_in_words, named_refusals
 from tests.contracts.refusals import error_classes
@@ -90,7 +90,7 @@ def test_no_two_operations_are_reached_the_same_way() -> None:
 
 
 def test_every_operation_is_reached_from_somewhere() -> None:
-    written = {f"{word}.{name}" for word, commands in WRITTEN.items() for name in commands}
+    written = {f"{word}.{name}" for word, commands in CUSTOM_COMMANDS.items() for name in commands}
     assert not [one.name for one in OPERATIONS if not (one.tool or one.command or one.name in written)]
 
 

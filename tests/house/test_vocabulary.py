@@ -22,7 +22,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.cli.program import run as run_program
 from groundplan.surfaces.mcp.tools import RegistryTools
-from groundplan.surfaces.vocabularies import CommandWords, ToolNames
+from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
 from tests.access.examples import EXAMPLES, ROWS
 from tests.access.test_matrix import MISSING
 from tests.contracts.placeholders import filled
@@ -104,7 +104,7 @@ def test_every_next_step_is_an_operation_that_takes_its_arguments() -> None:
 
 def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
     for operation in OPERATIONS:
-        tool, command = ToolNames(OPERATIONS), CommandWords(OPERATIONS)
+        tool, command = McpVocabulary(OPERATIONS), CliVocabulary(OPERATIONS)
         if operation.commands:
             assert command.spell(operation.name, {}).startswith("groundplan "), operation.name
         if operation.tool:
@@ -154,7 +154,7 @@ def error_text(body: Mapping[str, Any]) -> str:
 
 
 def test_errors_over_mcp_name_tools_and_no_operation_or_command(world: Engine) -> None:
-    preferences = Preferences(vocabulary=ToolNames(OPERATIONS))
+    preferences = Preferences(vocabulary=McpVocabulary(OPERATIONS))
     session = Session(world.store, world.session("ada").actor, preferences=preferences)
 
     foreign = [

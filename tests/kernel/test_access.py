@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.access import GRANTS, WIDENED_BY, Permission, Role, allows
+from groundplan.kernel.access import GRANTS, WIDENING_POLICIES, Permission, Role, allows
 from groundplan.kernel.policies import Policies
 
 BY_EDITORS = Policies(publish_role="editor")
@@ -33,5 +33,5 @@ def test_a_policy_takes_nothing_from_those_who_may_anyway() -> None:
 
 
 def test_what_a_policy_widens_belongs_to_a_project_and_the_policy_is_there() -> None:
-    assert WIDENED_BY.keys() <= GRANTS.keys()
-    assert set(WIDENED_BY.values()) <= set(Policies.__struct_fields__)
+    assert WIDENING_POLICIES.keys() <= GRANTS.keys()
+    assert set(WIDENING_POLICIES.values()) <= set(Policies.__struct_fields__)

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import ENVELOPE_CHARS, Budget, Cut, Drop, LeftOut, Trimming, size, take_page, trim
+from groundplan.kernel.budget import (
+    ENVELOPE_CHARS,
+    Budget,
+    CutLists,
+    DropField,
+    LeftOut,
+    Trimming,
+    count_chars,
+    take_page,
+    trim,
+)
 from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
 
 TEXTS = st.lists(st.text(max_size=40), max_size=30)
@@ -27,7 +37,9 @@ class Note(Struct, kw_only=True, rename="camel"):
 class Notes(Struct, kw_only=True):
     """An answer with rows, a single value and two lists that share what is left."""
 
-    trimming: ClassVar[Trimming] = Trimming(Drop("summary"), Drop("notes[].long_text"), Cut(("notes", "others")))
+    trimming: ClassVar[Trimming] = Trimming(
+        DropField("summary"), DropField("notes[].long_text"), CutLists(("notes", "others"))
+    )
 
     summary: str | UnsetType = UNSET
     notes: list[Note]
@@ -43,7 +55,7 @@ def notes(texts: list[str], others: list[str], summary: str = "") -> Notes:
 def test_a_trimmed_answer_keeps_its_cap(texts: list[str], others: list[str], summary: str, tokens: int) -> None:
     answer = notes(texts, others, summary)
 
-    trim(answer, Budget.of_answer(tokens))
+    trim(answer, Budget.for_answer(tokens))
 
     assert fits(encode(answer), tokens)
 
@@ -52,7 +64,7 @@ def test_a_trimmed_answer_keeps_its_cap(texts: list[str], others: list[str], sum
 def test_what_is_missing_is_counted_by_name(texts: list[str], others: list[str], summary: str, tokens: int) -> None:
     answer = notes(texts, others, summary)
 
-    trim(answer, Budget.of_answer(tokens))
+    trim(answer, Budget.for_answer(tokens))
 
     left_out = answer.left_out or {}
     assert left_out.get("summary", 0) == int(bool(summary) and answer.summary is UNSET)
@@ -66,16 +78,16 @@ def test_what_is_missing_is_counted_by_name(texts: list[str], others: list[str],
 def test_an_answer_that_fits_stays_whole(texts: list[str], others: list[str]) -> None:
     answer, whole = notes(texts, others), notes(texts, others)
 
-    trim(answer, Budget.of_answer(100_000))
+    trim(answer, Budget.for_answer(100_000))
 
     assert answer == whole
 
 
 def test_fields_go_in_the_declared_order_and_of_rows_the_last_first() -> None:
     answer = notes(["a" * 100, "b" * 100, "c" * 100], [], "s" * 40)
-    room = (size(answer) - 100 + ENVELOPE_CHARS) // CHARS_PER_TOKEN
+    room = (count_chars(answer) - 100 + ENVELOPE_CHARS) // CHARS_PER_TOKEN
 
-    trim(answer, Budget.of_answer(room))
+    trim(answer, Budget.for_answer(room))
 
     assert answer.summary is UNSET
     assert [note.long_text is UNSET for note in answer.notes] == [False, False, True]
@@ -85,7 +97,7 @@ def test_lists_share_the_room_and_a_short_one_leaves_its_rest_to_the_others() ->
     answer = notes([], ["x" * 20] * 100)
     answer.notes = [Note(id=1)]
 
-    trim(answer, Budget.of_answer(200))
+    trim(answer, Budget.for_answer(200))
 
     assert len(answer.notes) == 1
     assert len(answer.others) > 20  # more than its half
@@ -94,20 +106,20 @@ def test_lists_share_the_room_and_a_short_one_leaves_its_rest_to_the_others() ->
 
 def test_a_list_can_keep_its_last_entries() -> None:
     class Answer(Struct):
-        trimming: ClassVar[Trimming] = Trimming(Cut(("rows",), from_start=True))
+        trimming: ClassVar[Trimming] = Trimming(CutLists(("rows",), from_start=True))
         rows: list[int]
         left_out: LeftOut = UNSET
 
     answer = Answer(list(range(100, 200)))
 
-    trim(answer, Budget.of_answer(50))
+    trim(answer, Budget.for_answer(50))
 
     assert answer.rows == list(range(200 - len(answer.rows), 200))
     assert answer.left_out == {"rows": 100 - len(answer.rows)}
 
 
 def test_no_cap_is_no_limit() -> None:
-    budget = Budget.of_answer(0)
+    budget = Budget.for_answer(0)
 
     assert not budget.is_limited
     assert budget.take("x" * 1_000_000)
@@ -116,11 +128,11 @@ def test_no_cap_is_no_limit() -> None:
 
 @given(st.lists(st.integers(min_value=1, max_value=4), min_size=1, max_size=5), TEXTS, TOKENS)
 def test_what_shares_take_is_taken_from_the_whole(parts: list[int], texts: list[str], tokens: int) -> None:
-    whole = Budget.of_answer(tokens)
+    whole = Budget.for_answer(tokens)
     before = whole.free_chars
     taken = [row for part in parts for row in whole.share(part, of=4).take_rows(texts)]
 
-    assert whole.free_chars == before - sum(size(row) + 1 for row in taken)
+    assert whole.free_chars == before - sum(count_chars(row) + 1 for row in taken)
     assert whole.free_chars >= 0
 
 
@@ -129,7 +141,9 @@ def test_pages_joined_give_every_row_once_and_each_keeps_the_budget(rows: list[s
     seen: list[str] = []
     while True:
         rest = rows[len(seen) :]
-        page = take_page(Budget.of_answer(tokens), rest, cursor_after=lambda row: f"after {row}", part=lambda _: "rows")
+        page = take_page(
+            Budget.for_answer(tokens), rest, cursor_after=lambda row: f"after {row}", part=lambda _: "rows"
+        )
         seen += page.rows
         assert page.rows
         assert page.left_out == ({"rows": len(rows) - len(seen)} if len(seen) < len(rows) else UNSET)
@@ -140,7 +154,7 @@ def test_pages_joined_give_every_row_once_and_each_keeps_the_budget(rows: list[s
 
 
 def test_a_page_of_a_longer_list_has_a_cursor_even_when_all_its_rows_fit() -> None:
-    page = take_page(Budget.of_answer(0), ["a", "b"], cursor_after=lambda row: f"after {row}", has_more=True)
+    page = take_page(Budget.for_answer(0), ["a", "b"], cursor_after=lambda row: f"after {row}", has_more=True)
 
     assert (page.rows, page.next_cursor, page.left_out) == (["a", "b"], "after b", UNSET)
 
@@ -148,13 +162,13 @@ def test_a_page_of_a_longer_list_has_a_cursor_even_when_all_its_rows_fit() -> No
 @pytest.mark.parametrize("value", ["", [], {}, UNSET, None])
 def test_what_is_empty_is_not_counted_as_left_out(value: object) -> None:
     class Answer(Struct):
-        trimming: ClassVar[Trimming] = Trimming(Drop("value"))
+        trimming: ClassVar[Trimming] = Trimming(DropField("value"))
         value: object
         text: str
         left_out: LeftOut = UNSET
 
     answer = Answer(value, "x" * 200)
 
-    trim(answer, Budget.of_answer(20))
+    trim(answer, Budget.for_answer(20))
 
     assert answer.left_out is UNSET

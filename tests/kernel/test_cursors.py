@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.kernel.clock import stamp
-from groundplan.kernel.cursors import InvalidCursor, Value, cursor_at, position_of
+from groundplan.kernel.clock import format_timestamp
+from groundplan.kernel.cursors import CursorValue, InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Cursor, Transaction
 from tests.engines import person
 
 NOW = "2026-11-15T09:30:00.000Z"
 QUERY = {"project": "atlas", "sort": "recent"}
-POSITION: tuple[Value, ...] = (1, None, 7, NOW, 100_000)
+POSITION: tuple[CursorValue, ...] = (1, None, 7, NOW, 100_000)
 
 
 class Nowhere(Transaction):
@@ -38,7 +38,7 @@ def tx_of(name: str = "ada", *, organization: str = "local") -> Transaction:
     return Nowhere(person(name, organization=organization), NOW, {})
 
 
-moments = st.datetimes().map(stamp)
+moments = st.datetimes().map(format_timestamp)
 values = st.one_of(
     st.none(),
     st.integers(min_value=0, max_value=2**53),
@@ -49,16 +49,16 @@ values = st.one_of(
 
 
 @given(st.lists(values, max_size=6))
-def test_a_cursor_leads_back_to_its_position(position: list[Value]) -> None:
+def test_a_cursor_leads_back_to_its_position(position: list[CursorValue]) -> None:
     tx = tx_of()
-    assert position_of(tx, "work.query", QUERY, cursor_at(tx, "work.query", QUERY, *position)) == position
+    assert decode_cursor(tx, "work.query", QUERY, encode_cursor(tx, "work.query", QUERY, *position)) == position
 
 
 def test_a_cursor_is_short_and_needs_no_escape_in_a_url() -> None:
-    cursor = cursor_at(tx_of(), "work.query", QUERY, *POSITION)
+    cursor = encode_cursor(tx_of(), "work.query", QUERY, *POSITION)
     assert len(cursor) <= 24
     assert set(cursor) <= {*string.ascii_letters, *string.digits, "-", "_"}
-    assert len(cursor_at(tx_of(), "work.query", QUERY, 7)) == 7
+    assert len(encode_cursor(tx_of(), "work.query", QUERY, 7)) == 7
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_cursor_is_short_and_needs_no_escape_in_a_url() -> None:
     ids=["another caller", "another organization", "another operation", "another query"],
 )
 def test_a_cursor_from_elsewhere_is_refused(tx: Transaction, operation: str, query: object) -> None:
-    cursor = cursor_at(tx_of(), "work.query", QUERY, *POSITION)
+    cursor = encode_cursor(tx_of(), "work.query", QUERY, *POSITION)
     with pytest.raises(InvalidCursor) as refused:
-        position_of(tx, operation, query, cursor)
+        decode_cursor(tx, operation, query, cursor)
     assert (refused.value.status, refused.value.code, refused.value.details) == (
         400,
         "invalid_cursor",
@@ -83,14 +83,14 @@ def test_a_cursor_from_elsewhere_is_refused(tx: Transaction, operation: str, que
 
 
 def test_a_query_is_the_same_whatever_the_order_of_its_keys() -> None:
-    cursor = cursor_at(tx_of(), "work.query", {"a": 1, "b": {"c": 2, "d": 3}}, 5)
-    assert position_of(tx_of(), "work.query", {"b": {"d": 3, "c": 2}, "a": 1}, cursor) == [5]
+    cursor = encode_cursor(tx_of(), "work.query", {"a": 1, "b": {"c": 2, "d": 3}}, 5)
+    assert decode_cursor(tx_of(), "work.query", {"b": {"d": 3, "c": 2}, "a": 1}, cursor) == [5]
 
 
 @pytest.mark.parametrize("position", [(), (5,), POSITION, (0.5, "ü")])
-def test_a_cursor_with_any_character_altered_is_refused(position: tuple[Value, ...]) -> None:
+def test_a_cursor_with_any_character_altered_is_refused(position: tuple[CursorValue, ...]) -> None:
     tx = tx_of()
-    cursor = cursor_at(tx, "work.query", QUERY, *position)
+    cursor = encode_cursor(tx, "work.query", QUERY, *position)
     altered = {
         cursor[:at] + other + cursor[at + 1 :]
         for at, char in enumerate(cursor)
@@ -100,4 +100,4 @@ def test_a_cursor_with_any_character_altered_is_refused(position: tuple[Value, .
     altered |= {cursor + more for more in ("A", "=", "==", " ", "\n", "AAAA", cursor)} | {"", "=", "A"}
     for wrong in altered:
         with pytest.raises(InvalidCursor):
-            position_of(tx, "work.query", QUERY, wrong)
+            decode_cursor(tx, "work.query", QUERY, wrong)

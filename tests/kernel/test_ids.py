@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.ids import ALPHABET, SHORT_ID_CHARS_MIN, new_uuid, parse_uuid, short_id, short_ids
+from groundplan.kernel.ids import ALPHABET, SHORT_ID_CHARS_MIN, new_short_id, new_short_ids, new_uuid, parse_uuid
 
 UUID = "0b5b7a52-4c7c-4b0e-9a51-3f0a7c1d2e90"
 
 
 def test_short_ids_use_letters_that_nobody_misreads() -> None:
-    assert set(short_id()) <= set(ALPHABET)
+    assert set(new_short_id()) <= set(ALPHABET)
     assert not set("ilou") & set(ALPHABET)
 
 
 @pytest.mark.parametrize(("population", "chars"), [(0, 6), (1_000_000, 6), (1_048_576, 6), (1_048_577, 7), (10**9, 8)])
 def test_short_ids_grow_with_what_they_name(population: int, chars: int) -> None:
-    assert len(short_id(population)) == chars
+    assert len(new_short_id(population)) == chars
     assert 32**chars >= population * 1024
 
 
 def test_short_ids_do_not_repeat_in_practice() -> None:
     # 2,000 of 32^6: the chance of a single pair is 0.2 %, of three pairs below one in a billion.
-    assert len({short_id() for _ in range(2_000)}) > 1_997
+    assert len({new_short_id() for _ in range(2_000)}) > 1_997
     assert SHORT_ID_CHARS_MIN == 6
 
 
 def test_many_short_ids_at_once_are_like_as_many_single_ones() -> None:
-    made = short_ids(2_000, population=1_048_577)
+    made = new_short_ids(2_000, population=1_048_577)
 
     assert len(made) == 2_000
     assert len(set(made)) > 1_997
     assert {len(one) for one in made} == {7}
     # Every letter in every place: 2,000 draws miss one of 32 letters with a chance below 10^-25.
     assert all({one[place] for one in made} == set(ALPHABET) for place in range(7))
-    assert short_ids(0) == []
+    assert new_short_ids(0) == []
 
 
 @pytest.mark.parametrize("dashes", [True, False])

@@ -14,10 +14,10 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.output_gate import (
     ANSWER_TOKENS_MAX,
     AnswerTooLarge,
+    count_tokens,
     encode,
     fits,
     refuse_oversized,
-    tokens,
 )
 
 
@@ -68,8 +68,8 @@ def test_half_of_a_surrogate_pair_leaves_as_an_escape() -> None:
 @pytest.mark.parametrize(("chars", "expected"), [(0, 0), (1, 1), (3, 1), (4, 1), (5, 2), (8, 2), (9, 3)])
 @pytest.mark.parametrize("character", ["a", "ä", "\U0001f600"])
 def test_a_token_is_four_characters_rounded_up_in_text_and_in_bytes(character: str, chars: int, expected: int) -> None:
-    assert tokens(character * chars) == expected
-    assert tokens((character * chars).encode()) == expected
+    assert count_tokens(character * chars) == expected
+    assert count_tokens((character * chars).encode()) == expected
 
 
 @pytest.mark.parametrize("character", ["a", "\u20ac"])

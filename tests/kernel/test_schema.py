@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, Meta, Struct, UnsetType, defstruct, field
 
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
-from groundplan.kernel.operations.schema import Brief, json_schema, merged_schema
+from groundplan.kernel.operations.schema import CollapsedInSchema, build_json_schema, build_merged_schema
 
 
 class Level(StrEnum):
@@ -40,7 +40,7 @@ class Tree(Struct, forbid_unknown_fields=True):
 def schema_of(hint: Any, *, default: Any = None) -> Any:
     """The schema of one optional field of that type."""
     shape = defstruct("Shape", [("it", hint, default)], forbid_unknown_fields=True)
-    return json_schema(shape)["properties"]["it"]
+    return build_json_schema(shape)["properties"]["it"]
 
 
 def test_a_struct_is_an_object_with_wire_names_and_required_fields_in_order() -> None:
@@ -50,7 +50,7 @@ def test_a_struct_is_an_object_with_wire_names_and_required_fields_in_order() ->
         is_ready: bool | None = None
         source: str = field(name="from", default="a")
 
-    assert json_schema(Request) == {
+    assert build_json_schema(Request) == {
         "type": "object",
         "properties": {
             "scopeId": {"type": "string"},
@@ -68,14 +68,14 @@ def test_required_follows_the_declaration() -> None:
         middle: str = ""
         alpha: str
 
-    assert json_schema(Request)["required"] == ["zulu", "alpha"]
+    assert build_json_schema(Request)["required"] == ["zulu", "alpha"]
 
 
 def test_a_struct_that_requires_nothing_says_nothing_about_it() -> None:
     class Request(Struct, forbid_unknown_fields=True):
         limit: int | None = None
 
-    assert "required" not in json_schema(Request)
+    assert "required" not in build_json_schema(Request)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,9 @@ def test_limits_are_left_to_the_refusals_that_name_them(hint: Any, expected: Any
     assert schema_of(hint) == expected
 
 
-@pytest.mark.parametrize("hint", [Annotated[Node, Brief()], Annotated[Node, Brief()] | None | UnsetType])
+@pytest.mark.parametrize(
+    "hint", [Annotated[Node, CollapsedInSchema()], Annotated[Node, CollapsedInSchema()] | None | UnsetType]
+)
 def test_a_brief_field_is_an_object_of_which_the_reference_tells_the_rest(hint: Any) -> None:
     assert schema_of(hint) == {"type": "object"}
 
@@ -155,7 +157,7 @@ def test_what_is_inside_is_inlined() -> None:
     class Request(Struct, forbid_unknown_fields=True):
         nodes: list[Node]
 
-    assert json_schema(Request) == {
+    assert build_json_schema(Request) == {
         "type": "object",
         "properties": {
             "nodes": {
@@ -204,7 +206,7 @@ def test_a_field_that_means_two_things_beside_two_tags_is_refused_by_name() -> N
 
 def test_a_type_that_contains_itself_is_refused_because_nothing_is_referenced() -> None:
     with pytest.raises(ValueError, match="Tree"):
-        json_schema(Tree)
+        build_json_schema(Tree)
 
 
 class Draft(Struct, forbid_unknown_fields=True):
@@ -227,7 +229,7 @@ class Selected(Struct, forbid_unknown_fields=True):
 
 
 def test_a_tool_of_several_operations_takes_the_union_and_requires_what_all_require() -> None:
-    assert merged_schema({"publish": Publish, "draft": Draft}) == {
+    assert build_merged_schema({"publish": Publish, "draft": Draft}) == {
         "type": "object",
         "properties": {
             "operation": {"enum": ["publish", "draft"]},
@@ -241,27 +243,27 @@ def test_a_tool_of_several_operations_takes_the_union_and_requires_what_all_requ
 
 
 def test_the_selector_may_have_another_name() -> None:
-    assert merged_schema({"A": Draft}, selector="gate")["required"] == ["gate", "project"]
+    assert build_merged_schema({"A": Draft}, selector="gate")["required"] == ["gate", "project"]
 
 
 def test_an_argument_that_means_two_things_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'project' of 'clash'"):
-        merged_schema({"draft": Draft, "clash": Clash})
+        build_merged_schema({"draft": Draft, "clash": Clash})
 
 
 def test_an_argument_with_the_name_of_the_selector_is_refused() -> None:
     with pytest.raises(ValueError, match="'operation'"):
-        merged_schema({"selected": Selected})
+        build_merged_schema({"selected": Selected})
 
 
 def test_the_selector_is_required_once_even_if_an_operation_declares_the_same() -> None:
     class Discard(Struct, forbid_unknown_fields=True):
         operation: Literal["discard"]
 
-    assert merged_schema({"discard": Discard})["required"] == ["operation"]
+    assert build_merged_schema({"discard": Discard})["required"] == ["operation"]
 
 
 def test_every_call_gives_a_schema_of_its_own() -> None:
-    json_schema(Draft)["properties"]["project"]["type"] = "number"
+    build_json_schema(Draft)["properties"]["project"]["type"] = "number"
 
-    assert json_schema(Draft)["properties"]["project"] == {"type": "string"}
+    assert build_json_schema(Draft)["properties"]["project"] == {"type": "string"}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pytest
 from msgspec import UNSET, Struct
 
-from groundplan.kernel.budget import Budget, Cut, Drop, LeftOut, Trimming, size, trim
+from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
 
 
 class Row(Struct):
@@ -25,7 +25,7 @@ class Plain(Struct):
 class Answer(Struct):
     rows: list[Row]
     plain: list[Plain] = []
-    trimming: ClassVar[Trimming] = Trimming(Drop("plain[].text"), Cut(("rows[].refs", "rows[].value")))
+    trimming: ClassVar[Trimming] = Trimming(DropField("plain[].text"), CutLists(("rows[].refs", "rows[].value")))
     left_out: LeftOut = UNSET
 
 
@@ -34,7 +34,7 @@ def test_a_row_with_left_out_of_its_own_counts_what_it_lost() -> None:
 
     trim(answer, Budget(900))
 
-    assert size(answer) <= 900
+    assert count_chars(answer) <= 900
     for row in answer.rows:
         assert row.value == 7
         assert row.left_out
@@ -46,7 +46,7 @@ def test_a_list_that_may_also_be_a_number_is_cut_where_it_is_a_list() -> None:
 
     trim(answer, Budget(400))
 
-    assert size(answer) <= 400
+    assert count_chars(answer) <= 400
     assert answer.rows[0].left_out
     assert answer.rows[0].left_out["value"] + len(answer.rows[0].value) == 500
     assert answer.rows[1] == Row("b", value=3)
@@ -58,13 +58,13 @@ def test_no_more_rows_lose_a_field_than_have_to(room: int) -> None:
 
     trim(answer, Budget(room))
 
-    assert size(answer) <= room < size(answer) + 2 * 52
+    assert count_chars(answer) <= room < count_chars(answer) + 2 * 52
     assert answer.left_out == {"plain.text": sum(one.text is UNSET for one in answer.plain)}
 
 
 def test_other_steps_than_those_of_the_class_can_be_given() -> None:
     answer = Answer([Row("a", text="x" * 100), Row("b", text="y" * 100)])
 
-    trim(answer, Budget(250), Trimming(Drop("rows[].text")))
+    trim(answer, Budget(250), Trimming(DropField("rows[].text")))
 
     assert [row.text is UNSET for row in answer.rows] == [False, True]

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import compare_with_the_facts
 from tests.work.desk import Hands
 
-ADA = local_actor("ada", kind=Kind.PERSON)
+ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 @pytest.fixture

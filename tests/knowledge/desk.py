@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from groundplan.kernel.actors import Actor, Kind, local_actor
+from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
@@ -45,7 +45,7 @@ class Knowledge:
 
     def by(self, who: str | Actor) -> Knowledge:
         """Somebody else at the same desk; a bare name is an agent."""
-        actor = local_actor(who, kind=Kind.AGENT) if isinstance(who, str) else who
+        actor = local_actor(who, kind=ActorKind.AGENT) if isinstance(who, str) else who
         return self.at(Session(self.session.store, actor))
 
     def at(self, session: Session) -> Knowledge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.knowledge.tables import TABLES
-from groundplan.knowledge.words import stored_words
+from groundplan.knowledge.words import build_word_index
 from tests.engines import Engine, Rows, SqliteEngine
 
 KEYS = 2**32  # of the index of words, for each project
@@ -27,7 +27,7 @@ def words_by_key(engine: Engine) -> set[tuple[int, str]]:
         "ON e.tenant_id = g.tenant_id AND e.project_id = g.project_id"
     )
     for _, _, name, knowledge, words in rows:
-        assert sorted(words.split()) == sorted(stored_words(name, knowledge).split()), name
+        assert sorted(words.split()) == sorted(build_word_index(name, knowledge).split()), name
     return {(number * KEYS + n, word) for number, n, *_, words in rows for word in words.split()}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine
@@ -27,7 +27,7 @@ def capped(crowded: Knowledge) -> Knowledge:
 
 
 def fits(answer: Any) -> bool:
-    return tokens(encode({"success": True, "data": answer})) <= ANSWER_TOKENS_MAX
+    return count_tokens(encode({"success": True, "data": answer})) <= ANSWER_TOKENS_MAX
 
 
 def test_an_answer_that_fits_leaves_nothing_out(capped: Knowledge) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.reading.files import knowledge_of_files
-from groundplan.questions import FilesAsked
+from groundplan.knowledge.reading.files import get_knowledge_of_files
+from groundplan.questions import FilesQuery
 from tests.knowledge.desk import Knowledge, told
 
 
@@ -23,7 +23,7 @@ def known(desk: Knowledge, paths: Sequence[str], *, answer_tokens_max: int = 0) 
     def ask(tx: Transaction) -> Any:
         tx.preferences = Preferences(answer_tokens_max=answer_tokens_max)
         tx.enter(authorize_project(tx, desk.project, Permission.WORK_READ))
-        return knowledge_of_files(tx, FilesAsked(list(paths), tx.budget))
+        return get_knowledge_of_files(tx, FilesQuery(list(paths), tx.budget))
 
     return desk.session.store.read(desk.session.actor, ask)
 
@@ -96,5 +96,5 @@ def test_it_keeps_the_cap_on_answers(crowded: Knowledge) -> None:
 
     answer = known(crowded, ["copies/a"], answer_tokens_max=1_000)
 
-    assert tokens(encode(answer)) <= 1_000
+    assert count_tokens(encode(answer)) <= 1_000
     assert answer.molecules[0].atoms[0].left_out == {"knowledge": 1}

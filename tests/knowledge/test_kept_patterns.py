@@ -20,8 +20,8 @@ from groundplan.kernel.store.sqlite.store import SqliteTransaction
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge import patterns, revision
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.pattern import parse
-from groundplan.knowledge.patterns import MEMORY, Kept, TooCostly, atoms_matching
+from groundplan.knowledge.paths.pattern import parse_pattern
+from groundplan.knowledge.patterns import MEMORY_KEY, IndexCache, TooCostly, match_atoms
 from groundplan.knowledge.revision import TooManyPatterns
 from groundplan.session import Session
 from tests.engines import Engine
@@ -47,7 +47,7 @@ def answered(desk: Knowledge) -> dict[str, list[str]]:
 
 def from_scratch(desk: Knowledge) -> dict[str, list[str]]:
     """The same from every atom there is, one pattern after the other."""
-    atoms = [(one.id, [parse(pattern) for pattern in one.paths]) for one in desk.listed().values()]
+    atoms = [(one.id, [parse_pattern(pattern) for pattern in one.paths]) for one in desk.listed().values()]
     return {
         path: sorted(id_ for id_, some in atoms if any(pattern.matches(path) for pattern in some)) for path in FILES
     }
@@ -101,13 +101,13 @@ def a_change(desk: Knowledge, random: Random) -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("patterns_max", [patterns.PATTERNS_KEPT_MAX, 12])
+@pytest.mark.parametrize("patterns_max", [patterns.CACHED_PATTERNS_MAX, 12])
 def test_after_any_changes_by_anybody_the_answer_is_the_one_from_scratch(
     desk: Knowledge, other: Knowledge, patterns_max: int
 ) -> None:
     random = Random(patterns_max)  # noqa: S311 - the same changes every time
     for one in (desk, other):
-        one.session.store.memory[MEMORY] = Kept(patterns_max)
+        one.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max)
     for _ in range(STEPS):
         a_change(random.choice((desk, other)), random)
         # Not everybody asks each time, so that what is kept falls behind by more than one change.
@@ -172,12 +172,12 @@ def test_other_work_in_the_project_moves_nothing(desk: Knowledge, reads: Counter
 
 
 def projects_kept(desk: Knowledge) -> list[str]:
-    kept: Kept = desk.session.store.memory[MEMORY]
+    kept: IndexCache = desk.session.store.memory[MEMORY_KEY]
     return [project for _, project in kept.projects]
 
 
 def test_projects_are_let_go_that_were_not_asked_for_the_longest(desk: Knowledge) -> None:
-    desk.session.store.memory[MEMORY] = Kept(patterns_max=5)
+    desk.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max=5)
     second, third = desk.beside("borealis"), desk.beside("cassini")
     desk.atom("A", "src/a", "src/b", "src/c")
     second.atom("B", "src/{a,b}")
@@ -191,12 +191,12 @@ def test_projects_are_let_go_that_were_not_asked_for_the_longest(desk: Knowledge
 
     assert projects_kept(desk) == [third.project_id, second.project_id]
     assert [one.matching("src/b") for one in (desk, second, third)] == [["A"], ["B"], ["C"]]
-    kept: Kept = desk.session.store.memory[MEMORY]
+    kept: IndexCache = desk.session.store.memory[MEMORY_KEY]
     assert sum(one.index.size for one in kept.projects.values()) <= 5
 
 
 def test_a_project_that_is_larger_than_the_bound_is_kept_alone(desk: Knowledge) -> None:
-    desk.session.store.memory[MEMORY] = Kept(patterns_max=5)
+    desk.session.store.memory[MEMORY_KEY] = IndexCache(patterns_max=5)
     second = desk.beside("borealis")
     second.atom("B", "src/a")
     second.context("src/a")
@@ -211,7 +211,7 @@ def test_a_project_that_is_larger_than_the_bound_is_kept_alone(desk: Knowledge) 
 def test_a_project_has_no_more_patterns_than_can_be_kept_braces_written_out(
     engine: Engine, desk: Knowledge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revision, "PATTERNS_MAX", 8)
+    monkeypatch.setattr(revision, "PROJECT_PATTERNS_MAX", 8)
     desk.molecule("Shop")
     desk.atom("Braces", "src/{a,b,c}/{d,e}", moleculeId="Shop")
     before = everything(engine)
@@ -250,7 +250,7 @@ def test_asking_about_one_project_does_not_wait_for_another(desk: Knowledge) -> 
     second.atom("B", "src/a")
     desk.atom("A", "src/a")
     desk.context("src/a")
-    kept: Kept = desk.session.store.memory[MEMORY]
+    kept: IndexCache = desk.session.store.memory[MEMORY_KEY]
 
     with kept.of(("local", desk.project_id)).lock, ThreadPoolExecutor(1) as pool:
         assert pool.submit(second.matching, "src/a").result(timeout=60) == ["B"]
@@ -272,7 +272,7 @@ def test_an_older_snapshot_is_answered_from_what_it_can_see(desk: Knowledge) -> 
         tx.enter(authorize_project(tx, "atlas", Permission.KNOWLEDGE_READ))
         with ThreadPoolExecutor(1) as pool:
             newer = pool.submit(later).result()
-        return newer, atoms_matching(tx, ["src/a"])["src/a"]
+        return newer, match_atoms(tx, ["src/a"])["src/a"]
 
     newer, older = store.read(actor, run)
 

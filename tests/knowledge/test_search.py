@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from groundplan.knowledge.reading.search import QUERY_WORDS_MAX
-from groundplan.knowledge.words import stored_words, wanted_words
+from groundplan.knowledge.words import build_word_index, parse_query_words
 from tests.engines import Engine, person
 from tests.knowledge.conftest import atlas, open_atlas
 from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
@@ -68,8 +68,8 @@ def expected(query: str, entries: dict[str, str]) -> list[str]:
     """What a query finds, by the words alone."""
     if not query.strip():
         return sorted(entries)
-    wanted = wanted_words(query)
-    words = {name: stored_words(name, knowledge).split() for name, knowledge in entries.items()}
+    wanted = parse_query_words(query)
+    words = {name: build_word_index(name, knowledge).split() for name, knowledge in entries.items()}
     return sorted(
         name for name in entries if wanted and all(any(word.startswith(one) for word in words[name]) for one in wanted)
     )
@@ -85,7 +85,7 @@ def test_any_query_is_harmless_and_finds_exactly_what_has_its_words(library: Kno
     def any_query(query: str) -> None:
         for of, entries in (("atom", ATOMS), ("molecule", MOLECULES)):
             search = partial(library.found, query, of=of, includeChangelog=False)
-            if len(wanted_words(query)) > QUERY_WORDS_MAX:
+            if len(parse_query_words(query)) > QUERY_WORDS_MAX:
                 assert refused(search).code == "too_many"
             else:
                 assert search() == expected(query, entries), query

@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge
@@ -58,7 +58,7 @@ def test_there_are_exactly_the_three_tools_of_the_seed_and_they_are_short(client
         "manage_graph": {"create", "update", "delete"},
         "manage_changelog": {"append", "search"},
     }
-    assert tokens(encode(listing)) <= TOOLS_TOKENS_MAX
+    assert count_tokens(encode(listing)) <= TOOLS_TOKENS_MAX
 
 
 def test_every_operation_answers_in_the_envelope_with_the_data_of_the_contract(client: Client) -> None:

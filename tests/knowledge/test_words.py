@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from groundplan.knowledge.words import WORD_CHARS_MAX, stored_words, wanted_words
+from groundplan.knowledge.words import WORD_CHARS_MAX, build_word_index, parse_query_words
 from tests.machines.budget import always
 from tests.proof import scaled
 
@@ -42,8 +42,8 @@ IDENTIFIERS = st.lists(PIECES, max_size=40).map("".join)
 
 def finds(query: str, *texts: str) -> bool:
     """Whether a query finds an atom with these texts."""
-    stored = stored_words(*texts).split()
-    return all(any(word.startswith(wanted) for word in stored) for wanted in wanted_words(query))
+    stored = build_word_index(*texts).split()
+    return all(any(word.startswith(wanted) for word in stored) for wanted in parse_query_words(query))
 
 
 FOUND = {
@@ -102,7 +102,7 @@ def test_a_query_does_not_find_what_only_looks_alike(query: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  ", "!?*", '"" AND', "---", "🙂", "\u0301", "_"])
 def test_what_has_no_letter_has_no_word(text: str) -> None:
-    assert wanted_words(text.replace("AND", "")) == []
+    assert parse_query_words(text.replace("AND", "")) == []
 
 
 def test_words_of_several_texts_are_of_one_atom() -> None:
@@ -148,10 +148,10 @@ def test_case_does_not_matter_to_the_words_that_are_wanted(text: str) -> None:
 @TRIES
 @given(st.text(max_size=200))
 def test_words_are_letters_and_digits_between_single_blanks(text: str) -> None:
-    stored = stored_words(text)
+    stored = build_word_index(text)
     words = stored.split(" ")[1:-1]
     assert stored == f" {' '.join(words)} "
-    for word in (*filter(None, words), *wanted_words(text)):
+    for word in (*filter(None, words), *parse_query_words(text)):
         assert word.isalnum(), word
         assert 0 < len(word) <= WORD_CHARS_MAX
     assert len(set(words)) == len(words)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import note, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import Store
@@ -98,7 +98,7 @@ class ContextDriver(RuleBasedStateMachine):
         self.clock.now = 0
         self.rows = place.rows
         self.sessions = {
-            name: Session(place.stores[name], local_actor(name, kind=Kind(kind))) for name, kind in ACTORS.items()
+            name: Session(place.stores[name], local_actor(name, kind=ActorKind(kind))) for name, kind in ACTORS.items()
         }
         self.facts = Facts()
         self.ids = Ids()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import psycopg
 
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 from tests.machines.work_rows import EventRow
 
@@ -62,7 +62,7 @@ class KnowledgeRows:
             self._connection = sqlite3.connect(engine.path, isolation_level=None)
         else:
             assert isinstance(engine, PostgresEngine)
-            options = f"-c search_path={SCHEMA}"
+            options = f"-c search_path={SCHEMA_NAME}"
             self._connection = psycopg.connect(engine.superuser_url, autocommit=True, options=options)
 
     def __enter__(self) -> Self:

@@ -23,8 +23,8 @@ import pytest
 from hypothesis import note, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from groundplan.catalog import schema
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.catalog import build_schema
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.sqlite.store import SqliteStore
@@ -103,7 +103,7 @@ class PurposeDriver(RuleBasedStateMachine):
         self.clock.now = 0
         self.rows = ground.rows
         self.sessions = {
-            name: Session(ground.stores[name], local_actor(name, kind=Kind(kind))) for name, kind in ACTORS.items()
+            name: Session(ground.stores[name], local_actor(name, kind=ActorKind(kind))) for name, kind in ACTORS.items()
         }
         self.names = [f"project {next(ground.serial)}" for _ in PROJECTS]
         for name in self.names:
@@ -491,7 +491,7 @@ def run_machine(machine: Callable[[Ground], PurposeDriver], engine: Engine, budg
         @cache  # most machines need none
         def elsewhere() -> Store:
             folder = opened.enter_context(TemporaryDirectory(prefix="groundplan-elsewhere-"))
-            return opened.enter_context(closing(SqliteStore(Path(folder) / "plan.db", schema, clock=clock)))
+            return opened.enter_context(closing(SqliteStore(Path(folder) / "plan.db", build_schema, clock=clock)))
 
         two = [engine.another_store(clock=clock) for _ in range(2)]
         stores: dict[str, Store] = {name: two[place % 2] for place, name in enumerate(ACTORS)}

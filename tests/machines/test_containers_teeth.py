@@ -14,7 +14,7 @@ from groundplan.work.containers import update
 from groundplan.work.containers.workflow import moving
 from groundplan.work.engine import claims, cycles, move, readiness
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.graph import next  # noqa: A004 - the use case
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
@@ -59,15 +59,15 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "a feature does not end with its last task": (Readiness, "_close_feature", nothing),
     "a feature does not begin with its first task": (Readiness, "begun", nothing),
     "a feature does not begin with a claim": (next, "begin_feature", nothing),
-    "what a feature waits for holds nothing back": (readiness, "passes_on", only_where_inherited),
-    "what is on hold can go on": (NodeRow, "waits", property(lambda node: node.open_deps > 0)),
-    "nobody counts the tasks of a feature": (Readiness, "_tally", nothing),
-    "what moves stays in its feature": (move, "feature_below", nothing),
-    "a task may wait for its feature's dependents": (cycles, "waits_through_tree", only_where_inherited),
+    "what a feature waits for holds nothing back": (readiness, "blocks_descendants", only_where_inherited),
+    "what is on hold can go on": (WorkNodeRow, "waits", property(lambda node: node.open_deps > 0)),
+    "nobody counts the tasks of a feature": (Readiness, "_add_tally", nothing),
+    "what moves stays in its feature": (move, "feature_of_children", nothing),
+    "a task may wait for its feature's dependents": (cycles, "has_inherited_dependencies", only_where_inherited),
     "nobody claims what goes active": (moving, "_settle_claim", no_changes),
     "what is released stays active": (claims, "ACTIVE", "no such status"),
     "an old version is as good as a new one": (moving, "refuse_stale", nothing),
-    "a pipeline leaves somebody behind": (update, "refuse_stranded", nothing),
+    "a pipeline leaves somebody behind": (update, "refuse_statuses_in_use", nothing),
 }
 
 

@@ -14,7 +14,7 @@ from groundplan.context import resolve, run
 from groundplan.context.editing import constraints, deciding, edit, inputs, sources, suggesting
 from groundplan.context.runs import commit, create_draft
 from groundplan.context.runs import list as list_runs
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query
@@ -73,22 +73,22 @@ def all_of(*sabotages: Sabotage) -> Sabotage:
 
 def any_run(tx: Any, run_id: str, *, expected_rev: int | None = None) -> Any:
     """A run, whether it is a draft or not."""
-    return run.run_row(tx, run_id)
+    return run.load_run(tx, run_id)
 
 
 def never(*_: Any, **__: Any) -> bool:
     return False
 
 
-unfrozen = all_of(instead(edit, "draft_row", any_run), instead(commit, "draft_row", any_run))
+unfrozen = all_of(instead(edit, "load_draft", any_run), instead(commit, "load_draft", any_run))
 overruled = all_of(
-    instead(inputs, "must_wait", never),
-    instead(constraints, "must_wait", never),
+    instead(inputs, "needs_approval", never),
+    instead(constraints, "needs_approval", never),
     instead(inputs, "refuse_redefinition"),
     instead(constraints, "refuse_redefinition"),
 )
 unchosen = all_of(instead(inputs, "refuse_outside_options"), instead(deciding, "refuse_outside_options"))
-incomplete = instead(commit, "required_unset", lambda *_: [])
+incomplete = instead(commit, "find_required_unset", lambda *_: [])
 unbacked = all_of(
     asked(commit.sql, "unbacked_inputs", "= 'source-backed'", "= 'nobody'"),
     asked(commit.sql, "unbacked_constraints", "= 'source-backed'", "= 'nobody'"),
@@ -111,18 +111,18 @@ SABOTAGE: dict[str, Sabotage] = {
     "a whole commit may lack something": all_of(incomplete, dropped("pciv_runs_commit_is_whole")),
     "what is source-backed needs no source": all_of(unbacked, dropped("pciv_runs_commit_is_backed")),
     "the last source can go": all_of(instead(inputs, "refuse_unbacked"), instead(edit, "refuse_unbacked")),
-    "anybody decides": instead(suggesting, "refuse_no_person"),
+    "anybody decides": instead(suggesting, "require_person"),
     "what was decided can be decided again": asked(
         suggesting.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
     ),
-    "sources of other runs are cited": asked(sources.sql, "sources_there", r"\s+AND run_id = :run_id"),
+    "sources of other runs are cited": asked(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
     "what was deleted is still there": asked(run.sql, "run", r"\s+AND NOT EXISTS.+"),
     "of commits of one moment the other is in force": asked(
         resolve.sql, "latest_committed", r"r\.id(?=\s+LIMIT)", "r.id DESC"
     ),
     "shared runs are nobody's": asked(list_runs.sql, "runs", r"OR r\.user_id IS NULL"),
     "a copy begins with nothing": instead(create_draft, "copy_rows", lambda *_: {}),
-    "a call that comes twice is done twice": instead(store, "earlier_answer"),
+    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
 }
 
 
@@ -143,7 +143,7 @@ def test_without_its_check_the_database_itself_refuses(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = SqliteEngine(tmp_path / "plan.db")
-    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=Kind.AGENT))
+    ada, scout = engine.session("ada"), engine.session(local_actor("scout", kind=ActorKind.AGENT))
     run_id = ada.call("context.create_draft", scopeId="atlas").run.id
     level = {"pointer": "/level", "label": "Level", "valueKind": "enum", "options": ["low"], "value": "low"}
     due = {"pointer": "/due", "label": "Due", "valueKind": "string", "required": True}

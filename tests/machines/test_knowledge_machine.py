@@ -14,7 +14,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from groundplan.kernel.errors import NotFound
-from groundplan.knowledge.words import stored_words
+from groundplan.knowledge.words import build_word_index
 from tests.engines import Engine
 from tests.machines.budget import budget
 from tests.machines.knowledge_calls import QUERIES
@@ -35,7 +35,7 @@ class KnowledgeMachine(KnowledgeDriver):
     def everything_is_stored_as_it_should_be(self) -> None:
         stamp, ids = self.clock.stamp, self.ids
         for id_, row in self.stored.entities.items():
-            assert row.words == stored_words(row.name, row.knowledge), id_
+            assert row.words == build_word_index(row.name, row.knowledge), id_
         assert set(self.stored.entities) == {ids.entities[n] for n in self.library.entities}
         assert self.stored.deleted == {(one.kind, ids.entities[n]) for n, one in self.library.gone.items()}
         everybody = {**self.library.entities, **self.library.gone}

@@ -71,17 +71,17 @@ SABOTAGE: dict[str, Sabotage] = {
         asked(update.sql, "change_atom", r"\s+AND version = :seen_version"),
         asked(update.sql, "change_molecule", r"\s+AND version = :seen_version"),
     ),
-    "a relation may lead anywhere": instead(relations, "refuse_strangers"),
+    "a relation may lead anywhere": instead(relations, "refuse_unknown_ids"),
     "a relation may lead into another project": asked(refs.sql, "atom_names", OF_THE_PROJECT),
     "a molecule may be of another project": asked(refs.sql, "molecule_names", OF_THE_PROJECT),
-    "what was deleted is not remembered": asked(delete.sql, "remember_deleted", ".+", NOTHING_DONE),
+    "what was deleted is not remembered": asked(delete.sql, "insert_deleted", ".+", NOTHING_DONE),
     "what was deleted is kept in memory": asked(patterns.sql, "atoms_deleted_since", ".+", NOTHING_FOUND),
     "changed patterns do not count as changed": asked(update.sql, "change_atom", ":patterns_rev", "patterns_rev"),
-    "the revision of knowledge stands still": asked(revision.sql, "move_on", r"rev = rev \+ 1", "rev = rev"),
+    "the revision of knowledge stands still": asked(revision.sql, "advance_revision", r"rev = rev \+ 1", "rev = rev"),
     "orphans keep their task": asked(delete.sql, "orphan_members", r"last_task_id = coalesce\([^)]+\)[^)]+\),"),
-    "what was seen of other files is still believed": asked(update.sql, "forget_freshness", ".+", NOTHING_DONE),
+    "what was seen of other files is still believed": asked(update.sql, "delete_freshness", ".+", NOTHING_DONE),
     "words are never learned anew": unlearned,
-    "a call that comes twice is done twice": instead(store, "earlier_answer"),
+    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from groundplan.kernel.actors import local_actor
-from groundplan.purpose.exchange.export import Written
+from groundplan.purpose.exchange.export import ExportFormat
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.machines.budget import budget
@@ -23,7 +23,7 @@ from tests.machines.test_purpose_machine import PurposeMachine
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
 STEPS = 60
-FORMATS = get_args(Written)
+FORMATS = get_args(ExportFormat)
 
 
 class PurposeFilesMachine(PurposeMachine):

@@ -12,7 +12,7 @@ from hypothesis import Phase, settings
 from msgspec.structs import replace
 
 from groundplan.kernel.store import store
-from groundplan.kernel.store.queries import Queries, Query, listed
+from groundplan.kernel.store.queries import Queries, Query, to_json_array
 from groundplan.purpose import check, outside
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edges, edit, nodes
@@ -22,10 +22,10 @@ from groundplan.purpose.gates import run as gates
 from groundplan.purpose.gates import waiving
 from groundplan.purpose.keys import fresh_keys
 from groundplan.purpose.observing import read_observations
-from groundplan.purpose.observing.record import _Recording
+from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
 from groundplan.purpose.outside import gate_inputs
-from groundplan.purpose.version import draft_row, versions_of
+from groundplan.purpose.version import draft_row, read_versions
 from groundplan.purpose.versions import draft, publish
 from groundplan.purpose.versions.cloning import clone
 from tests.engines import SqliteEngine
@@ -83,7 +83,7 @@ def all_of(*sabotages: Sabotage) -> Sabotage:
 
 def last_version(tx: Any, *, expected_rev: int | None = None) -> Any:
     """The last version, whether it is a draft or not."""
-    return versions_of(tx)[-1]
+    return read_versions(tx)[-1]
 
 
 def at_any_rev(tx: Any, *, expected_rev: int | None = None) -> Any:
@@ -114,7 +114,7 @@ def of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
 def given_before(tx: Any, prefix: str, count: int) -> list[str]:
     """Keys that may have been given to something that is gone."""
     fresh_keys(tx, prefix, count)
-    content = read_content(tx, versions_of(tx)[-1].id)
+    content = read_content(tx, read_versions(tx)[-1].id)
     there = [*content.nodes, *content.assumptions, *content.indicators]
     taken = [int(key.removeprefix(prefix)) for key in there if key.rstrip("0123456789") == prefix]
     return [f"{prefix}{max(taken, default=0) + n}" for n in range(1, count + 1)]
@@ -122,9 +122,15 @@ def given_before(tx: Any, prefix: str, count: int) -> list[str]:
 
 def unlooked_at(tx: Any, waivers: Any, _path: Any) -> None:
     """Record waivers of whatever check for whatever there is or is not."""
-    made = _Recording(tx)
+    made = _Recorder(tx)
     for one in waivers:
-        row = {"code": one.code, "refs": listed(one.refs), "reason": one.reason, "owner": one.owner, "due": one.due}
+        row = {
+            "code": one.code,
+            "refs": to_json_array(one.refs),
+            "reason": one.reason,
+            "owner": one.owner,
+            "due": one.due,
+        }
         made.add(recording.add_waiver, Op.WAIVED, one.code, **row)
 
 
@@ -142,7 +148,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "a key is given again": instead(edit, "fresh_keys", given_before),
     "anybody edits what they have not seen": instead(edit, "draft_row", at_any_rev),
     "a version stands on no facts": instead(outside, "context_facts"),
-    "a call that comes twice is done twice": instead(store, "earlier_answer"),
+    "a call that comes twice is done twice": instead(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {
     "counting does not go on behind keys that came in": instead(incoming_keys, "reach"),
@@ -151,7 +157,7 @@ OF_FILES: dict[str, Sabotage] = {
     ),
     "waivers that are in force come in again": instead(import_document, "waivers_about", lambda _content, _waivers: []),
     "a theory is taken for another": instead(incoming_keys, "_renamed", lambda *_, **__: []),
-    "a theory comes in beside a draft": instead(import_document, "rows_without_draft", versions_of),
+    "a theory comes in beside a draft": instead(import_document, "rows_without_draft", read_versions),
     "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
 }
 

@@ -13,7 +13,7 @@ from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine import claims, cycles, merge, move, priority
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 from groundplan.work.graph import update
 from tests.engines import SqliteEngine
 from tests.machines.budget import NOTICED, always
@@ -28,7 +28,7 @@ record = Transaction.record
 
 
 def forget_reopening(tx: Transaction, op: str, subject: str, *changes: Any, **more: Any) -> None:
-    if op != Op.REOPENED:
+    if op != WorkOp.REOPENED:
         record(tx, op, subject, *changes, **more)
 
 
@@ -37,18 +37,18 @@ def nothing(*_: Any, **__: Any) -> None:
 
 
 SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "nothing below is held back": (Readiness, "hold_back", nothing),
-    "a parent keeps counting a child that left": (Readiness, "children_lost", nothing),
-    "nobody hears that what they wait for was resolved": (Readiness, "dependencies_moved", nothing),
-    "a dependency may close a loop": (cycles.Walked, "way_round", nothing),
-    "a merge may close a loop": (merge, "loop_through", nothing),
-    "a move may put a node below what it waits for": (move, "refuse_waiting_for_above", nothing),
-    "an enforced claim keeps nobody away": (claims, "check_free", nothing),
+    "nothing below is held back": (Readiness, "adjust_blocked_above", nothing),
+    "a parent keeps counting a child that left": (Readiness, "remove_open_children", nothing),
+    "nobody hears that what they wait for was resolved": (Readiness, "update_dependents", nothing),
+    "a dependency may close a loop": (cycles.DependencyCache, "find_cycle_closed_by", nothing),
+    "a merge may close a loop": (merge, "find_cycle_through", nothing),
+    "a move may put a node below what it waits for": (move, "refuse_ancestor_dependency", nothing),
+    "an enforced claim keeps nobody away": (claims, "enforce_claims", nothing),
     "an old claim is as good as a new one": (claims, "check_number", nothing),
     "true is a number": (priority, "_is_number", lambda value: isinstance(value, int | float)),
-    "to Python true is 1": (update, "same", lambda before, after: before == after),
+    "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
     "a reopened ancestor is not told of": (Transaction, "record", forget_reopening),
-    "a call that comes twice is done twice": (store, "earlier_answer", nothing),
+    "a call that comes twice is done twice": (store, "find_stored_answer", nothing),
 }
 
 

@@ -18,7 +18,7 @@ from hypothesis import note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
@@ -121,7 +121,9 @@ class WorkDriver(RuleBasedStateMachine):
         self.clock.now = 0
         self.rows = place.rows
         self.sessions = {
-            agent: Session(place.store, local_actor(agent, kind=Kind.PERSON if agent in PEOPLE else Kind.AGENT))
+            agent: Session(
+                place.store, local_actor(agent, kind=ActorKind.PERSON if agent in PEOPLE else ActorKind.AGENT)
+            )
             for agent in AGENTS
         }
         self.project = f"project {next(place.serial)}"

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.demo import PROJECTS
 from groundplan.demo.purpose import fill_purpose
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.session import Session
 
@@ -32,7 +32,8 @@ def pictures() -> dict[Path, str]:
     with (
         tempfile.TemporaryDirectory(prefix="groundplan-pictures-") as folder,
         Session(
-            SqliteStore(Path(folder) / "plan.db", schema, clock=lambda: DAY), local_actor("ada", kind=Kind.PERSON)
+            SqliteStore(Path(folder) / "plan.db", build_schema, clock=lambda: DAY),
+            local_actor("ada", kind=ActorKind.PERSON),
         ) as session,
     ):
         session.call("project.create", name=PROJECT)

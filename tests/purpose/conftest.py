@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.purpose.desk import Purpose
 from tests.work.desk import Hands
 
 WELL = "dig -> well -> water -> health"
-ADA = local_actor("ada", kind=Kind.PERSON)
+ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from groundplan.kernel.actors import Actor, Kind, local_actor
-from groundplan.purpose.open import Opened
+from groundplan.kernel.actors import Actor, ActorKind, local_actor
+from groundplan.purpose.open import OpenedPurpose
 from groundplan.session import Session
 
 LEVELS = ("ACTIVITY", "OUTPUT", "OUTCOME", "GOAL")
@@ -39,7 +39,7 @@ class Purpose:
         self.session = session
         self.project = project
 
-    def by(self, who: str | Actor, kind: Kind = Kind.PERSON) -> Purpose:
+    def by(self, who: str | Actor, kind: ActorKind = ActorKind.PERSON) -> Purpose:
         """Somebody else at the same desk."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
         return Purpose(Session(self.session.store, actor, preferences=self.session.preferences), self.project)
@@ -68,8 +68,8 @@ class Purpose:
     def discard(self, **given: Any) -> Any:
         return self.call("purpose.discard", **given)
 
-    def open(self, **given: Any) -> Opened:
-        found: Opened = self.call("purpose.open", **given)
+    def open(self, **given: Any) -> OpenedPurpose:
+        found: OpenedPurpose = self.call("purpose.open", **given)
         return found
 
     def check(self, gate: str = "A", **given: Any) -> Any:

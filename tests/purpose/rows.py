@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.purpose.tables import BELOW_A_VERSION
+from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.engines import Engine
 from tests.kernel.store.attacks import Family, Prey, Row, Value, assigned, inserted
 
@@ -245,7 +245,7 @@ def a_family(project: str, name: str, number: int = 1, *, keys_from: int = 1, pu
             anchors=("project_id",),
         ),
     )
-    assert tuple(child.table for child in children) == BELOW_A_VERSION
+    assert tuple(child.table for child in children) == VERSION_CHILD_TABLES
     return Family(
         Prey("toc_versions", KEY, version, change={"updated_at": STAMP, "rev": rev}),
         children,

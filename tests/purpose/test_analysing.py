@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, touched_by
-from groundplan.purpose.model import Confidence, Content, Edge, EdgeType, Node, content_of
+from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, trace_impacts
+from groundplan.purpose.model import Confidence, Content, EdgeType, PurposeEdge, PurposeNode, build_content
 from groundplan.purpose.observing.observed import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, observed, theory
 
@@ -40,7 +40,7 @@ def analysis(
 
 
 def only(key: str) -> Touched:
-    (found,) = touched_by(BRANCHED, [key])
+    (found,) = trace_impacts(BRANCHED, [key])
     return found
 
 
@@ -136,8 +136,10 @@ def test_a_key_that_is_not_there_is_the_callers_to_check() -> None:
 
 
 @given(st.permutations(list(BRANCHED.nodes.values())), st.permutations(BRANCHED.edges))
-def test_the_same_theory_gives_the_same_bytes_whatever_order_it_came_in(nodes: list[Node], edges: list[Edge]) -> None:
-    again = content_of(nodes, edges, BRANCHED.assumptions.values(), [])
+def test_the_same_theory_gives_the_same_bytes_whatever_order_it_came_in(
+    nodes: list[PurposeNode], edges: list[PurposeEdge]
+) -> None:
+    again = build_content(nodes, edges, BRANCHED.assumptions.values(), [])
     unordered = Content({node.key: node for node in nodes}, edges, BRANCHED.assumptions, {})
     before = msgspec.json.encode(analysis(node="AC1", assumption="AS1"))
     assert msgspec.json.encode(analysis(again, node="AC1", assumption="AS1")) == before

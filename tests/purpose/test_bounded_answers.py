@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
@@ -48,7 +48,7 @@ def large(free: Purpose) -> Purpose:
 def test_a_gate_keeps_all_its_checks_and_says_how_many_refs_it_left_out(free: Purpose, large: Purpose) -> None:
     short, whole = large.check(), free.check()
 
-    assert tokens(encode(short)) <= CAP < tokens(encode(whole))
+    assert count_tokens(encode(short)) <= CAP < count_tokens(encode(whole))
     assert [(one.code, one.result, one.message) for one in short.checks] == [
         (one.code, one.result, one.message) for one in whole.checks
     ]
@@ -62,7 +62,7 @@ def test_a_large_version_is_published_and_its_gate_is_kept_whole(free: Purpose, 
 
     published = large.publish()
 
-    assert tokens(encode(published)) <= CAP
+    assert count_tokens(encode(published)) <= CAP
     assert free.check(version=1) == whole
 
 
@@ -72,7 +72,7 @@ def test_a_gate_that_fails_by_much_says_so_in_bounds(large: Purpose) -> None:
     with pytest.raises(GateFailed) as error:
         large.publish()
 
-    assert tokens(encode(error.value.body())) <= CAP
+    assert count_tokens(encode(error.value.body())) <= CAP
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_a_large_comparison_leaves_its_text_out_and_comes_in_pages(free: Purpose
     while pages[-1].next_cursor is not UNSET:
         pages.append(large.call("purpose.diff", **{"from": 1, "to": 2}, cursor=pages[-1].next_cursor))
 
-    assert all(tokens(encode(page)) <= CAP for page in pages)
+    assert all(count_tokens(encode(page)) <= CAP for page in pages)
     changed = [one for page in pages for one in page.nodes.changed]
     assert [one.key for one in changed] == [one.key for one in whole.nodes.changed]
     assert (changed[1:], [change.field for change in changed[0].fields]) == (
@@ -120,7 +120,7 @@ def test_an_analysis_and_health_keep_their_cap(free: Purpose, large: Purpose) ->
 
     for gate, lists in (("analysis", ("orphans", "dead_ends", "goals")), ("health", ("goals",))):
         short, whole = large.check(gate), free.check(gate)
-        assert tokens(encode(short)) <= CAP < tokens(encode(whole))
+        assert count_tokens(encode(short)) <= CAP < count_tokens(encode(whole))
         for name in lists:
             assert len(getattr(short, name)) + short.left_out.get(name, 0) == len(getattr(whole, name))
 
@@ -132,7 +132,7 @@ def test_a_row_that_is_too_large_for_a_page_says_what_it_left_out(free: Purpose,
     while pages[-1].next_cursor is not UNSET:
         pages.append(large.open(detail="full", cursor=pages[-1].next_cursor))
 
-    assert all(tokens(encode(page)) <= CAP for page in pages)
+    assert all(count_tokens(encode(page)) <= CAP for page in pages)
     (activity,) = (node for page in pages for node in page.nodes or () if node.key == "AC1")
     left_out = [page.left_out.get("nodes.assumptions", 0) for page in pages if page.left_out]
     assert 1 <= len(activity.assumptions or ()) == 5 - sum(left_out)
@@ -147,7 +147,7 @@ def test_many_versions_and_many_waivers_leave_room_for_the_theory(drawn: Purpose
         drawn.record(waivers=[{**waiver, "refs": ["OC1"] if number % 2 else ["OP1"]}])
     short = capped(drawn, CAP)
 
-    assert tokens(encode(short.open(detail="summary"))) <= CAP
+    assert count_tokens(encode(short.open(detail="summary"))) <= CAP
     assert len(capped(drawn, 500).versions()) < 16 == len(drawn.versions())
     pages = [short.open()]
     while pages[-1].next_cursor is not UNSET:
@@ -168,11 +168,11 @@ def test_what_a_refuted_assumption_touches_never_keeps_it_from_being_recorded(fr
 
     assert (recorded.recorded, [one.assumption for one in recorded.affected]) == (3, ["AS1", "AS2", "AS3"])
     assert sum(len(one.nodes) for one in recorded.affected) + recorded.left_out["affected.nodes"] == 3 * (MANY + 4)
-    assert tokens(encode(recorded)) <= CAP
+    assert count_tokens(encode(recorded)) <= CAP
 
 
 def test_a_batch_of_a_thousand_is_answered_in_bounds(large: Purpose) -> None:
     edited = large.edit(*(add_node("OUTPUT", "x") for _ in range(1_000)))
 
-    assert tokens(encode(edited)) <= CAP
+    assert count_tokens(encode(edited)) <= CAP
     assert len(edited.created) + edited.left_out["created"] == edited.applied == 1_000

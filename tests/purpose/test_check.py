@@ -9,7 +9,7 @@ import pytest
 from groundplan import questions
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.ports import Question
+from groundplan.kernel.ports import Provider
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import Facts
@@ -107,13 +107,13 @@ def test_work_that_traces_to_a_goal_is_asked_for_where_somebody_knows(
     assert desk.check("health").metrics.work_alignment is None
     asked: list[list[str]] = []
 
-    def told(_tx: Transaction, goals: list[str]) -> questions.WorkAligned:
+    def told(_tx: Transaction, goals: list[str]) -> questions.AlignedWorkCounts:
         asked.append(goals)
-        return questions.WorkAligned(8, 6)
+        return questions.AlignedWorkCounts(8, 6)
 
-    aligned: Question[list[str], questions.WorkAligned] = Question()
+    aligned: Provider[list[str], questions.AlignedWorkCounts] = Provider()
     aligned.connect(told)
-    monkeypatch.setattr(questions, "work_aligned", aligned)
+    monkeypatch.setattr(questions, "count_aligned_work", aligned)
     assert desk.check("health").metrics.work_alignment is None
 
     desk.publish()

@@ -12,33 +12,33 @@ from msgspec import to_builtins
 from groundplan.purpose.canonical import canonical_json
 from groundplan.purpose.comparing.compare import Comparison, compare
 from groundplan.purpose.comparing.comparison_markdown import comparison_markdown
-from groundplan.purpose.markdown_text import SHOWN_CHARS_MAX, in_code, in_line
+from groundplan.purpose.markdown_text import LINE_CHARS_MAX, escape_inline, format_code_span
 from groundplan.purpose.model import (
     Assumption,
     Confidence,
     Content,
-    Edge,
     EdgeName,
     EdgeType,
     Indicator,
-    Node,
     NodeType,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
-    content_of,
+    build_content,
 )
 
 KEYS = {"G1": NodeType.GOAL, "OC1": NodeType.OUTCOME, "OC2": NodeType.OUTCOME, "OP1": NodeType.OUTPUT}
-NOTHING = content_of([], [], [], [])
+NOTHING = build_content([], [], [], [])
 
 
-def node(key: str, title: str = "a title", **others: Any) -> Node:
-    return Node(
+def node(key: str, title: str = "a title", **others: Any) -> PurposeNode:
+    return PurposeNode(
         **{"id": f"id-{key}", "key": key, "node_type": KEYS.get(key, NodeType.OUTPUT), "title": title, **others}
     )
 
 
-def edge(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO, **others: Any) -> Edge:
-    return Edge(f"id-{source}-{target}", source, target, edge_type, **others)
+def edge(source: str, target: str, edge_type: EdgeType = EdgeType.CONTRIBUTES_TO, **others: Any) -> PurposeEdge:
+    return PurposeEdge(f"id-{source}-{target}", source, target, edge_type, **others)
 
 
 def assumed(key: str, on: str | EdgeName, text: str = "it rains", **others: Any) -> Assumption:
@@ -69,7 +69,7 @@ def contents(draw: st.DrawFn) -> Content:
     pairs = [(source, target) for source in keys for target in keys if source != target]
     names = [EdgeName(source, target, kind) for source, target in pairs for kind in EdgeType]
     edges = [
-        Edge("id", *name, draw(maybe), draw(st.none() | st.sampled_from([*Confidence])))
+        PurposeEdge("id", *name, draw(maybe), draw(st.none() | st.sampled_from([*Confidence])))
         for name in (draw(st.lists(st.sampled_from(names), unique=True, max_size=4)) if names else [])
     ]
     subjects: list[str | EdgeName] = [*keys, *(one.name for one in edges)]
@@ -81,7 +81,7 @@ def contents(draw: st.DrawFn) -> Content:
         Indicator("id", key, draw(st.sampled_from(keys)), draw(words), baseline=draw(st.sampled_from([None, 1, 2.5])))
         for key in (draw(st.sets(st.sampled_from(["IN1", "IN2"]))) if keys else [])
     ]
-    return content_of(nodes, edges, assumptions, indicators)
+    return build_content(nodes, edges, assumptions, indicators)
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_stored_text_never_makes_a_line_a_heading_or_a_span_of_its_own(before: C
 
 def test_what_came_and_what_went_is_listed_with_what_it_says() -> None:
     name = EdgeName("OP1", "OC1", EdgeType.CAUSES)
-    after = content_of(
+    after = build_content(
         [node("OP1", "Wells"), node("OC1", "Water")],
         [edge(*name)],
         [assumed("AS1", name, risk_level=RiskLevel.HIGH), assumed("AS2", "OC1")],
@@ -163,8 +163,8 @@ def test_what_came_and_what_went_is_listed_with_what_it_says() -> None:
 
 
 def test_metadata_is_one_field_and_says_true_where_it_said_one() -> None:
-    before = content_of([node("OC1", metadata={"a": 1, "b": 2})], [], [], [])
-    after = content_of([node("OC1", metadata={"b": 2.0, "a": True})], [], [], [])
+    before = build_content([node("OC1", metadata={"a": 1, "b": 2})], [], [], [])
+    after = build_content([node("OC1", metadata={"b": 2.0, "a": True})], [], [], [])
 
     (changed,) = plain(compare(before, after))["nodes"]["changed"]
 
@@ -175,8 +175,8 @@ def test_metadata_is_one_field_and_says_true_where_it_said_one() -> None:
 def test_an_edge_of_another_type_is_the_same_edge_and_keeps_its_assumptions() -> None:
     nodes = [node("OP1"), node("OC1")]
     old, new = edge("OP1", "OC1"), edge("OP1", "OC1", EdgeType.CAUSES, mechanism="pumps")
-    before = content_of(nodes, [old], [assumed("AS1", old.name)], [])
-    after = content_of(nodes, [new], [assumed("AS1", new.name)], [])
+    before = build_content(nodes, [old], [assumed("AS1", old.name)], [])
+    after = build_content(nodes, [new], [assumed("AS1", new.name)], [])
 
     found = compare(before, after)
 
@@ -188,8 +188,8 @@ def test_an_edge_of_another_type_is_the_same_edge_and_keeps_its_assumptions() ->
 
 def test_of_several_edges_between_the_same_ends_none_is_taken_for_another() -> None:
     nodes = [node("OP1"), node("OC1")]
-    before = content_of(nodes, [edge("OP1", "OC1")], [], [])
-    after = content_of(nodes, [edge("OP1", "OC1", one) for one in (EdgeType.CAUSES, EdgeType.DEPENDS_ON)], [], [])
+    before = build_content(nodes, [edge("OP1", "OC1")], [], [])
+    after = build_content(nodes, [edge("OP1", "OC1", one) for one in (EdgeType.CAUSES, EdgeType.DEPENDS_ON)], [], [])
 
     found = compare(before, after).edges
 
@@ -200,8 +200,8 @@ def test_of_several_edges_between_the_same_ends_none_is_taken_for_another() -> N
 
 def test_an_assumption_that_moved_says_where_it_was_and_where_it_is() -> None:
     nodes, name = [node("OP1"), node("OC1")], EdgeName("OP1", "OC1", EdgeType.CONTRIBUTES_TO)
-    before = content_of(nodes, [edge(*name)], [assumed("AS1", "OP1", risk_level=RiskLevel.LOW)], [])
-    after = content_of(nodes, [edge(*name)], [assumed("AS1", name, risk_level=RiskLevel.HIGH)], [])
+    before = build_content(nodes, [edge(*name)], [assumed("AS1", "OP1", risk_level=RiskLevel.LOW)], [])
+    after = build_content(nodes, [edge(*name)], [assumed("AS1", name, risk_level=RiskLevel.HIGH)], [])
 
     (changed,) = plain(compare(before, after))["assumptions"]["changed"]
 
@@ -210,8 +210,8 @@ def test_an_assumption_that_moved_says_where_it_was_and_where_it_is() -> None:
 
 def test_a_node_with_other_causes_or_effects_is_rewired_and_feedback_is_neither() -> None:
     nodes = [node(key) for key in ("G1", "OC1", "OC2", "OP1")]
-    before = content_of(nodes, [edge("OP1", "OC1"), edge("OC1", "G1")], [], [])
-    after = content_of(
+    before = build_content(nodes, [edge("OP1", "OC1"), edge("OC1", "G1")], [], [])
+    after = build_content(
         nodes, [edge("OP1", "OC2"), edge("OC1", "G1", EdgeType.CAUSES), edge("G1", "OP1", EdgeType.FEEDBACK)], [], []
     )
 
@@ -223,13 +223,13 @@ def test_a_node_with_other_causes_or_effects_is_rewired_and_feedback_is_neither(
 
 
 def test_the_markdown_has_a_section_for_every_sort_of_change() -> None:
-    before = content_of(
+    before = build_content(
         [node("G1", "Health"), node("OC1", "Water"), node("OC2", "Gone"), node("OP1", "Wells")],
         [edge("OP1", "OC1", confidence=Confidence.LOW), edge("OP1", "OC2")],
         [assumed("AS1", "OC1", risk_level=RiskLevel.LOW), assumed("AS2", "OC1")],
         [Indicator("i", "IN1", "OC1", "litres", baseline=10)],
     )
-    after = content_of(
+    after = build_content(
         [
             node("G1", "Health", owner="Ben"),
             node("OC1", "Clean\nwater"),
@@ -262,10 +262,20 @@ def test_the_markdown_has_a_section_for_every_sort_of_change() -> None:
 
 
 def test_text_reads_as_it_was_written_and_is_no_structure() -> None:
-    assert in_line("# a | `b` <i> [c](d) *e* _f_ g_h A -> B &lt; & ~x~") == (
+    assert escape_inline("# a | `b` <i> [c](d) *e* _f_ g_h A -> B &lt; & ~x~") == (
         r"\# a \| \`b\` \<i> \[c\](d) \*e\* \_f\_ g_h A -> B \&lt; & \~x\~"
     )
-    assert (in_line("12. x"), in_line("- x"), in_line("> x"), in_line("1984")) == (r"12\. x", r"\- x", r"\> x", "1984")
-    assert in_line("a\r\n\u2028 b") == "a b"
-    assert len(in_line("x" * 1000)) == SHOWN_CHARS_MAX
-    assert (in_code("a"), in_code("`a"), in_code("a``b"), in_code("")) == ("`a`", "`` `a ``", "```a``b```", "`  `")
+    assert (escape_inline("12. x"), escape_inline("- x"), escape_inline("> x"), escape_inline("1984")) == (
+        r"12\. x",
+        r"\- x",
+        r"\> x",
+        "1984",
+    )
+    assert escape_inline("a\r\n\u2028 b") == "a b"
+    assert len(escape_inline("x" * 1000)) == LINE_CHARS_MAX
+    assert (format_code_span("a"), format_code_span("`a"), format_code_span("a``b"), format_code_span("")) == (
+        "`a`",
+        "`` `a ``",
+        "```a``b```",
+        "`  `",
+    )

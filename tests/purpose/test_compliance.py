@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.admit import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import isolation
@@ -75,7 +75,7 @@ class Atlas:
         """Whether the editor takes an operation; nothing of it is kept."""
 
         def run(tx: Transaction) -> None:
-            edit(tx, admit({"project": "atlas", "operations": [operation]}, EditPurpose))
+            edit(tx, parse_request({"project": "atlas", "operations": [operation]}, EditPurpose))
             raise Undone
 
         try:

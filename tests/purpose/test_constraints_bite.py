@@ -14,7 +14,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.guards import Frozen, NotADraft, RevisionSkipped
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.refusals import KeyReused, RunNotFinal, VersionGap
-from groundplan.purpose.tables import BELOW_A_VERSION
+from groundplan.purpose.tables import VERSION_CHILD_TABLES
 from tests.context.rows import a_run, committed
 from tests.engines import Engine, filled_once
 from tests.kernel.store.attacks import Row, Value, assigned, inserted
@@ -42,14 +42,14 @@ from tests.purpose.rows import (
 
 OBSERVATIONS = ("toc_measurements", "toc_assumption_reviews", "toc_waivers", "toc_decisions")
 OF_A_PROJECT = ("toc_versions", "toc_keys", *OBSERVATIONS)
-TABLES = (*OF_A_PROJECT, *BELOW_A_VERSION, "pciv_deleted_runs")
+TABLES = (*OF_A_PROJECT, *VERSION_CHILD_TABLES, "pciv_deleted_runs")
 # Another rule says the same and more; these are there for references, for rows of a version to be in one place, and
 # for two who write at the same moment.
 IMPLIED = {
     "toc_versions_can_be_named_by_project",
     "toc_versions_number_is_unique",
     "toc_versions_number_starts_at_one",
-    *(f"{table}_pkey" for table in BELOW_A_VERSION),
+    *(f"{table}_pkey" for table in VERSION_CHILD_TABLES),
 }
 ON_SQLITE_ALONE = {"toc_keys_are_never_deleted"}
 WORDS = {

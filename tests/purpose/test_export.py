@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.purpose.exchange.formats.table import FORMATS, WRITTEN
+from groundplan.purpose.exchange.formats.table import FORMATS, WRITABLE
 from groundplan.purpose.picture import layout, svg
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 
@@ -32,7 +32,7 @@ def test_every_format_tells_of_every_node(drawn: Purpose, subtests: pytest.Subte
     for key in ("AC1", "OP1", "OC1", "G1"):
         drawn.edit(op("add_indicator", node=key, name="How many", target=3))
 
-    for format_ in WRITTEN:
+    for format_ in WRITABLE:
         with subtests.test(str(format_)):
             content = drawn.call("purpose.export", format=format_).content
 

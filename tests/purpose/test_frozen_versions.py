@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.purpose.tables import BELOW_A_VERSION, FROZEN
+from groundplan.purpose.tables import FROZEN, VERSION_CHILD_TABLES
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import Siege, Way, guards_dropped
 from tests.purpose.rows import a_family, as_ada, place, published
@@ -36,7 +36,7 @@ def scene(engine: Engine) -> Scene:
 
 
 def test_every_table_below_a_version_is_frozen_with_it(scene: Scene) -> None:
-    assert scene.siege.tables == ["toc_versions", *BELOW_A_VERSION]
+    assert scene.siege.tables == ["toc_versions", *VERSION_CHILD_TABLES]
 
 
 def test_a_published_version_and_all_below_it_withstand_every_attack(engine: Engine, scene: Scene) -> None:

@@ -12,12 +12,12 @@ from groundplan.purpose.analysis.health_metrics import (
     Band,
     Health,
     WeakestEdge,
-    bands_of,
-    health_of,
-    metrics_of,
-    overall_of,
+    classify_metrics,
+    compute_health,
+    compute_metrics,
+    find_worst_band,
 )
-from groundplan.purpose.model import Content, EdgeType, content_of
+from groundplan.purpose.model import Content, EdgeType, build_content
 from groundplan.purpose.observing.observed import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, NOW, observed, theory, together, whole_theory
 
@@ -39,7 +39,7 @@ def health(
     unset: int | None = None,
     work: tuple[int, int] | None = None,
 ) -> Health:
-    return health_of(content, observations, now=now, required_facts_unset=unset, work=work)
+    return compute_health(content, observations, now=now, required_facts_unset=unset, work=work)
 
 
 def test_every_number_has_its_name_and_the_worst_band_decides() -> None:
@@ -133,16 +133,16 @@ def test_freshness_is_whole_days_since_the_newest_measurement_of_what_is_in_the_
     ],
 )
 def test_a_number_has_the_band_it_lies_in(name: str, bounds: dict[float, Band]) -> None:
-    metrics = metrics_of(theory(), NOTHING_OBSERVED, now=NOW, required_facts_unset=None, work=None)
+    metrics = compute_metrics(theory(), NOTHING_OBSERVED, now=NOW, required_facts_unset=None, work=None)
     for number, band in bounds.items():
-        bands = bands_of(msgspec.structs.replace(metrics, **{name: number}))
+        bands = classify_metrics(msgspec.structs.replace(metrics, **{name: number}))
         assert getattr(bands, name) == band
-        assert overall_of(bands) == band  # all others are green or null
+        assert find_worst_band(bands) == band  # all others are green or null
 
 
 def test_overall_is_null_where_every_band_is() -> None:
     bands = health(theory()).bands
-    assert overall_of(msgspec.structs.replace(bands, open_high_risk=None, stale_assumptions=None)) is None
+    assert find_worst_band(msgspec.structs.replace(bands, open_high_risk=None, stale_assumptions=None)) is None
 
 
 def test_a_goal_has_its_strongest_path_and_the_edge_that_most_depends_on() -> None:
@@ -182,5 +182,5 @@ def test_the_same_theory_gives_the_same_bytes_whatever_order_it_came_in() -> Non
         nodes, edges = list(content.nodes.values()), list(content.edges)
         random.shuffle(nodes)
         random.shuffle(edges)
-        assert msgspec.json.encode(health(content_of(nodes, edges, [], []))) == before
+        assert msgspec.json.encode(health(build_content(nodes, edges, [], []))) == before
         assert msgspec.json.encode(health(Content({node.key: node for node in nodes}, edges, {}, {}))) == before

@@ -10,10 +10,10 @@ from msgspec import UNSET
 
 from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.version import StaleRevision
-from groundplan.purpose.open import ANSWER_TOKENS_AIM, Opened
+from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
 from groundplan.session import Session
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 
@@ -48,7 +48,7 @@ def pages(desk: Purpose, **given: Any) -> list[Any]:
     return found
 
 
-def number_of(opened: Opened) -> int | None:
+def number_of(opened: OpenedPurpose) -> int | None:
     return None if opened.version is None else opened.version.number
 
 
@@ -122,7 +122,7 @@ def test_thirty_nodes_take_no_more_than_2500_tokens_unless_all_is_asked_for(desk
 
     short, full = under_cap.open(), under_cap.open(detail="full")
 
-    assert tokens(encode(short)) <= ANSWER_TOKENS_AIM < tokens(encode(full))
+    assert count_tokens(encode(short)) <= ANSWER_TOKENS_AIM < count_tokens(encode(full))
     assert [node.key for node in short.nodes or ()] == [node.key for node in full.nodes or ()]
     assert short.left_out
     assert short.left_out["nodes.id"] == sum(node.id is UNSET for node in short.nodes or ()) == 30
@@ -138,7 +138,7 @@ def test_pages_put_together_are_the_whole(desk: Purpose, subtests: pytest.Subtes
             found = pages(capped(desk, cap), **given)
 
             assert len(found) > 2
-            assert all(tokens(encode(page)) <= cap for page in found)
+            assert all(count_tokens(encode(page)) <= cap for page in found)
             assert [node.key for page in found for node in page.nodes] == [node.key for node in whole.nodes or ()]
             assert [(edge.source, edge.target) for page in found for edge in page.edges] == [
                 (edge.source, edge.target) for edge in whole.edges or ()

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound, RuleViolated
-from groundplan.purpose.exchange.formats.document import document_of
+from groundplan.purpose.exchange.formats.document import build_document
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.observing.observed import Waiver
 from tests.engines import Engine, person
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 def document(*lines: str, **given: Any) -> Document:
     """A document of a theory that is drawn, with other parts where they are given."""
-    parts: Document = msgspec.to_builtins(document_of(written(theory(*lines))))
+    parts: Document = msgspec.to_builtins(build_document(written(theory(*lines))))
     return parts | given
 
 
@@ -62,7 +62,7 @@ def test_a_native_file_comes_back_byte_for_byte(desk: Purpose, elsewhere: Callab
     @hypothesis.given(any_theory())
     def holds(drawn: Theory) -> None:
         first, second = elsewhere(), elsewhere()
-        taken(first, _storable(msgspec.to_builtins(document_of(drawn._replace(waivers=_waived(drawn))))))
+        taken(first, _storable(msgspec.to_builtins(build_document(drawn._replace(waivers=_waived(drawn))))))
 
         text = native(first)
         assert text.count('"code"') == min(len(drawn.content.nodes), 1) + min(len(drawn.content.edges), 1)
@@ -441,7 +441,7 @@ def test_only_an_owner_takes_waivers_in_and_an_editor_may_without(engine: Engine
 def test_everything_that_came_in_is_told_by_events(desk: Purpose, engine: Engine) -> None:
     desk.discard()
 
-    taken(desk, msgspec.to_builtins(document_of(written(whole_theory()))))
+    taken(desk, msgspec.to_builtins(build_document(written(whole_theory()))))
 
     told = engine.as_owner("SELECT op, subject FROM events WHERE op LIKE 'purpose.%' ORDER BY rev, n")
     assert [tuple(one) for one in told][2:] == [

@@ -9,10 +9,10 @@ from msgspec import UNSET
 
 from groundplan import questions
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
 from groundplan.kernel.output_gate import encode
-from groundplan.kernel.ports import Question
+from groundplan.kernel.ports import Provider
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.content import ContentAltered
@@ -20,7 +20,7 @@ from groundplan.purpose.version import NoDraft
 from groundplan.purpose.versions.draft import DraftExists
 from groundplan.purpose.versions.publish import GateFailed
 from groundplan.session import Session
-from groundplan.surfaces.vocabularies import ToolNames
+from groundplan.surfaces.vocabularies import McpVocabulary
 from tests.context.desk import Facts
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import guards_dropped
@@ -286,7 +286,7 @@ def test_gates_of_a_published_version_say_for_ever_what_they_said(
 
 
 def test_what_a_gate_said_is_kept_in_the_words_of_no_surface(drawn: Purpose, engine: Engine) -> None:
-    preferences = Preferences(vocabulary=ToolNames(OPERATIONS))
+    preferences = Preferences(vocabulary=McpVocabulary(OPERATIONS))
     agent = Purpose(Session(drawn.session.store, drawn.session.actor, preferences=preferences))
 
     published = agent.publish()
@@ -346,9 +346,9 @@ def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
     checks = {check.code: check for check in drawn.check("B").checks}
     assert checks["GB_WORK"].result == "not_applicable"
 
-    serving: Question[list[str], dict[str, list[str]]] = Question()
+    serving: Provider[list[str], dict[str, list[str]]] = Provider()
     serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
-    monkeypatch.setattr(questions, "work_serving", serving)
+    monkeypatch.setattr(questions, "find_work_serving", serving)
 
     assert {check.code: check.result for check in drawn.check("B").checks}["GB_WORK"] == "passed"
     drawn.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))
@@ -359,7 +359,7 @@ def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
 
 
 def test_an_agent_edits_and_publishes_as_its_role_lets_it(desk: Purpose) -> None:
-    agent = desk.by(local_actor("claude", kind=Kind.AGENT))
+    agent = desk.by(local_actor("claude", kind=ActorKind.AGENT))
     agent.draw(WELL)
 
     assert agent.publish().version.published_by == "claude"

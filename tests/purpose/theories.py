@@ -22,14 +22,14 @@ from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
-    Edge,
     EdgeName,
     EdgeType,
     Indicator,
-    Node,
     NodeType,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
-    content_of,
+    build_content,
 )
 from groundplan.purpose.observing.observed import Decision, Measurement, Observations, Review, Waiver
 
@@ -61,7 +61,7 @@ def theory(
         else:
             names += [edge_name(f"{one}->{other}") for one, other in pairwise(chain)]
             keys.update(dict.fromkeys(chain))
-    return content_of(
+    return build_content(
         [node(key, **(nodes or {}).get(key, {})) for key in keys],
         [edge(name, **(edges or {}).get(str(name), {})) for name in names],
         [assumption(key, **_placed(fields)) for key, fields in (assumptions or {}).items()],
@@ -93,13 +93,13 @@ def edge_name(text: str) -> EdgeName:
     return EdgeName(source, target, EdgeType(edge_type or EdgeType.CONTRIBUTES_TO))
 
 
-def node(key: str, *, node_type: str | None = None, title: str | None = None, **fields: Any) -> Node:
+def node(key: str, *, node_type: str | None = None, title: str | None = None, **fields: Any) -> PurposeNode:
     kind = NodeType(node_type) if node_type else _TYPES[key.rstrip("0123456789")]
-    return Node(_id(key), key, kind, f"what {key} is" if title is None else title, **fields)
+    return PurposeNode(_id(key), key, kind, f"what {key} is" if title is None else title, **fields)
 
 
-def edge(name: EdgeName, *, confidence: str | None = None, **fields: Any) -> Edge:
-    return Edge(_id(str(name)), *name, confidence=Confidence(confidence) if confidence else None, **fields)
+def edge(name: EdgeName, *, confidence: str | None = None, **fields: Any) -> PurposeEdge:
+    return PurposeEdge(_id(str(name)), *name, confidence=Confidence(confidence) if confidence else None, **fields)
 
 
 def assumption(

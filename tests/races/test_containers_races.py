@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.version import StaleVersion
 from groundplan.session import Session
@@ -31,7 +31,7 @@ def desks(engine: Engine) -> list[Containers]:
     first.open()
     others = [
         Containers(
-            Session(engine.another_store(), local_actor(f"agent {n}", kind=Kind.AGENT)),
+            Session(engine.another_store(), local_actor(f"agent {n}", kind=ActorKind.AGENT)),
             ids=first.ids,
             features=first.features,
         )

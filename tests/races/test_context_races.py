@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import encode
 from groundplan.session import Session
@@ -31,10 +31,10 @@ class People:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.ada, self.ben, self.cleo = (self.session(name, Kind.PERSON) for name in ("ada", "ben", "cleo"))
-        self.scout, self.guide = (self.session(name, Kind.AGENT) for name in ("scout", "guide"))
+        self.ada, self.ben, self.cleo = (self.session(name, ActorKind.PERSON) for name in ("ada", "ben", "cleo"))
+        self.scout, self.guide = (self.session(name, ActorKind.AGENT) for name in ("scout", "guide"))
 
-    def session(self, name: str, kind: Kind) -> Session:
+    def session(self, name: str, kind: ActorKind) -> Session:
         return Session(self.engine.another_store(), local_actor(name, kind=kind))
 
     def draft(self, *inputs: dict[str, Any], scope: str = "atlas") -> str:
@@ -188,7 +188,7 @@ def test_of_all_who_bootstrap_a_scope_with_a_draft_one_owns_it_and_its_draft(peo
 
 
 def test_one_draft_is_made_however_often_it_is_asked_for_under_one_op_id(people: People) -> None:
-    adas = [people.session("ada", Kind.PERSON) for _ in range(3)]
+    adas = [people.session("ada", ActorKind.PERSON) for _ in range(3)]
     for number in range(ROUNDS):
         given = {"scopeId": f"scope {number // 2}", "op_id": f"draft {number}"}  # every other scope is there already
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
@@ -32,7 +32,7 @@ def desks(engine: Engine) -> Iterator[list[Knowledge]]:
     clock = Hands()
     first = Knowledge(Session(engine.another_store(clock=clock), local_actor("ada"))).open()
     others = [
-        first.at(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=Kind.AGENT)))
+        first.at(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)))
         for n in range(1, THREADS)
     ]
     yield [first, *others]

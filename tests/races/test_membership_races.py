@@ -15,7 +15,7 @@ from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound
 from groundplan.kernel.members.bootstrap import AlreadyInitialized
 from groundplan.kernel.store.guards import LastOwner
 from groundplan.kernel.store.postgres.store import PostgresStore
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, person
@@ -91,7 +91,7 @@ def race_by_raw_sql(engine: PostgresEngine) -> str:
     founder.call("member.add", scopeId="atlas", userId="ben", role="owner")
     connections = {}
     for name in ("ada", "ben"):
-        connection = psycopg.connect(engine.app_url, options=f"-c search_path={SCHEMA} -c lock_timeout=200")
+        connection = psycopg.connect(engine.app_url, options=f"-c search_path={SCHEMA_NAME} -c lock_timeout=200")
         connection.execute(
             "SELECT set_config('groundplan.tenant', 'local', true), set_config('groundplan.actor', %s, true), "
             "set_config('groundplan.access', 'members', true)",
@@ -133,7 +133,7 @@ def write_while_being_removed(engine: Engine, bens_store_rechecks: bool = True) 
     ada.call("member.add", scopeId="atlas", userId="ben", role="editor")
     bens = engine.another_store()
     if isinstance(bens, PostgresStore) and not bens_store_rechecks:
-        bens.others_write_meanwhile = False
+        bens.must_recheck_after_lock = False
     ada_holds, ben_is_in = threading.Event(), threading.Event()
     got: list[Exception | None] = []
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine
@@ -67,7 +67,7 @@ def desks(engine: Engine, clock: Hands) -> list[Work]:
     first = Work(Session(engine.another_store(clock=clock), local_actor("ada")))
     first.open()
     others = [
-        Work(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=Kind.AGENT)), ids=first.ids)
+        Work(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)), ids=first.ids)
         for n in range(1, THREADS)
     ]
     return [first, *others]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.idempotency import KEPT_FOR, OpIdReused
+from groundplan.kernel.store.idempotency import ANSWER_TTL, OpIdReused
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.engines import Engine, SqliteEngine, person
@@ -78,10 +78,10 @@ def test_an_answer_is_kept_for_a_week_and_then_swept(engine: Engine) -> None:
     ada = Session(engine.another_store(clock=lambda: moment[0]), engine.session("ada").actor)
     first = ada.call("project.create", name="atlas", op_id="once")
 
-    moment[0] = now + KEPT_FOR
+    moment[0] = now + ANSWER_TTL
     assert ada.call("project.create", name="atlas", op_id="once") == first
 
-    moment[0] = now + KEPT_FOR + timedelta(milliseconds=1)
+    moment[0] = now + ANSWER_TTL + timedelta(milliseconds=1)
     assert ada.call("project.create", name="other", op_id="once").project.name == "other"
     moment[0] += timedelta(days=8)
     other = Session(ada.store, engine.session("ben").actor)
@@ -92,11 +92,11 @@ def test_an_answer_is_kept_for_a_week_and_then_swept(engine: Engine) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.kernel.store.sqlite.store import SqliteStore
 
-store = SqliteStore(Path(sys.argv[1]), schema)
+store = SqliteStore(Path(sys.argv[1]), build_schema)
 ada = local_actor("ada")
 
 def note(tx):

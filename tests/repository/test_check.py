@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.output_gate import encode
 from groundplan.repository import check as checking
@@ -38,7 +38,7 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> WorkingCopy:
 def plan(engine: Engine, tmp_path: Path, pattern: WorkingCopy) -> PlanBeside:
     """Ada's project beside a repository with three files."""
     copy = pattern.copied_to(tmp_path / "copy")
-    return PlanBeside.begun(Session(engine.store, local_actor("ada", kind=Kind.PERSON)), copy)
+    return PlanBeside.begun(Session(engine.store, local_actor("ada", kind=ActorKind.PERSON)), copy)
 
 
 def test_the_report_says_of_every_atom_how_it_stands_and_of_changes_what_nobody_covers(plan: PlanBeside) -> None:
@@ -160,7 +160,7 @@ class TestRecording:
         names = {f"atom {n}" for n in range(7)}
         for name in names:
             plan.atom(name, "src/**")
-        monkeypatch.setattr(checking, "PAGE", 3)
+        monkeypatch.setattr(checking, "PAGE_SIZE", 3)
 
         report = plan.check()
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from groundplan.repository.confirm import AmbiguousAtom, Confirmation, confirm
 from groundplan.repository.git import NoCommit
@@ -47,7 +47,7 @@ def fill(engine: Engine) -> None:
 
 
 def ada_at(engine: Engine) -> Session:
-    return Session(engine.store, local_actor("ada", kind=Kind.PERSON))
+    return Session(engine.store, local_actor("ada", kind=ActorKind.PERSON))
 
 
 def confirmed(plan: PlanBeside, *refs: str, **options: Any) -> Confirmation:

@@ -7,22 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.knowledge.freshness import State
+from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import (
-    Assessed,
     Assessment,
+    AtomAssessment,
     NarrowPattern,
-    Watched,
+    WatchedAtom,
     assess,
-    narrow_patterns,
+    find_narrow_patterns,
 )
-from groundplan.repository.git import Stop
+from groundplan.repository.git import TreeDiff
 
 FILES = ["docs/a.md", "src/app.ts", "src/pages/home.ts", "src/pages/shop/cart.ts"]
 
 
 def assessed(
-    *atoms: Watched,
+    *atoms: WatchedAtom,
     changes: Mapping[str, Sequence[str]] | None = None,
     files: Sequence[str] = FILES,
     since: Sequence[str] | None = None,
@@ -30,66 +30,73 @@ def assessed(
     return assess(atoms, files, way(changes or {}), since)
 
 
-def way(changes: Mapping[str, Sequence[str]]) -> Iterator[Stop]:
+def way(changes: Mapping[str, Sequence[str]]) -> Iterator[TreeDiff]:
     """One stop after the other, where these files differ from HEAD."""
     before: set[str] = set()
     for tree, names in changes.items():
-        yield Stop(tree, sorted({*names} - before), sorted(before - {*names}))
+        yield TreeDiff(tree, sorted({*names} - before), sorted(before - {*names}))
         before = {*names}
 
 
 def state(
     *patterns: str, anchor: str | None = "c1", changed: Sequence[str] = (), since: Sequence[str] | None = None
-) -> Assessed:
+) -> AtomAssessment:
     """How one atom stands that was confirmed at c1, where these files changed since."""
-    found = assessed(Watched("a", patterns, anchor), changes={"c1": changed}, since=since)
+    found = assessed(WatchedAtom("a", patterns, anchor), changes={"c1": changed}, since=since)
     return found.atoms["a"]
 
 
 class TestStates:
     def test_an_atom_whose_files_did_not_change_is_fresh(self) -> None:
-        assert state("src/**", changed=["docs/a.md"]) == Assessed(State.FRESH)
+        assert state("src/**", changed=["docs/a.md"]) == AtomAssessment(FreshnessState.FRESH)
 
     def test_an_atom_whose_files_changed_is_changed_and_they_are_listed_in_order(self) -> None:
         changed = ["src/pages/shop/cart.ts", "docs/a.md", "src/app.ts"]
 
-        assert state("src/**", changed=changed) == Assessed(State.CHANGED, ["src/app.ts", "src/pages/shop/cart.ts"])
+        assert state("src/**", changed=changed) == AtomAssessment(
+            FreshnessState.CHANGED, ["src/app.ts", "src/pages/shop/cart.ts"]
+        )
 
     def test_a_deleted_file_of_its_area_is_a_change(self) -> None:
-        assert state("src/**", changed=["src/gone.ts"]) == Assessed(State.CHANGED, ["src/gone.ts"])
+        assert state("src/**", changed=["src/gone.ts"]) == AtomAssessment(FreshnessState.CHANGED, ["src/gone.ts"])
 
     def test_an_atom_that_nobody_confirmed_is_unanchored(self) -> None:
-        assert state("src/**", anchor=None, changed=["src/app.ts"]) == Assessed(State.UNANCHORED)
+        assert state("src/**", anchor=None, changed=["src/app.ts"]) == AtomAssessment(FreshnessState.UNANCHORED)
 
     def test_an_atom_without_any_file_is_orphaned_before_it_is_anything_else(self) -> None:
-        assert state("old/**", changed=["old/a.ts"]) == Assessed(State.ORPHANED)
-        assert state("old/**", anchor=None) == Assessed(State.ORPHANED)
+        assert state("old/**", changed=["old/a.ts"]) == AtomAssessment(FreshnessState.ORPHANED)
+        assert state("old/**", anchor=None) == AtomAssessment(FreshnessState.ORPHANED)
 
     def test_one_file_under_one_of_its_patterns_is_enough(self) -> None:
-        assert state("old/**", "docs/*.md") == Assessed(State.FRESH)
+        assert state("old/**", "docs/*.md") == AtomAssessment(FreshnessState.FRESH)
 
     def test_a_file_under_two_patterns_of_an_atom_is_listed_once(self) -> None:
-        assert state("src/**", "src/app.ts", changed=["src/app.ts"]) == Assessed(State.CHANGED, ["src/app.ts"])
+        assert state("src/**", "src/app.ts", changed=["src/app.ts"]) == AtomAssessment(
+            FreshnessState.CHANGED, ["src/app.ts"]
+        )
 
     def test_each_atom_is_compared_with_its_own_commit(self) -> None:
         found = assessed(
-            Watched("early", ["src/**"], "c1"),
-            Watched("late", ["src/**"], "c2"),
+            WatchedAtom("early", ["src/**"], "c1"),
+            WatchedAtom("late", ["src/**"], "c2"),
             changes={"c1": ["src/app.ts"], "c2": []},
         )
 
-        assert found.atoms == {"early": Assessed(State.CHANGED, ["src/app.ts"]), "late": Assessed(State.FRESH)}
+        assert found.atoms == {
+            "early": AtomAssessment(FreshnessState.CHANGED, ["src/app.ts"]),
+            "late": AtomAssessment(FreshnessState.FRESH),
+        }
 
     def test_what_was_changed_and_changed_back_counts_only_in_between(self) -> None:
         found = assessed(
-            *(Watched(f"at {tree}", ["src/**"], tree) for tree in ("c1", "c2", "c3")),
+            *(WatchedAtom(f"at {tree}", ["src/**"], tree) for tree in ("c1", "c2", "c3")),
             changes={"c3": ["src/app.ts"], "c2": ["docs/a.md"], "c1": ["src/app.ts", "src/pages/home.ts"]},
         )
 
         assert found.atoms == {
-            "at c1": Assessed(State.CHANGED, ["src/app.ts", "src/pages/home.ts"]),
-            "at c2": Assessed(State.FRESH),
-            "at c3": Assessed(State.CHANGED, ["src/app.ts"]),
+            "at c1": AtomAssessment(FreshnessState.CHANGED, ["src/app.ts", "src/pages/home.ts"]),
+            "at c2": AtomAssessment(FreshnessState.FRESH),
+            "at c3": AtomAssessment(FreshnessState.CHANGED, ["src/app.ts"]),
         }
 
 
@@ -97,33 +104,35 @@ class TestSince:
     def test_only_what_changed_since_then_counts(self) -> None:
         changed = ["src/app.ts", "src/pages/home.ts"]
 
-        assert state("src/**", changed=changed, since=["src/app.ts"]) == Assessed(State.CHANGED, ["src/app.ts"])
-        assert state("src/**", changed=changed, since=["docs/a.md"]) == Assessed(State.FRESH)
+        assert state("src/**", changed=changed, since=["src/app.ts"]) == AtomAssessment(
+            FreshnessState.CHANGED, ["src/app.ts"]
+        )
+        assert state("src/**", changed=changed, since=["docs/a.md"]) == AtomAssessment(FreshnessState.FRESH)
 
     def test_what_was_confirmed_after_it_changed_is_fresh(self) -> None:
-        assert state("src/**", changed=[], since=["src/app.ts"]) == Assessed(State.FRESH)
+        assert state("src/**", changed=[], since=["src/app.ts"]) == AtomAssessment(FreshnessState.FRESH)
 
     def test_an_unanchored_atom_lists_what_changed_in_its_area(self) -> None:
         since = ["src/pages/home.ts", "docs/a.md", "src/app.ts"]
 
-        assert state("src/**", anchor=None, since=since) == Assessed(
-            State.UNANCHORED, ["src/app.ts", "src/pages/home.ts"]
+        assert state("src/**", anchor=None, since=since) == AtomAssessment(
+            FreshnessState.UNANCHORED, ["src/app.ts", "src/pages/home.ts"]
         )
 
     def test_nothing_changed_is_not_the_same_as_not_asked(self) -> None:
-        assert state("src/**", changed=["src/app.ts"], since=[]) == Assessed(State.FRESH)
+        assert state("src/**", changed=["src/app.ts"], since=[]) == AtomAssessment(FreshnessState.FRESH)
 
 
 class TestFiles:
     def test_files_that_an_atom_speaks_of_are_counted(self) -> None:
-        found = assessed(Watched("a", ["src/pages/**"]), Watched("b", ["src/**", "old/**"]))
+        found = assessed(WatchedAtom("a", ["src/pages/**"]), WatchedAtom("b", ["src/**", "old/**"]))
 
         assert (found.tracked, found.covered) == (4, 3)
 
     def test_changed_files_that_no_atom_speaks_of_are_uncovered_if_they_are_still_there(self) -> None:
         found = assessed(
-            Watched("a", ["docs/**"], "c1"),
-            Watched("b", ["docs/**"], "c2"),
+            WatchedAtom("a", ["docs/**"], "c1"),
+            WatchedAtom("b", ["docs/**"], "c2"),
             changes={"c1": ["src/gone.ts", "src/app.ts", "docs/a.md"], "c2": ["src/app.ts", "src/pages/home.ts"]},
         )
 
@@ -131,24 +140,28 @@ class TestFiles:
 
     def test_since_a_revision_only_what_changed_since_then_is_uncovered(self) -> None:
         found = assessed(
-            Watched("a", ["docs/**"], "c1"), changes={"c1": ["src/app.ts"]}, since=["src/pages/home.ts", "docs/a.md"]
+            WatchedAtom("a", ["docs/**"], "c1"),
+            changes={"c1": ["src/app.ts"]},
+            since=["src/pages/home.ts", "docs/a.md"],
         )
 
         assert found.uncovered == ["src/pages/home.ts"]
 
     def test_where_nothing_was_compared_nothing_is_uncovered(self) -> None:
-        assert assessed(Watched("a", ["docs/**"])).uncovered == []
+        assert assessed(WatchedAtom("a", ["docs/**"])).uncovered == []
         assert assessed() == Assessment({}, [], 4, 0)
 
     def test_a_repository_without_files_orphans_everything(self) -> None:
-        assert assessed(Watched("a", ["**"]), files=[]) == Assessment({"a": Assessed(State.ORPHANED)}, [], 0, 0)
+        assert assessed(WatchedAtom("a", ["**"]), files=[]) == Assessment(
+            {"a": AtomAssessment(FreshnessState.ORPHANED)}, [], 0, 0
+        )
 
 
 class TestNarrowPatterns:
     def test_a_pattern_that_names_a_folder_gets_the_one_that_was_meant(self) -> None:
-        atoms = [Watched("a", ["src/pages", "src/p*", "src/nothing", "src/app.ts"]), Watched("b", ["docs/*"])]
+        atoms = [WatchedAtom("a", ["src/pages", "src/p*", "src/nothing", "src/app.ts"]), WatchedAtom("b", ["docs/*"])]
 
-        assert list(narrow_patterns(atoms, FILES)) == [
+        assert list(find_narrow_patterns(atoms, FILES)) == [
             NarrowPattern("a", "src/pages", "src/pages/**"),
             NarrowPattern("a", "src/p*", "src/p*/**"),
         ]
@@ -161,7 +174,7 @@ tree = st.sampled_from(["c1", "c2", "c3"])
 paths = st.lists(path, unique=True, max_size=12)
 
 
-def speaks_of(atom: Watched, name: str) -> bool:
+def speaks_of(atom: WatchedAtom, name: str) -> bool:
     return any(name.startswith(one.removesuffix("**")) if one.endswith("/**") else name == one for one in atom.patterns)
 
 
@@ -177,19 +190,21 @@ def test_every_state_is_what_its_definition_says(
     changes: dict[str, list[str]],
     since: list[str] | None,
 ) -> None:
-    atoms = [Watched(f"a{place}", patterns, anchor) for place, (patterns, anchor) in enumerate(specs)]
+    atoms = [WatchedAtom(f"a{place}", patterns, anchor) for place, (patterns, anchor) in enumerate(specs)]
 
     found = assess(atoms, files, way(changes), since)
 
     for atom in atoms:
         if not any(speaks_of(atom, name) for name in files):
-            expected = Assessed(State.ORPHANED)
+            expected = AtomAssessment(FreshnessState.ORPHANED)
         elif atom.anchor is None:
-            expected = Assessed(State.UNANCHORED, sorted(name for name in since or () if speaks_of(atom, name)))
+            expected = AtomAssessment(
+                FreshnessState.UNANCHORED, sorted(name for name in since or () if speaks_of(atom, name))
+            )
         else:
             changed = [name for name in changes[atom.anchor] if since is None or name in since]
             mine = sorted(name for name in changed if speaks_of(atom, name))
-            expected = Assessed(State.CHANGED if mine else State.FRESH, mine)
+            expected = AtomAssessment(FreshnessState.CHANGED if mine else FreshnessState.FRESH, mine)
         assert found.atoms[atom.id] == expected
     moved = {name for names in changes.values() for name in names} if since is None else set(since)
     bare = [name for name in files if not any(speaks_of(atom, name) for atom in atoms)]

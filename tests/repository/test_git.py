@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.git import Commit, GitFailed, GitMissing, NoCommit, NotARepository, Repository, Stop
+from groundplan.repository.git import Commit, GitFailed, GitMissing, NoCommit, NotARepository, Repository, TreeDiff
 from tests.proof import scaled
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy
 
@@ -48,7 +48,7 @@ def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
     commits = {revision: repository.commit(revision) for revision in revisions}
     found = {}
     differing: set[str] = set()
-    for stop in repository.back_from(repository.head(), list(commits.values())):
+    for stop in repository.walk_back(repository.head(), list(commits.values())):
         assert differing.isdisjoint(stop.differing)
         assert differing.issuperset(stop.alike)
         differing = differing.union(stop.differing).difference(stop.alike)
@@ -58,7 +58,7 @@ def changes(copy: WorkingCopy, *revisions: str) -> list[tuple[str, set[str]]]:
 
 def changed(copy: WorkingCopy, revision: str = "HEAD~1") -> list[str]:
     repository = Repository(copy.folder)
-    return repository.changed_since(repository.commit(revision), repository.head())
+    return repository.list_changed_files(repository.commit(revision), repository.head())
 
 
 class TestCommits:
@@ -270,9 +270,9 @@ class TestChanges:
         repository = Repository(copy.folder)
         commits = [repository.commit(revision) for revision in ("HEAD~2", "HEAD~1", "HEAD")]
 
-        stops = list(repository.back_from(repository.head(), commits))
+        stops = list(repository.walk_back(repository.head(), commits))
 
-        assert stops == [Stop(commits[2].tree, [], []), Stop(commits[0].tree, ["a"], [])]
+        assert stops == [TreeDiff(commits[2].tree, [], []), TreeDiff(commits[0].tree, ["a"], [])]
 
     def test_what_was_changed_and_changed_back_differs_only_in_between(self, copy: WorkingCopy) -> None:
         for text in ("1", "2", "3", "1", "4", "1"):
@@ -350,20 +350,20 @@ class TestChanges:
         repository = Repository(copy.folder)
 
         anchors = repository.anchors(ids)
-        told = [len(stop.differing) for stop in repository.back_from(anchors[ids[0]], list(anchors.values()))]
+        told = [len(stop.differing) for stop in repository.walk_back(anchors[ids[0]], list(anchors.values()))]
 
         assert len(anchors) == count
         assert told == [0, 1, 1, 1, *[0] * (count - 4)]
         assert len(started) == 3
 
     def test_nothing_to_compare_starts_nothing(self, tmp_path: Path) -> None:
-        assert list(Repository(tmp_path / "nowhere").back_from(Commit("0" * 40, "0" * 40), [])) == []
+        assert list(Repository(tmp_path / "nowhere").walk_back(Commit("0" * 40, "0" * 40), [])) == []
 
     def test_leaving_early_ends_the_process(self, copy: WorkingCopy) -> None:
         copy.commit({f"f{n}": "1" for n in range(100)})
         copy.commit({f"f{n}": "2" for n in range(100)})
         repository = Repository(copy.folder)
-        compared = repository.back_from(repository.head(), [repository.commit("HEAD~1")])
+        compared = repository.walk_back(repository.head(), [repository.commit("HEAD~1")])
 
         next(compared)
         compared.close()  # type: ignore[attr-defined] # a generator
@@ -373,7 +373,7 @@ class TestChanges:
         repository = Repository(copy.folder)
 
         with pytest.raises(GitFailed):
-            list(repository.back_from(repository.head(), [Commit("0" * 40, "0" * 40)]))
+            list(repository.walk_back(repository.head(), [Commit("0" * 40, "0" * 40)]))
 
 
 class TestRepositories:
@@ -432,7 +432,7 @@ class TestRepositories:
         with pytest.raises(GitMissing):
             Repository(copy.folder).head()
         with pytest.raises(GitMissing):
-            list(Repository(copy.folder).back_from(head, [head]))
+            list(Repository(copy.folder).walk_back(head, [head]))
 
     def test_a_damaged_repository_is_git_s_failure_in_its_own_words(self, copy: WorkingCopy) -> None:
         copy.commit({"a": "1"})
@@ -514,7 +514,7 @@ class TestSideEffects:
         anchors = repository.anchors([first, later])
 
         assert set(anchors) == {first}
-        assert repository.changed_since(anchors[first], repository.head()) == ["a"]
+        assert repository.list_changed_files(anchors[first], repository.head()) == ["a"]
 
     def test_the_language_of_the_user_does_not_matter(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("LANG", "LC_ALL", "LANGUAGE"):

@@ -10,7 +10,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from groundplan.kernel.actors import Access, Kind, local_actor
+from groundplan.kernel.actors import Access, ActorKind, local_actor
 from groundplan.repository.check import Report, check
 from groundplan.session import Session
 
@@ -97,7 +97,7 @@ class PlanBeside:
         """Somebody whose stored role decides; a stranger where none is given."""
         if role is not None:
             self.session.call("member.add", scopeId=self.project, userId=who, role=role)
-        actor = local_actor(who, kind=Kind.PERSON, access=Access.MEMBERS)
+        actor = local_actor(who, kind=ActorKind.PERSON, access=Access.MEMBERS)
         return PlanBeside(Session(self.session.store, actor), self.copy)
 
     def task(self, summary: str = "Describe the areas") -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.operations.registry import Group
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -36,7 +36,7 @@ class Agent:
 
 @pytest.fixture
 def agent(engine: Engine) -> Agent:
-    session = Session(engine.store, local_actor("claude", kind=Kind.AGENT))
+    session = Session(engine.store, local_actor("claude", kind=ActorKind.AGENT))
     session.call("project.create", name="atlas")
     return Agent(session)
 

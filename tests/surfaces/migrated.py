@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from groundplan.catalog import schema as ours
+from groundplan.catalog import build_schema as ours
 from groundplan.kernel.store.migrations import Migration
 from groundplan.kernel.store.sqlite import file
 from groundplan.kernel.store.tables import Schema

@@ -12,13 +12,13 @@ from groundplan.kernel import output_gate
 from groundplan.kernel.errors import Conflict, GroundplanError, NotFound, Unexpected
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
 from groundplan.kernel.operations import execute as execute_module
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces import respond as respond_module
 from groundplan.surfaces.respond import Response, respond
-from groundplan.surfaces.vocabularies import CommandWords, ToolNames
+from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
 from tests.engines import Engine
 
 STEP = NextStep("purpose.draft", "begins one", {"project": "atlas of maps"})
@@ -29,7 +29,7 @@ def answer(run: Any, group: Group | None = Group.WORK, vocabulary: Any = OPERATI
 
 
 def refusal(error: Exception, group: Group | None = Group.WORK, vocabulary: Any = OPERATION_NAMES) -> Any:
-    def run() -> Answered:
+    def run() -> ExecutionResult:
         raise error
 
     return json.loads(answer(run, group, vocabulary).body)
@@ -37,13 +37,13 @@ def refusal(error: Exception, group: Group | None = Group.WORK, vocabulary: Any 
 
 @pytest.mark.parametrize("group", Group)
 def test_an_answer_wears_the_envelope_of_its_group(group: Group) -> None:
-    body = json.loads(answer(lambda: Answered({"a": 1}), group).body)
+    body = json.loads(answer(lambda: ExecutionResult({"a": 1}), group).body)
 
     assert body == ({"success": True, "data": {"a": 1}} if group in ("knowledge", "containers") else {"a": 1})
 
 
 def test_what_was_encoded_to_measure_it_is_what_is_sent() -> None:
-    assert answer(lambda: Answered({"a": 1}, b'{"a":1}')).body == b'{"a":1}'
+    assert answer(lambda: ExecutionResult({"a": 1}, b'{"a":1}')).body == b'{"a":1}'
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,12 @@ def test_what_was_encoded_to_measure_it_is_what_is_sent() -> None:
             {"operation": "purpose.draft", "arguments": {"project": "atlas of maps"}},
         ),
         (
-            ToolNames(OPERATIONS),
+            McpVocabulary(OPERATIONS),
             "nothing here; toc_version draft begins one",
             {"tool": "toc_version", "arguments": {"operation": "draft", "project": "atlas of maps"}},
         ),
         (
-            CommandWords(OPERATIONS),
+            CliVocabulary(OPERATIONS),
             "nothing here; groundplan purpose draft --project 'atlas of maps' begins one",
             {"command": "groundplan purpose draft --project 'atlas of maps'"},
         ),
@@ -80,7 +80,7 @@ def test_a_near_name_is_suggested_instead_of_a_next_step() -> None:
 
 
 def test_a_defect_shows_its_reference_and_nothing_of_its_cause() -> None:
-    response = answer(lambda: Answered(1 / 0))
+    response = answer(lambda: ExecutionResult(1 / 0))
 
     assert isinstance(response.error, GroundplanError)
     assert "q8cdfw" in response.body.decode()
@@ -88,7 +88,7 @@ def test_a_defect_shows_its_reference_and_nothing_of_its_cause() -> None:
 
 
 def test_a_closed_pipe_is_left_to_the_surface() -> None:
-    def run() -> Answered:
+    def run() -> ExecutionResult:
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):

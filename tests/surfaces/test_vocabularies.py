@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.surfaces.vocabularies import CommandWords, ToolNames
+from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
 
 ACCEPT = ("context.edit", {"runId": "r1", "accept": ["s1"]})
 
 
 def test_mcp_names_the_tool_and_gives_the_arguments_as_data() -> None:
-    vocabulary = ToolNames(OPERATIONS)
+    vocabulary = McpVocabulary(OPERATIONS)
 
     assert vocabulary.spell(*ACCEPT) == "context_edit"
     assert vocabulary.call(*ACCEPT) == {"tool": "context_edit", "arguments": {"runId": "r1", "accept": ["s1"]}}
@@ -29,4 +29,4 @@ def test_mcp_names_the_tool_and_gives_the_arguments_as_data() -> None:
 def test_the_command_line_names_the_command_that_takes_the_arguments(
     operation: str, arguments: dict[str, object], command: str
 ) -> None:
-    assert CommandWords(OPERATIONS).spell(operation, arguments) == command
+    assert CliVocabulary(OPERATIONS).spell(operation, arguments) == command

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.work.desk import Hands, Work
 from tests.work.recount import nodes, recomputed, stored
 
-ADA = local_actor("ada", kind=Kind.PERSON)
+ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from groundplan.kernel.actors import Actor, Kind, local_actor
+from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 
@@ -73,7 +73,7 @@ class Work:
         self.project = project
         self.ids = {} if ids is None else ids  # by name, shared by everybody at this desk
 
-    def by(self, who: str | Actor, *, kind: Kind = Kind.AGENT) -> Work:
+    def by(self, who: str | Actor, *, kind: ActorKind = ActorKind.AGENT) -> Work:
         """Somebody else at the same desk; a bare name is an agent."""
         actor = local_actor(who, kind=kind) if isinstance(who, str) else who
         return Work(Session(self.session.store, actor), self.project, self.ids)

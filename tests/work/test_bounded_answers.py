@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, encode, tokens
+from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.proof import scaled
@@ -26,7 +26,7 @@ def capped(work: Work) -> Work:
 def test_a_root_with_many_long_links_can_still_be_opened(capped: Work) -> None:
     capped.update("root", add_context_links=[f"{place} {LONG}" for place in range(50)])
 
-    assert tokens(encode(capped.open())) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(capped.open())) <= ANSWER_TOKENS_MAX
 
 
 def test_many_long_offers_fit_into_one_answer(capped: Work) -> None:
@@ -37,7 +37,7 @@ def test_many_long_offers_fit_into_one_answer(capped: Work) -> None:
 
     assert answer.nodes
     assert answer.left_out == {"nodes": 50 - len(answer.nodes)}
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
 
 
 def test_whoever_claims_is_told_of_everything_they_hold(capped: Work) -> None:
@@ -46,7 +46,7 @@ def test_whoever_claims_is_told_of_everything_they_hold(capped: Work) -> None:
 
     answer = capped.call("work.next", project="atlas", count=50, claim=True)
 
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
     assert {one.node.id for one in answer.nodes} == {capped[name] for name in capped.query(claimed_by="ada")}
 
 
@@ -55,7 +55,7 @@ def test_an_offer_says_what_was_left_out(capped: Work) -> None:
 
     (offer,) = capped.offers()
 
-    assert tokens(encode(offer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(offer)) <= ANSWER_TOKENS_MAX
     assert offer.left_out == {"context_links": 1, "ancestors": 1, "node.context_links": 40}
 
 
@@ -66,7 +66,7 @@ def test_the_last_offers_give_up_their_context_first(capped: Work) -> None:
 
     answer = capped.call("work.next", project="atlas", count=8)
 
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
     gone = [one.left_out is not UNSET for one in answer.nodes]
     assert len(gone) == 8
     assert any(gone)
@@ -80,7 +80,7 @@ def test_projects_that_do_not_fit_into_the_list_are_counted(work: Work) -> None:
 
     listed = session.call("work.open")
 
-    assert tokens(encode(listed)) <= 500
+    assert count_tokens(encode(listed)) <= 500
     assert listed.left_out == {"projects": 10 - len(listed.projects)}
 
 
@@ -106,7 +106,7 @@ def test_a_child_below_a_deep_and_resolved_chain_can_be_planned(capped: Work) ->
 
     answer = capped.plan("new", under=names[-1])
 
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
     assert capped.names(answer.reopened[:1]) == [names[-1]]
     assert capped.counts()[:2] == (count + 2, 0)
 
@@ -118,7 +118,7 @@ def test_a_plan_of_the_largest_size_is_taken_even_if_every_node_is_warned_about(
 
     assert len(answer.created) == 1000
     assert answer.warnings
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
 
 
 def test_many_bad_edges_are_no_error(capped: Work) -> None:
@@ -128,7 +128,7 @@ def test_many_bad_edges_are_no_error(capped: Work) -> None:
 
     assert answer.applied == 0
     assert {one.reason for one in answer.rejected} == {"cycle_detected"}
-    assert tokens(encode(answer)) <= ANSWER_TOKENS_MAX
+    assert count_tokens(encode(answer)) <= ANSWER_TOKENS_MAX
 
 
 def test_a_plan_whose_ids_could_not_be_told_is_not_made(capped: Work) -> None:

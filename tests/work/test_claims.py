@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.actors import Kind
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
@@ -229,8 +229,8 @@ def test_a_person_can_hold_a_claim_without_end(work: Work, ben: Work, clock: Han
     assert work.query(claimed_by="ada") == ["a"]
 
 
-@pytest.mark.parametrize("kind", [Kind.AGENT, Kind.SERVICE])
-def test_only_a_person_can_hold_a_claim(work: Work, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ActorKind.AGENT, ActorKind.SERVICE])
+def test_only_a_person_can_hold_a_claim(work: Work, kind: ActorKind) -> None:
     work.plan("a")
     robot = work.by("robot", kind=kind)
     robot.claim()

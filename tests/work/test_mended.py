@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.actors import Kind
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.output_gate import encode
 from tests.proof import scaled
 from tests.work.desk import Work, refused
@@ -61,7 +61,7 @@ def test_a_merge_that_is_sent_again_has_the_same_answer(work: Work) -> None:
 
 def test_a_claim_that_is_held_stays_held_when_its_holder_asks_again(work: Work) -> None:
     work.plan("a")
-    ada = work.by("ada", kind=Kind.PERSON)
+    ada = work.by("ada", kind=ActorKind.PERSON)
     ada.claim()
     ada.update("a", hold=True)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from groundplan.context.pointers import steps
+from groundplan.context.pointers import split_pointer
 from groundplan.context.schemas import ContextView, PcivContextViewV1
 from groundplan.context.values import value_of
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.wording import quoted, shown
+from groundplan.kernel.wording import describe_value, quote_text
 
 VERSION_KEY = "contextVersionId"  # at the root of what is hydrated: of which version the facts in it are
 
 _INDEX = re.compile("0|[1-9][0-9]*")  # RFC 6901: a place of an array is counted without leading zeros
 
 
-class Unplaced(Struct):
+class UnplacedInput(Struct):
     """An input whose value has no place in the structure, and why."""
 
     pointer: str
@@ -34,11 +34,11 @@ class Hydrated(Struct, rename="camel"):
     target: dict[str, Any]
     context_version_id: str
     placed: list[str]
-    unplaced: list[Unplaced]
+    unplaced: list[UnplacedInput]
     missing: list[str]
 
 
-class _NoPlace(Exception):
+class _PlacementError(Exception):
     """The pointer leads nowhere; the text says why."""
 
 
@@ -54,11 +54,11 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
         Invalid: the target is no object.
     """
     if not isinstance(target, dict):
-        raise Invalid(f"the target is {shown(target)}; hydrate an object", code="invalid_target")
-    patched = _copied(target)
+        raise Invalid(f"the target is {describe_value(target)}; hydrate an object", code="invalid_target")
+    patched = _deep_copy(target)
     version = _version(view)
     done = Hydrated(patched, version, [], [], [])
-    overruled = _overruled(view)
+    overruled = _find_overruled(view)
     # What lies below a pointer sorts behind it, so that a whole object is there before a part of it is changed.
     for pointer, one in sorted(view.inputs_by_pointer.items()):
         value = value_of(one)
@@ -68,17 +68,17 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
             continue
         try:
             if pointer in overruled:
-                raise _NoPlace(f"{quoted(overruled[pointer])} has a value of higher provenance")
+                raise _PlacementError(f"{quote_text(overruled[pointer])} has a value of higher provenance")
             _place(patched, pointer, value)
-        except _NoPlace as why:
-            done.unplaced.append(Unplaced(pointer, str(why)))
+        except _PlacementError as why:
+            done.unplaced.append(UnplacedInput(pointer, str(why)))
         else:
             done.placed.append(pointer)
     patched[VERSION_KEY] = version
     return done
 
 
-def _overruled(view: PcivContextViewV1) -> dict[str, str]:
+def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
     """Inputs that would change what stands, with a higher provenance, above or below them; and where that is.
 
     Two pointers can lead to the same part of a plan. Then the one of higher provenance has it, as at one pointer.
@@ -99,10 +99,10 @@ def _version(view: PcivContextViewV1) -> str:
 
 def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
     if not pointer.startswith("/"):
-        raise _NoPlace("a pointer begins with /")
-    way = steps(pointer)
+        raise _PlacementError("a pointer begins with /")
+    way = split_pointer(pointer)
     if way[0] == VERSION_KEY:
-        raise _NoPlace(f"{VERSION_KEY} says of which version the facts are; no input is written there")
+        raise _PlacementError(f"{VERSION_KEY} says of which version the facts are; no input is written there")
     # Looked at before anything is made: a pointer that ends nowhere leaves no empty objects behind. Below a place
     # where nothing is, there is nothing in the way.
     here: Any = root
@@ -113,18 +113,20 @@ def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
             here = here[step]
         else:
             here = here[_index(here, step, pointer, depth)]
-    _write(root, way, _copied(value))
+    _write(root, way, _deep_copy(value))
 
 
 def _index(here: Any, step: str, pointer: str, depth: int) -> int:
-    place = quoted("/".join(pointer.split("/")[: depth + 1]))
+    place = quote_text("/".join(pointer.split("/")[: depth + 1]))
     if not isinstance(here, list):
-        raise _NoPlace(f"{place} holds {shown(here)}, so there is nothing below it")
+        raise _PlacementError(f"{place} holds {describe_value(here)}, so there is nothing below it")
     if not _INDEX.fullmatch(step):
-        raise _NoPlace(f"{place} holds an array, and {quoted(step)} is not the number of a place in it")
+        raise _PlacementError(f"{place} holds an array, and {quote_text(step)} is not the number of a place in it")
     # By its digits first: a number of thousands of them is none that Python would read.
     if len(step) > len(str(len(here))) or int(step) >= len(here):
-        raise _NoPlace(f"{place} holds an array of {len(here)}, so there is no place {quoted(step)[1:-1]} in it")
+        raise _PlacementError(
+            f"{place} holds an array of {len(here)}, so there is no place {quote_text(step)[1:-1]} in it"
+        )
     return int(step)
 
 
@@ -138,7 +140,7 @@ def _write(root: dict[str, Any], way: list[str], value: Any) -> None:
         here[int(way[-1])] = value
 
 
-def _copied(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     """Objects and arrays anew, everything else as it is. Not by recursion: a pointer can make hundreds of levels."""
     found: list[Any] = [value]
     waiting: list[tuple[Any, Any]] = [(found, 0)]

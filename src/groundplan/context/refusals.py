@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.guards import refusing
+from groundplan.kernel.store.guards import make_error_factory
 
 
 class RequiredUnset(RuleViolated):
@@ -37,13 +37,13 @@ class RunBound(RuleViolated):
 
 
 REFUSALS = {
-    "required_unset": refusing(
+    "required_unset": make_error_factory(
         RequiredUnset, "something that is required is not set; set it, or allow a partial commit"
     ),
-    "source_missing": refusing(SourceMissing, "something that is source-backed names no source; link one"),
-    "lower_provenance": refusing(
+    "source_missing": make_error_factory(SourceMissing, "something that is source-backed names no source; link one"),
+    "lower_provenance": make_error_factory(
         LowerProvenance, "the value there has a higher provenance; suggest another one beside it"
     ),
-    "not_an_option": refusing(NotAnOption, "the value is none of the options"),
-    "run_bound": refusing(RunBound, "a published version stands on this run"),
+    "not_an_option": make_error_factory(NotAnOption, "the value is none of the options"),
+    "run_bound": make_error_factory(RunBound, "a published version stands on this run"),
 }

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from groundplan.context.invariants import Invariant, PcivRuntimeInvariantError, check_view
-from groundplan.context.run import RunRow, run_row, run_shown
+from groundplan.context.run import RunRow, load_run, to_pciv_run
 from groundplan.context.schemas import (
     PcivArtifactV1,
     PcivConstraintV1,
@@ -26,8 +26,8 @@ from groundplan.context.schemas import (
 )
 from groundplan.context.stored_rows import load_rows
 from groundplan.kernel.errors import GroundplanError, NotFound
-from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.members.principals import find_principal
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -51,7 +51,7 @@ class NoContext(NotFound):
         GroundplanError.__init__(self, "No committed PCIV v1 context found", next_steps=steps, scopeId=scope_id)
 
 
-class Resolved(NamedTuple):
+class ResolvedView(NamedTuple):
     """A view, and what is known of its run beside it."""
 
     view: PcivContextViewV1
@@ -65,7 +65,7 @@ def resolve_context_view(
     prefer: ResolvePrefer | None = None,
     user_id: str | None = None,
     field: str = "runId",
-) -> Resolved:
+) -> ResolvedView:
     """The facts of the project entered: those of the run that is named, else of the run in force.
 
     Raises:
@@ -74,54 +74,54 @@ def resolve_context_view(
         NoContext: none was ever committed.
         PcivRuntimeInvariantError: what is kept is not what it must be.
     """
-    row = _run_meant(tx, run_id, prefer, user_id, field)
+    row = _resolve_run(tx, run_id, prefer, user_id, field)
     view = _view(tx, row)
     check_view(view)
-    return Resolved(view, row)
+    return ResolvedView(view, row)
 
 
-def _run_meant(
+def _resolve_run(
     tx: Transaction, run_id: str | None, prefer: ResolvePrefer | None, user_id: str | None, field: str
 ) -> RunRow:
     if prefer is ResolvePrefer.RUN_ID and run_id is None:
-        raise missing("runId", (), wanted="the id of the run to view; or leave prefer out")
-    named = None if run_id is None else run_row(tx, run_id, field)
+        raise missing_argument("runId", (), wanted="the id of the run to view; or leave prefer out")
+    named = None if run_id is None else load_run(tx, run_id, field)
     if named is not None and prefer is not ResolvePrefer.LATEST_COMMIT:
         return named
-    found = latest_committed(tx, user_id)
+    found = find_latest_committed_run(tx, user_id)
     if found is None:
         raise NoContext(tx.project.name)
     return found
 
 
-def latest_committed(tx: Transaction, user_id: str | None = None) -> RunRow | None:
+def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> RunRow | None:
     """The run in force, if facts were ever committed."""
     if user_id is None:
         return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
-    whose = principal_called(tx, user_id) or user_id
+    whose = find_principal(tx, user_id) or user_id
     return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=whose)
 
 
-def context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
+def find_context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
     """What the gates of other slices ask: which facts the project entered stands on, and what these lack."""
-    row = latest_committed(tx)
+    row = find_latest_committed_run(tx)
     if row is None:
         return None
-    return ContextInForce(row.id, row.allow_partial, row.context_version_id, required_unset(tx, row.id))
+    return ContextInForce(row.id, row.allow_partial, row.context_version_id, find_required_unset(tx, row.id))
 
 
-def required_unset(tx: Transaction, run_id: str) -> list[str]:
+def find_required_unset(tx: Transaction, run_id: str) -> list[str]:
     """The pointers of what is required and not there."""
     return tx.scalars(sql.required_unset, run_id=run_id)
 
 
-def suggestions_of(tx: Transaction, run_id: str) -> list[Suggestion]:
+def load_suggestions(tx: Transaction, run_id: str) -> list[Suggestion]:
     """What waits for a person."""
     return load_rows(tx, sql.suggestions_of_run, Suggestion, run_id=run_id)
 
 
 def _view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
-    run = run_shown(row, tx.project.name)
+    run = to_pciv_run(row, tx.project.name)
     try:
         sources = {one.id: one for one in load_rows(tx, sql.sources_of_run, PcivSourceV1, run_id=row.id)}
         links = tx.all(sql.links_of_run, run_id=row.id)

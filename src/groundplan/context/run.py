@@ -8,12 +8,12 @@ from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import StaleRevision
-from groundplan.kernel.wording import Path, quoted, refusal, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 
 sql = load_queries(__file__)
 
@@ -52,7 +52,7 @@ def stale_run(row: RunRow, expected: int) -> StaleRevision:
     return StaleRevision(f"run {row.id}", "view it again", current=row.rev, expected=expected, run=row.id)
 
 
-def run_shown(row: RunRow, scope_id: str) -> PcivRunV1:
+def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
     """A run as callers see it. They know its project by the name they gave it."""
     return PcivRunV1(
         row.id,
@@ -66,7 +66,7 @@ def run_shown(row: RunRow, scope_id: str) -> PcivRunV1:
     )
 
 
-def checked_id(text: str, path: Path) -> str:
+def parse_id(text: str, path: ArgumentPath) -> str:
     """An id in its canonical spelling; dashes may be left out.
 
     Raises:
@@ -74,7 +74,7 @@ def checked_id(text: str, path: Path) -> str:
     """
     found = parse_uuid(text)
     if found is None:
-        raise refusal(path, f"must be a UUID, not {quoted(text)}", code="invalid_id")
+        raise invalid_argument(path, f"must be a UUID, not {quote_text(text)}", code="invalid_id")
     return found
 
 
@@ -85,28 +85,28 @@ def project_of_run(tx: Transaction, run_id: str, field: str = "runId") -> str:
         Invalid: the id is no UUID.
         NotFound: there is and was none that the actor may see.
     """
-    id_ = checked_id(run_id, (field,))
+    id_ = parse_id(run_id, (field,))
     project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
-    seen = projects_seen(tx)
+    seen = find_visible_project_ids(tx)
     if project_id is None or not (seen is None or project_id in seen):
         raise missing_run(run_id, field)
     return ProjectId(project_id)
 
 
-def run_row(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
+def load_run(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
     """A run of the project entered.
 
     Raises:
         Invalid: the id is no UUID.
         NotFound: there is none, or it was deleted.
     """
-    row = tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=checked_id(run_id, (field,)))
+    row = tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=parse_id(run_id, (field,)))
     if row is None:
         raise missing_run(run_id, field)
     return row
 
 
-def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:
+def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:
     """A run that may still change.
 
     Raises:
@@ -114,7 +114,7 @@ def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) 
         Frozen: it is committed.
         StaleRevision: it is not as the caller saw it.
     """
-    row = run_row(tx, run_id)
+    row = load_run(tx, run_id)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
         raise final_run(row, NextStep("context.create_draft", "begins a draft that is a copy of it", arguments))
@@ -126,7 +126,7 @@ def draft_row(tx: Transaction, run_id: str, *, expected_rev: int | None = None) 
 def missing_run(run_id: str, field: str) -> NotFound:
     """The refusal of an id that leads to no run."""
     step = NextStep("context.list", "shows those of a scope")
-    return NotFound("run", run_id, next_steps=step, field=rendered((field,)))
+    return NotFound("run", run_id, next_steps=step, field=format_argument_path((field,)))
 
 
 def run_of_another_scope(run_id: str, field: str) -> MixedProjects:

@@ -36,7 +36,7 @@ from groundplan.context.limits import (
 from groundplan.kernel.access import Role
 from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import MaxBytes
-from groundplan.kernel.operations.schema import Unlisted
+from groundplan.kernel.operations.schema import HiddenInSchema
 
 
 class RunStatus(StrEnum):
@@ -272,8 +272,8 @@ class ContextView(PcivContextViewV1):
 # --- What can be written ----------------------------------------------------------------------------------------------
 
 # What rows carry when they are read and what is decided elsewhere when they are written, so that one can be sent back.
-OwnRun = Annotated[str | None, Unlisted()]
-Stamp = Annotated[str | None, Unlisted()]
+EchoedRunId = Annotated[str | None, HiddenInSchema()]
+EchoedTimestamp = Annotated[str | None, HiddenInSchema()]
 
 
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -289,8 +289,8 @@ class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
     parse_status: SourceParseStatus | UnsetType = UNSET
     excerpt: Text | UnsetType | None = UNSET
     raw_meta: dict[str, Any] | UnsetType = UNSET
-    run_id: OwnRun = None
-    created_at: Stamp = None
+    run_id: EchoedRunId = None
+    created_at: EchoedTimestamp = None
 
 
 class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -318,9 +318,9 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
     evidence_snippet: Snippet | UnsetType | None = UNSET
     rationale: Rationale | None = None
     id: str | None = None
-    run_id: OwnRun = None
-    updated_by: Annotated[UpdatedBy | None, Unlisted()] = None
-    updated_at: Stamp = None
+    run_id: EchoedRunId = None
+    updated_by: Annotated[UpdatedBy | None, HiddenInSchema()] = None
+    updated_at: EchoedTimestamp = None
 
 
 class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -344,8 +344,8 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
     source_id: str | UnsetType | None = UNSET
     snippet: Snippet | UnsetType | None = UNSET
     rationale: Rationale | None = None
-    run_id: OwnRun = None
-    created_at: Stamp = None
+    run_id: EchoedRunId = None
+    created_at: EchoedTimestamp = None
 
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
@@ -355,8 +355,8 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
     type: Word | UnsetType = UNSET
     title: Title | UnsetType = UNSET
     payload: dict[str, Any] | UnsetType = UNSET
-    run_id: OwnRun = None
-    created_at: Stamp = None
+    run_id: EchoedRunId = None
+    created_at: EchoedTimestamp = None
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):

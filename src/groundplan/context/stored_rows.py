@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 from msgspec.json import Decoder
 
-from groundplan.context.values import shown_number, stored_json
+from groundplan.context.values import encode_json, normalize_number
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
 
@@ -20,8 +20,8 @@ _decode = Decoder().decode
 
 # By column: what a stored value becomes, and the way back.
 CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "value_number": (shown_number, float),
-    **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, stored_json)),
+    "value_number": (normalize_number, float),
+    **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, encode_json)),
 }
 
 
@@ -40,7 +40,7 @@ def load_row(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any
     return next(iter(load_rows(tx, query, shape, **parameters)), None)
 
 
-def stored_columns(row: Struct) -> dict[str, Any]:
+def encode_columns(row: Struct) -> dict[str, Any]:
     """Return the columns of a row as they are stored."""
     columns = structs.asdict(row)
     for column in columns.keys() & CONVERSIONS.keys():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.tables import FrozenWhen, Table, in_project
+from groundplan.kernel.store.tables import FreezeRule, Table, in_project
 
 _READ = in_project(Permission.CONTEXT_READ)
 _WRITE = in_project(Permission.CONTEXT_WRITE)
@@ -66,7 +66,7 @@ TABLES = (
 )
 
 # What lies below a run, from the bottom up: so it can be removed with a draft.
-BELOW_A_RUN = (
+RUN_CHILD_TABLES = (
     "pciv_suggestions",
     "pciv_input_sources",
     "pciv_constraints",
@@ -76,12 +76,12 @@ BELOW_A_RUN = (
 )
 
 FROZEN = (
-    FrozenWhen(
+    FreezeRule(
         parent="pciv_runs",
         key=("tenant_id", "id"),
         column="status",
         values=("committed", "partial_committed"),
-        children=dict.fromkeys(BELOW_A_RUN, ("tenant_id", "run_id")),
+        children=dict.fromkeys(RUN_CHILD_TABLES, ("tenant_id", "run_id")),
     ),
 )
 

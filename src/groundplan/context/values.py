@@ -13,15 +13,15 @@ from groundplan.context.limits import ENUM_BYTES_MAX, VALUE_BYTES_MAX
 from groundplan.context.schemas import ConstraintWrite, InputWrite, ValueKind
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
-from groundplan.kernel.wording import Path, refusal, rendered, shown
+from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.wording import ArgumentPath, describe_value, format_argument_path, invalid_argument
 
-WHOLE_MAX = 2**53  # up to here every whole number is one as a double, and comes back as it was written
+EXACT_INTEGER_MAX = 2**53  # up to here every whole number is one as a double, and comes back as it was written
 
-COLUMN_OF: Mapping[ValueKind, str] = {kind: f"value_{kind.value}" for kind in ValueKind}
-WIRE_NAME_OF: Mapping[ValueKind, str] = {kind: f"value{kind.value.capitalize()}" for kind in ValueKind}
-COLUMNS = tuple(COLUMN_OF.values())
+COLUMN_BY_KIND: Mapping[ValueKind, str] = {kind: f"value_{kind.value}" for kind in ValueKind}
+WIRE_NAME_BY_KIND: Mapping[ValueKind, str] = {kind: f"value{kind.value.capitalize()}" for kind in ValueKind}
+COLUMNS = tuple(COLUMN_BY_KIND.values())
 
 _WANTED: Mapping[ValueKind, str] = {
     ValueKind.STRING: "a string",
@@ -31,7 +31,7 @@ _WANTED: Mapping[ValueKind, str] = {
 }
 
 
-def stored_json(value: Any) -> str:
+def encode_json(value: Any) -> str:
     """JSON as it is kept."""
     return msgspec.json.encode(value).decode()
 
@@ -48,14 +48,14 @@ class Value(NamedTuple):
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a row that has this value."""
-        return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_OF[self.kind]: self.held}
+        return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_BY_KIND[self.kind]: self.held}
 
     def same_as(self, other: Value) -> bool:
         """Whether it says the same. Compared as JSON, in which false is not 0."""
-        return self.kind is other.kind and stored_json(self.held) == stored_json(other.held)
+        return self.kind is other.kind and encode_json(self.held) == encode_json(other.held)
 
 
-class WrittenValue(NamedTuple):
+class ParsedValue(NamedTuple):
     """What a request makes of a value, and whether it says so: a request may be about everything else."""
 
     value: Value
@@ -70,7 +70,7 @@ class HasValue(Protocol):
 
 def value_of(one: HasValue) -> Any:
     """The one typed value of a fact, or None while it is UNSET."""
-    return getattr(one, COLUMN_OF[one.value_kind])
+    return getattr(one, COLUMN_BY_KIND[one.value_kind])
 
 
 def typed_value(one: HasValue) -> Value:
@@ -78,44 +78,46 @@ def typed_value(one: HasValue) -> Value:
     return Value(one.value_kind, value_of(one))
 
 
-def shown_number(kept: float) -> float:
+def normalize_number(kept: float) -> float:
     """A whole number without a fraction, as it was written."""
-    return int(kept) if kept.is_integer() and abs(kept) <= WHOLE_MAX else kept
+    return int(kept) if kept.is_integer() and abs(kept) <= EXACT_INTEGER_MAX else kept
 
 
-def written_value(
-    write: InputWrite | ConstraintWrite, before: Value | None, path: Path, *, scope_id: str, run_id: str
-) -> WrittenValue:
+def parse_value(
+    write: InputWrite | ConstraintWrite, before: Value | None, path: ArgumentPath, *, scope_id: str, run_id: str
+) -> ParsedValue:
     """The value that is there once a request was served.
 
     Raises:
         Invalid: it is not of its kind, or too long, or nothing says of which kind it is.
         PcivRuntimeInvariantError: it stands in the column of another kind, or there are several.
     """
-    given = {kind: held for kind, column in COLUMN_OF.items() if (held := getattr(write, column)) is not UNSET}
+    given = {kind: held for kind, column in COLUMN_BY_KIND.items() if (held := getattr(write, column)) is not UNSET}
     filled = [kind for kind, held in given.items() if held is not None]
     kind = _kind(write, before, filled, path)
     if write.value is not UNSET:
         if filled:
-            name = WIRE_NAME_OF[filled[0]]
-            raise refusal((*path, name), f"stands beside value, which means the same; send value or {name}")
-        return WrittenValue(Value(kind, _of_kind(kind, write.value, (*path, "value"))), True)
+            name = WIRE_NAME_BY_KIND[filled[0]]
+            raise invalid_argument((*path, name), f"stands beside value, which means the same; send value or {name}")
+        return ParsedValue(Value(kind, _coerce(kind, write.value, (*path, "value"))), True)
     there = [before.kind] if before is not None and not before.is_unset and not given else filled
     if any(one is not kind for one in there):
-        names = ", ".join(WIRE_NAME_OF[one] for one in there)
+        names = ", ".join(WIRE_NAME_BY_KIND[one] for one in there)
         raise PcivRuntimeInvariantError(
             Invariant.VALUE_COLUMNS,
-            f"a value of kind {kind} stands in {WIRE_NAME_OF[kind]} alone, not in {names}",
+            f"a value of kind {kind} stands in {WIRE_NAME_BY_KIND[kind]} alone, not in {names}",
             scope_id=scope_id,
             run_id=run_id,
-            field=rendered(path),
+            field=format_argument_path(path),
         )
     if given:
-        return WrittenValue(Value(kind, _of_kind(kind, given.get(kind), (*path, WIRE_NAME_OF[kind]))), True)
-    return WrittenValue(Value(kind, before.held if before else None), False)
+        return ParsedValue(Value(kind, _coerce(kind, given.get(kind), (*path, WIRE_NAME_BY_KIND[kind]))), True)
+    return ParsedValue(Value(kind, before.held if before else None), False)
 
 
-def _kind(write: InputWrite | ConstraintWrite, before: Value | None, filled: list[ValueKind], path: Path) -> ValueKind:
+def _kind(
+    write: InputWrite | ConstraintWrite, before: Value | None, filled: list[ValueKind], path: ArgumentPath
+) -> ValueKind:
     if write.value_kind is not UNSET:
         return write.value_kind
     if before is not None:
@@ -131,31 +133,31 @@ def _kind(write: InputWrite | ConstraintWrite, before: Value | None, filled: lis
             return ValueKind.STRING
         case list() | tuple() | dict():
             return ValueKind.JSON
-    raise missing("valueKind", path, wanted="string, number, boolean, enum or json")
+    raise missing_argument("valueKind", path, wanted="string, number, boolean, enum or json")
 
 
-def _of_kind(kind: ValueKind, held: Any, path: Path) -> Any:
+def _coerce(kind: ValueKind, held: Any, path: ArgumentPath) -> Any:
     """What is held, if it is of its kind."""
     if held is None:
         return None
     if kind is ValueKind.JSON:
-        encoded = stored_json(held)
-        applied(MaxBytes(VALUE_BYTES_MAX), encoded, path)
+        encoded = encode_json(held)
+        apply_marker(MaxBytes(VALUE_BYTES_MAX), encoded, path)
         return held
     if isinstance(held, str) and kind in (ValueKind.NUMBER, ValueKind.BOOLEAN):
-        held = _unwrapped(held)
+        held = _decode_if_json(held)
     is_number = isinstance(held, int | float) and not isinstance(held, bool)
     fits = {ValueKind.NUMBER: is_number, ValueKind.BOOLEAN: isinstance(held, bool)}.get(kind, isinstance(held, str))
     if not fits:
-        raise refusal(path, f"must be {_WANTED[kind]}, not {shown(held)}")
+        raise invalid_argument(path, f"must be {_WANTED[kind]}, not {describe_value(held)}")
     if is_number:
-        return shown_number(float(held))
+        return normalize_number(float(held))
     if isinstance(held, str):
-        applied(MaxBytes(ENUM_BYTES_MAX if kind is ValueKind.ENUM else VALUE_BYTES_MAX), held, path)
+        apply_marker(MaxBytes(ENUM_BYTES_MAX if kind is ValueKind.ENUM else VALUE_BYTES_MAX), held, path)
     return held
 
 
-def _unwrapped(text: str) -> Any:
+def _decode_if_json(text: str) -> Any:
     """The number or boolean that a client sent as its JSON text; else the text."""
     try:
         return strict_json.decode(text.encode())

@@ -9,23 +9,23 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import UNSET, Struct
 
 from groundplan.context.limits import Pointers
-from groundplan.context.pointers import Places
-from groundplan.context.resolve import Resolved, resolve_context_view, suggestions_of
+from groundplan.context.pointers import PointerFilter
+from groundplan.context.resolve import ResolvedView, load_suggestions, resolve_context_view
 from groundplan.context.run import stale_run
 from groundplan.context.schemas import ContextView, ResolvePrefer, Suggestion
 from groundplan.context.values import value_of
-from groundplan.context.warnings import warnings_about
+from groundplan.context.warnings import collect_warnings
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import size, take_page
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.budget import count_chars, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.operations.schema import Unlisted
+from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 
 NAME = "context.view"
-NOTED_MAX = 10**6  # as many rows as left_out has room to count
+LEFT_OUT_MAX = 10**6  # as many rows as left_out has room to count
 # The parts of a view in the order in which they fill a page: what is missing and what is known go first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
 
@@ -39,7 +39,7 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     pointers: Pointers | None = None
     cursor: str | None = None
     user_id: Name | None = None
-    debug: Annotated[bool, Unlisted()] = False  # the contract's; there is nothing to tell
+    debug: Annotated[bool, HiddenInSchema()] = False  # the contract's; there is nothing to tell
 
 
 class _Entry(NamedTuple):
@@ -70,16 +70,16 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two states would be a third one, which never was
-    shown = _whole(tx, resolved, request.pointers)
+    shown = _build_view(tx, resolved, request.pointers)
     if after is None and not tx.budget.is_limited:
         return shown
     return _page(tx, shown, query, after)
 
 
-def _whole(tx: Transaction, resolved: Resolved, pointers: list[str] | None) -> ContextView:
+def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
     found, row = resolved
     missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and value_of(one) is None]
-    suggestions = suggestions_of(tx, row.id)
+    suggestions = load_suggestions(tx, row.id)
     shown = ContextView(
         found.run,
         found.sources_by_id,
@@ -88,16 +88,16 @@ def _whole(tx: Transaction, resolved: Resolved, pointers: list[str] | None) -> C
         found.artifacts_by_type,
         row.context_version_id,
         missing,
-        warnings_about(row, missing, waiting=len(suggestions)),
+        collect_warnings(row, missing, waiting=len(suggestions)),
         row.rev,
         suggestions or UNSET,
     )
-    return shown if pointers is None else _narrowed(shown, pointers, suggestions)
+    return shown if pointers is None else _narrow(shown, pointers, suggestions)
 
 
-def _narrowed(shown: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
+def _narrow(shown: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
     """Only inputs at or below some places, and only the sources that what is left names."""
-    places = Places(pointers, ("pointers",))
+    places = PointerFilter(pointers, ("pointers",))
     shown.inputs_by_pointer = {pointer: one for pointer, one in shown.inputs_by_pointer.items() if pointer in places}
     shown.missing = [pointer for pointer in shown.missing if pointer in shown.inputs_by_pointer]
     left = [one for one in suggestions if one.pointer is None or one.pointer in shown.inputs_by_pointer]
@@ -118,21 +118,21 @@ def _page(
     """
     frame = ContextView(shown.run, {}, {}, [], {}, shown.context_version_id, [], [], shown.rev)
     frame.warnings = list(shown.warnings) if after is None else []
-    frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, NOTED_MAX), ""
+    frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
-        return cursor_at(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
+        return encode_cursor(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
 
     rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
     # The first alone can be too large for a page: another one ends the page before it, and is the first of the next.
-    if rest and size([_measured(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
-        rest[0] = _pass_over(rest[0])
+    if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
+        rest[0] = _replace_with_warning(rest[0])
     page = take_page(
         budget,
         rest,
         cursor_after=cursor_after,
-        item=_measured,
+        item=_measure,
         part=lambda entry: PARTS[entry.part],
     )
     frame.suggestions = UNSET
@@ -181,19 +181,19 @@ def _put(frame: ContextView, entry: _Entry) -> None:
             frame.suggestions = [*(frame.suggestions or ()), entry.item]
 
 
-def _pass_over(entry: _Entry) -> _Entry:
+def _replace_with_warning(entry: _Entry) -> _Entry:
     """Return a remark in the place of an entry that is too large for a page."""
-    remark = f"too large for an answer: {quoted(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
+    remark = f"too large for an answer: {quote_text(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
     return entry._replace(item=remark, is_passed_over=True)
 
 
-def _measured(entry: _Entry) -> tuple[str, Any]:
+def _measure(entry: _Entry) -> tuple[str, Any]:
     """Return what an entry takes of an answer: itself, and its key with the signs around both."""
     return entry.place[0], entry.item
 
 
 def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[str, int, tuple[int, tuple[str, ...]]]:
-    match position_of(tx, NAME, query, cursor):
+    match decode_cursor(tx, NAME, query, cursor):
         case [str() as run_id, int() as rev, int() as part, *place] if all(isinstance(one, str) for one in place):
             return run_id, rev, (part, tuple(map(str, place)))
     raise InvalidCursor

@@ -13,7 +13,7 @@ from typing import Any
 
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.demo.work import AGENT
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.ids import new_uuid
 from groundplan.session import Session
 
@@ -100,7 +100,7 @@ ESTIMATE = {
     "value": 45,
     "rationale": "The old wells are 38 to 52 metres deep",
 }
-SUGGESTED = {
+SUGGESTION = {
     "pointer": "/wells/cost",
     "value": 12500,
     "rationale": "The price list is two years old, and diesel has become dearer since",
@@ -109,7 +109,7 @@ SUGGESTED = {
 
 def fill_context(session: Session, project: str) -> bool:
     """Give a project the facts of the example. Whether there was anything to do."""
-    steps = (_begin, _write, _estimate, _commit, _go_on, _suggest)
+    steps = (_begin, _write, _estimate, _commit, _continue_draft, _suggest)
     done = [step(session, project) for step in steps]
     return any(done)
 
@@ -152,7 +152,7 @@ def _commit(session: Session, project: str) -> bool:
     return True
 
 
-def _go_on(session: Session, project: str) -> bool:
+def _continue_draft(session: Session, project: str) -> bool:
     match _runs(session, project):
         case [PcivRunV1(status=RunStatus.PARTIAL_COMMITTED) as run]:
             session.call("context.create_draft", scopeId=project, copyFrom=run.id)
@@ -163,7 +163,7 @@ def _go_on(session: Session, project: str) -> bool:
 def _suggest(session: Session, project: str) -> bool:
     match _runs(session, project):
         case [PcivRunV1(status=RunStatus.DRAFT) as run, _] if _rev(session, run) == 1:
-            _agent(session).call("context.edit", runId=run.id, inputs=[SUGGESTED])
+            _agent(session).call("context.edit", runId=run.id, inputs=[SUGGESTION])
             return True
     return False
 
@@ -186,4 +186,4 @@ def _rev(session: Session, run: PcivRunV1) -> int:
 
 
 def _agent(session: Session) -> Session:
-    return Session(session.store, local_actor(AGENT, kind=Kind.AGENT), session.operations)
+    return Session(session.store, local_actor(AGENT, kind=ActorKind.AGENT), session.operations)

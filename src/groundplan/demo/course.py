@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundplan.demo.theory import Days, Ops
-from groundplan.demo.work import GIVEN_UP, WHY_GIVEN_UP
+from groundplan.demo.work import DROP_DECISION, DROPPED_NODE
 
 # What of the theory it is about.
 SPRING, TRUST, KITCHENS = "AS4", "AS13", "OC4"
@@ -15,16 +15,16 @@ def first_observations(days: Days) -> dict[str, Ops]:
     """What was found before the second version: the spring above all."""
     return {
         "measurements": [
-            _measured("IN1", 31, days.away(-210), "data/households.csv"),
-            _measured("IN3", 40, days.away(-210), "data/households.csv"),
-            _measured("IN4", 34, days.away(-205), "data/households.csv"),
-            _measured("IN5", 46, days.away(-190), "Logbooks of the district"),
+            _make_measurement("IN1", 31, days.offset(-210), "data/households.csv"),
+            _make_measurement("IN3", 40, days.offset(-210), "data/households.csv"),
+            _make_measurement("IN4", 34, days.offset(-205), "data/households.csv"),
+            _make_measurement("IN5", 46, days.offset(-190), "Logbooks of the district"),
         ],
         "reviews": [
             {
                 "assumption": SPRING,
                 "status": "refuted",
-                "reason": GIVEN_UP[1],
+                "reason": DROPPED_NODE[1],
                 "evidence": "maps/springs.geojson",
             },
             {
@@ -36,8 +36,8 @@ def first_observations(days: Days) -> dict[str, Ops]:
         ],
         "decisions": [
             {
-                "text": WHY_GIVEN_UP,
-                "rationale": GIVEN_UP[1],
+                "text": DROP_DECISION,
+                "rationale": DROPPED_NODE[1],
                 "about": [SPRING, "OP3"],
                 "outcome": "Version 2 does without the line",
             }
@@ -48,7 +48,7 @@ def first_observations(days: Days) -> dict[str, Ops]:
                 "refs": [KITCHENS],
                 "reason": "Nobody has found a way yet to see clean cans without looking into kitchens",
                 "owner": "cleo",
-                "due": days.away(150),
+                "due": days.offset(150),
             }
         ],
     }
@@ -82,7 +82,7 @@ def second_version(days: Days) -> Ops:
             "assumption_text": "Households trust the council with the money",
             "risk_level": "HIGH",
             "owner": "ada",
-            "review_by": days.away(60),
+            "review_by": days.offset(60),
         },
         {"op": "update_edge", "source": "OP4", "target": "OC1", "confidence": "medium"},
         {
@@ -107,12 +107,14 @@ def later_observations(days: Days) -> dict[str, Ops]:
     """How it went since."""
     return {
         "measurements": [
-            _measured("IN1", 38, days.away(-100), "Survey of eight villages"),
-            _measured("IN4", 27, days.away(-100), "Survey of eight villages"),
-            _measured("IN5", 29, days.away(-60), "Logbooks of the caretakers"),
-            _measured("IN8", 4, days.away(-35), "Ben was there"),
-            _measured("IN11", 58, days.away(-30), "Books of nine councils", note="Two more keep no books yet"),
-            _measured("IN5", 17, days.away(-10), "Logbooks of the caretakers"),
+            _make_measurement("IN1", 38, days.offset(-100), "Survey of eight villages"),
+            _make_measurement("IN4", 27, days.offset(-100), "Survey of eight villages"),
+            _make_measurement("IN5", 29, days.offset(-60), "Logbooks of the caretakers"),
+            _make_measurement("IN8", 4, days.offset(-35), "Ben was there"),
+            _make_measurement(
+                "IN11", 58, days.offset(-30), "Books of nine councils", note="Two more keep no books yet"
+            ),
+            _make_measurement("IN5", 17, days.offset(-10), "Logbooks of the caretakers"),
         ],
         "reviews": [
             {
@@ -158,7 +160,7 @@ def draft_in_progress(days: Days) -> Ops:
             "assumption_text": "Distrust, not poverty, keeps people from paying",
             "risk_level": "MEDIUM",
             "owner": "ben",
-            "review_by": days.away(90),
+            "review_by": days.offset(90),
         },
         {
             "op": "add_indicator",
@@ -171,5 +173,5 @@ def draft_in_progress(days: Days) -> Ops:
     ]
 
 
-def _measured(indicator: str, value: float, as_of: str, source: str, **others: str) -> dict[str, Any]:
+def _make_measurement(indicator: str, value: float, as_of: str, source: str, **others: str) -> dict[str, Any]:
     return {"indicator": indicator, "value": value, "as_of": as_of, "source": source, **others}

@@ -79,8 +79,8 @@ ATOMS = (
 def fill_knowledge(session: Session, project: str) -> bool:
     """Give a project the knowledge of the example. Whether there was anything to do."""
     task = _task(session, project)
-    molecules = _known(session, project, "molecule")
-    atoms = _known(session, project, "atom")
+    molecules = _load_ids_by_name(session, project, "molecule")
+    atoms = _load_ids_by_name(session, project, "atom")
     missing = [one for one in ATOMS if one.name not in atoms]
     for one in MOLECULES:
         if one.name not in molecules and missing:
@@ -105,7 +105,7 @@ def _task(session: Session, project: str) -> str:
     return str(session.call("work.plan", project=project, nodes=[{"ref": "task", "summary": TASK}]).created[0].id)
 
 
-def _known(session: Session, project: str, entity_type: str) -> dict[str, str]:
+def _load_ids_by_name(session: Session, project: str, entity_type: str) -> dict[str, str]:
     page = session.call("knowledge.search", entityType=entity_type, projectId=project, limit=100)
     return {one.name: one.id for one in page.items}
 

@@ -37,7 +37,7 @@ def large_theory(nodes: int, edges: int, indicators: int, seed: int) -> list[Ops
     """
     random = Random(seed)  # noqa: S311 - nothing is kept secret with it
     layers = _layers(nodes)
-    between = _between(layers, edges, random)
+    between = _choose_edges(layers, edges, random)
     operations = [
         *_nodes(layers, random),
         *_edges(between),
@@ -67,7 +67,7 @@ def _layers(nodes: int) -> dict[str, list[str]]:
     }
 
 
-def _between(layers: dict[str, list[str]], edges: int, random: Random) -> list[tuple[str, str]]:
+def _choose_edges(layers: dict[str, list[str]], edges: int, random: Random) -> list[tuple[str, str]]:
     """The ends of the edges.
 
     First one from every node to the level above it, so that a goal is reached from everywhere; then as many more as are

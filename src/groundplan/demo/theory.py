@@ -93,8 +93,8 @@ EDGES = (
     ("OC4", "G2", "The rest gets in on the way", "medium"),
 )
 
-MEASURED = {"method": "Household survey", "frequency": "twice a year", "owner": "cleo"}
-LOGGED = {"method": "Logbooks of the caretakers", "frequency": "monthly", "owner": "ben"}
+BY_SURVEY = {"method": "Household survey", "frequency": "twice a year", "owner": "cleo"}
+BY_LOGBOOK = {"method": "Logbooks of the caretakers", "frequency": "monthly", "owner": "ben"}
 
 INDICATORS: Ops = [
     {
@@ -105,7 +105,7 @@ INDICATORS: Ops = [
         "baseline": 31,
         "baseline_verified": True,
         "target": 100,
-        **MEASURED,
+        **BY_SURVEY,
     },
     {
         "node": "G2",
@@ -115,7 +115,7 @@ INDICATORS: Ops = [
         "baseline": 18,
         "baseline_verified": False,
         "target": 2,
-        **{**MEASURED, "method": "Register of the health post"},
+        **{**BY_SURVEY, "method": "Register of the health post"},
     },
     {
         "node": "OC1",
@@ -125,7 +125,7 @@ INDICATORS: Ops = [
         "baseline": 40,
         "baseline_verified": True,
         "target": 95,
-        **MEASURED,
+        **BY_SURVEY,
     },
     {
         "node": "OC2",
@@ -135,7 +135,7 @@ INDICATORS: Ops = [
         "baseline": 34,
         "baseline_verified": True,
         "target": 10,
-        **MEASURED,
+        **BY_SURVEY,
     },
     {
         "node": "OC3",
@@ -145,7 +145,7 @@ INDICATORS: Ops = [
         "baseline": 46,
         "baseline_verified": True,
         "target": 7,
-        **LOGGED,
+        **BY_LOGBOOK,
     },
     {
         "node": "OC5",
@@ -155,7 +155,7 @@ INDICATORS: Ops = [
         "baseline": 2,
         "baseline_verified": True,
         "target": 20,
-        **LOGGED,
+        **BY_LOGBOOK,
     },
     {"node": "OP1", "name": "Sites with all signatures", "unit": "of 12", "direction": "increase", "target": 12},
     {"node": "OP2", "name": "Wells in use", "unit": "of 12", "direction": "increase", "baseline": 0, "target": 12},
@@ -172,7 +172,7 @@ class Days:
     def __init__(self, made: str) -> None:
         self._made = date.fromisoformat(made[:10])
 
-    def away(self, days: int) -> str:
+    def offset(self, days: int) -> str:
         """So many days later; earlier where it is negative."""
         return (self._made + timedelta(days=days)).isoformat()
 
@@ -226,7 +226,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "The district decides within three months",
             "risk_level": "MEDIUM",
             "owner": "ada",
-            "review_by": days.away(45),
+            "review_by": days.offset(45),
         },
         {
             "source": "OP2",
@@ -234,7 +234,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "The water below 40 metres is free of arsenic",
             "risk_level": "HIGH",
             "owner": "cleo",
-            "review_by": days.away(30),
+            "review_by": days.offset(30),
         },
         {
             "source": "AC7",
@@ -242,7 +242,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "The upper spring runs all year",
             "risk_level": "HIGH",
             "owner": "ben",
-            "review_by": days.away(-20),
+            "review_by": days.offset(-20),
         },
         {"node": "OC2", "assumption_text": "People go to the nearest source", "risk_level": "LOW", "owner": "cleo"},
         {
@@ -250,7 +250,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "Caretakers stay in their village for two years",
             "risk_level": "MEDIUM",
             "owner": "ben",
-            "review_by": days.away(-12),
+            "review_by": days.offset(-12),
         },
         {
             "source": "OP7",
@@ -258,7 +258,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "Eight of ten households pay the fee",
             "risk_level": "HIGH",
             "owner": "ada",
-            "review_by": days.away(60),
+            "review_by": days.offset(60),
         },
         {
             "source": "OP4",
@@ -272,7 +272,7 @@ def _assumptions(days: Days) -> Ops:
             "assumption_text": "Nobody builds latrines nearer than thirty metres",
             "risk_level": "MEDIUM",
             "owner": "ben",
-            "review_by": days.away(120),
+            "review_by": days.offset(120),
         },
         {"node": "OC4", "assumption_text": "A family can spare a can with a lid", "risk_level": "LOW"},
         {"node": "OP9", "assumption_text": "The radio link holds in the lower villages", "risk_level": "MEDIUM"},

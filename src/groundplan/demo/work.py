@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 
 AGENT = "claude"
 POLICIES = {"claim_ttl_minutes": 480}  # a working day, so that the example's claim is still there after lunch
 MOST_URGENT = {"priority": 3}
-TAKEN = ("ranking", MOST_URGENT)
+CLAIMED_NODE = ("ranking", MOST_URGENT)
 RELATED = ("handbook", "pump")
 
 
@@ -32,7 +32,7 @@ class ExampleNode:
     links: tuple[str, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
 
-    def planned(self) -> dict[str, Any]:
+    def to_plan_node(self) -> dict[str, Any]:
         """The node as work.plan takes it."""
         parent = {} if self.parent is None else {"parent_ref": self.parent}
         return {
@@ -100,8 +100,8 @@ EVIDENCE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "pump": (("note", "Afridev: two people repair it without a crane, and Lenta town sells the parts"),),
 }
 
-GIVEN_UP = ("pipeline", "The upper spring fell dry in two of the last five summers")
-WHY_GIVEN_UP = "Wells only: a line that is dry when it is needed costs more trust than it brings water"
+DROPPED_NODE = ("pipeline", "The upper spring fell dry in two of the last five summers")
+DROP_DECISION = "Wells only: a line that is dry when it is needed costs more trust than it brings water"
 
 
 def fill_work(session: Session, project: str) -> bool:
@@ -109,9 +109,9 @@ def fill_work(session: Session, project: str) -> bool:
     is_new = session.call("work.open", project=project).summary.total == 1
     if is_new:
         session.call("work.open", project=project, policies=POLICIES)
-        session.call("work.plan", project=project, nodes=[node.planned() for node in NODES])
+        session.call("work.plan", project=project, nodes=[node.to_plan_node() for node in NODES])
     ids = _ids(session, project)
-    steps = (_finish, _give_up, _relate, _take)
+    steps = (_finish, _give_up, _relate, _claim)
     return any([is_new, *(step(session, project, ids) for step in steps)])
 
 
@@ -142,11 +142,11 @@ def _finish(session: Session, project: str, ids: Mapping[str, str]) -> bool:
 
 
 def _give_up(session: Session, project: str, ids: Mapping[str, str]) -> bool:
-    ref, reason = GIVEN_UP
+    ref, reason = DROPPED_NODE
     if not _is_untouched(session, ids, ref):
         return False
     drop = {"op": "drop", "node_id": ids[ref], "reason": reason}
-    session.call("work.restructure", operations=[drop], decision=WHY_GIVEN_UP)
+    session.call("work.restructure", operations=[drop], decision=DROP_DECISION)
     return True
 
 
@@ -158,9 +158,9 @@ def _relate(session: Session, project: str, ids: Mapping[str, str]) -> bool:
     return True
 
 
-def _take(session: Session, project: str, ids: Mapping[str, str]) -> bool:
-    ref, properties = TAKEN
+def _claim(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+    ref, properties = CLAIMED_NODE
     if not _is_untouched(session, ids, ref):
         return False
-    agent = Session(session.store, local_actor(AGENT, kind=Kind.AGENT), session.operations)
+    agent = Session(session.store, local_actor(AGENT, kind=ActorKind.AGENT), session.operations)
     return bool(agent.call("work.claim", project=project, filter=properties).nodes)

@@ -87,7 +87,7 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
 }
 
 # Permissions that a project may give to more than their roles: the policy that says so, by naming a role.
-WIDENED_BY: Mapping[Permission, str] = {Permission.PURPOSE_PUBLISH: "publish_role"}
+WIDENING_POLICIES: Mapping[Permission, str] = {Permission.PURPOSE_PUBLISH: "publish_role"}
 
 # Permissions that every member of the organization has; no project is involved.
 ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
@@ -99,5 +99,5 @@ def allows(role: Role, permission: Permission, policies: Policies | None = None)
     """Whether a project role carries a permission, by itself or by the policies of the project."""
     if role in GRANTS[permission]:
         return True
-    policy = WIDENED_BY.get(permission)
+    policy = WIDENING_POLICIES.get(permission)
     return policy is not None and policies is not None and getattr(policies, policy) == role

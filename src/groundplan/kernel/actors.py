@@ -8,7 +8,7 @@ from enum import StrEnum
 LOCAL_ORGANIZATION = "local"
 
 
-class Kind(StrEnum):
+class ActorKind(StrEnum):
     """What sort of actor it is. Some things only a person may do, such as overruling a model's inference."""
 
     PERSON = "person"
@@ -29,10 +29,10 @@ class Actor:
 
     organization: str
     id: str
-    kind: Kind = Kind.PERSON
+    kind: ActorKind = ActorKind.PERSON
     access: Access = Access.MEMBERS
 
 
-def local_actor(name: str, *, kind: Kind = Kind.PERSON, access: Access = Access.OPEN) -> Actor:
+def local_actor(name: str, *, kind: ActorKind = ActorKind.PERSON, access: Access = Access.OPEN) -> Actor:
     """An actor of the one organization that a local store has. There, id and name are the same."""
     return Actor(LOCAL_ORGANIZATION, name, kind, access)

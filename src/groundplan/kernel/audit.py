@@ -15,7 +15,7 @@ from msgspec import Struct
 EVENT_FORMAT = 1
 
 
-class Op(StrEnum):
+class KernelOp(StrEnum):
     """What the kernel itself records; each slice has its own list."""
 
     PROJECT_CREATED = "project.created"

@@ -46,7 +46,7 @@ class Budget:
         self._whole = whole
 
     @classmethod
-    def of_answer(cls, tokens_max: int) -> Budget:
+    def for_answer(cls, tokens_max: int) -> Budget:
         """Start with the cap on an answer, less its envelope; 0 is no cap."""
         return cls(tokens_max * CHARS_PER_TOKEN - ENVELOPE_CHARS if tokens_max else _UNLIMITED)
 
@@ -67,14 +67,14 @@ class Budget:
     def reserve(self, *parts: Any) -> Budget:
         """Count parts that the answer has in any case, and return this budget."""
         for part in parts:
-            self._use(size(part))
+            self._use(count_chars(part))
         return self
 
     def take(self, part: Any) -> bool:
         """Count a part and its comma if it fits; return whether it does."""
         if self._free == _UNLIMITED:
             return True
-        needed = size(part) + 1
+        needed = count_chars(part) + 1
         if needed > self._free:
             return False
         self._use(needed)
@@ -84,7 +84,7 @@ class Budget:
         """Return the leading rows that fit; `at_least` so many even if they do not."""
         if not rows or self._free == _UNLIMITED:
             return list(rows)
-        all_chars = size(rows) - 1  # its two brackets, less the comma behind the last row
+        all_chars = count_chars(rows) - 1  # its two brackets, less the comma behind the last row
         if all_chars <= self._free:
             self._use(all_chars)
             return list(rows)
@@ -92,12 +92,12 @@ class Budget:
             if not self.take(row):
                 if index >= at_least:
                     return list(rows[:index])
-                self._use(size(row) + 1)
+                self._use(count_chars(row) + 1)
         return list(rows)
 
     def give_back(self, part: Any) -> None:
         """Take back what `take` counted for a part."""
-        self._use(-size(part) - 1)
+        self._use(-count_chars(part) - 1)
 
     def _use(self, chars: float) -> None:
         self._free -= chars
@@ -105,7 +105,7 @@ class Budget:
             self._whole._use(chars)
 
 
-def size(value: Any) -> int:
+def count_chars(value: Any) -> int:
     """Return how many characters a value has in an answer."""
     encoded = encode(value)
     return len(encoded) if encoded.isascii() else len(encoded.decode())
@@ -138,7 +138,7 @@ def take_page(
     if kept == len(rows) and not has_more:
         return Page(list(rows), UNSET, UNSET)
     cursor = cursor_after(rows[kept - 1])
-    while kept > 1 and size(cursor) > budget.free_chars:  # the cursor takes room, too
+    while kept > 1 and count_chars(cursor) > budget.free_chars:  # the cursor takes room, too
         kept -= 1
         budget.give_back(item(rows[kept]))
         cursor = cursor_after(rows[kept - 1])
@@ -146,23 +146,23 @@ def take_page(
     return Page(list(rows[:kept]), cursor, left or UNSET)
 
 
-class Drop(NamedTuple):
+class DropField(NamedTuple):
     """Leave a field out: `node.state`, or `atoms[].knowledge` of one row after the other, the last row first."""
 
     path: str
 
 
-class Cut(NamedTuple):
+class CutLists(NamedTuple):
     """Shorten lists from their ends. They share the room evenly, and what a short one leaves is for the others."""
 
     paths: tuple[str, ...]
     from_start: bool = False  # keep the last entries instead of the first
 
 
-class Trimming(tuple[Drop | Cut, ...]):
+class Trimming(tuple[DropField | CutLists, ...]):
     """What an answer gives up, in this order, until it fits."""
 
-    def __new__(cls, *steps: Drop | Cut) -> Trimming:
+    def __new__(cls, *steps: DropField | CutLists) -> Trimming:
         """Declare the steps."""
         return super().__new__(cls, steps)
 
@@ -171,10 +171,10 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
     """Leave parts of an answer out until it fits, as its class or `steps` declare, and note them in `left_out`."""
     declared: Trimming = getattr(type(answer), "trimming", Trimming())
     for step in declared if steps is None else steps:
-        excess = size(answer) - budget.free_chars
+        excess = count_chars(answer) - budget.free_chars
         if excess <= 0:
             return
-        if isinstance(step, Drop):
+        if isinstance(step, DropField):
             _drop(answer, step.path, excess, budget)
         else:
             _cut(answer, step, budget)
@@ -203,30 +203,30 @@ class _Place(NamedTuple):
 
 
 def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
-    for place in _places(answer, answer, path, ""):
+    for place in _find_places(answer, answer, path, ""):
         value = place.value
         if value is UNSET or value is None or value in ("", [], {}):
             continue
         is_required = _is_required(place)
         setattr(place.holder, place.field, [] if is_required else UNSET)
-        excess -= size(value) + (0 if is_required else len(place.field) + 4)  # `"":,`
+        excess -= count_chars(value) + (0 if is_required else len(place.field) + 4)  # `"":,`
         excess += 0 if place.is_noted else LEFT_OUT_CHARS + len(place.name)
         place.note(len(value) if isinstance(value, list | dict) else 1)
         if excess <= 0:
-            excess = size(answer) - budget.free_chars  # exactly: each left_out takes room, too
+            excess = count_chars(answer) - budget.free_chars  # exactly: each left_out takes room, too
             if excess <= 0:
                 return
 
 
-def _cut(answer: Any, step: Cut, budget: Budget) -> None:
-    found = [place for path in step.paths for place in _places(answer, answer, path, "")]
+def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
+    found = [place for path in step.paths for place in _find_places(answer, answer, path, "")]
     lists = [(place, place.value) for place in found if isinstance(place.value, list) and place.value]
     for place, _ in lists:
         setattr(place.holder, place.field, [])
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
     notes_chars += LEFT_OUT_CHARS * len({id(place.notes) for place, _ in lists})  # each row may have its own
-    room = Budget(budget.free_chars - size(answer) - notes_chars)
-    shortest_first = sorted(lists, key=lambda one: size(one[1]))
+    room = Budget(budget.free_chars - count_chars(answer) - notes_chars)
+    shortest_first = sorted(lists, key=lambda one: count_chars(one[1]))
     for index, (place, rows) in enumerate(shortest_first):
         kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
         setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
@@ -234,7 +234,7 @@ def _cut(answer: Any, step: Cut, budget: Budget) -> None:
             place.note(len(rows) - len(kept))
 
 
-def _places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
+def _find_places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
     """Find the fields that a path names; of rows, the last first."""
     step, _, rest = path.partition(".")
     field, is_each, _ = step.partition("[]")
@@ -249,7 +249,7 @@ def _places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
         yield _Place(answer, field, notes, name)
         return
     for inner in reversed(value) if is_each else (value,):
-        yield from _places(inner, notes, rest, name)
+        yield from _find_places(inner, notes, rest, name)
 
 
 def _wire_name(holder: Struct, field: str) -> str:
@@ -284,23 +284,23 @@ def fit_excerpts(
         return render(TEXT_CHARS_MAX, kept)
     for chars, floor in ((READABLE_CHARS, floors), (RECOGNIZABLE_CHARS, floors), (RECOGNIZABLE_CHARS, {})):
         while not is_fitting(chars):
-            longest = _farthest_above(kept, floor)
+            longest = _find_most_spare(kept, floor)
             if longest is None:
                 break
             kept[longest] -= 1
         else:
-            return render(_widest(is_fitting, chars), kept)
+            return render(_find_widest_fitting(is_fitting, chars), kept)
     return render(RECOGNIZABLE_CHARS, kept)
 
 
-def _farthest_above(kept: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
+def _find_most_spare(kept: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
     """The list with most to spare; of several, the least important one."""
     spare = {name: count - min(count, floor.get(name, 0)) for name, count in kept.items()}
     most = max(spare.values(), default=0)
     return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
 
 
-def _widest(is_fitting: Callable[[int], bool], fitting: int) -> int:
+def _find_widest_fitting(is_fitting: Callable[[int], bool], fitting: int) -> int:
     """The largest number of characters that fits, given one that does."""
     too_wide = TEXT_CHARS_MAX
     while too_wide - fitting > 1:

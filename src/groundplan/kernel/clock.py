@@ -13,11 +13,11 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def stamp(moment: datetime) -> str:
+def format_timestamp(moment: datetime) -> str:
     """`2026-11-15T09:30:00.000Z`: what is stored and what every surface shows."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # instead of +00:00
 
 
-def earlier(stamped: str, by: timedelta) -> str:
+def subtract_time(stamped: str, by: timedelta) -> str:
     """The stamp that lies `by` before another one."""
-    return stamp(datetime.fromisoformat(stamped) - by)
+    return format_timestamp(datetime.fromisoformat(stamped) - by)

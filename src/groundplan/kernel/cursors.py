@@ -16,18 +16,18 @@ from typing import Any
 
 import msgspec
 
-from groundplan.kernel.clock import stamp
+from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.store.transaction import Transaction
 
-CHECK_BYTES = 4  # CRC-32 notices every single altered character for certain, and a foreign cursor but for 1 in 2^32
+CHECKSUM_BYTES = 4  # CRC-32 notices every single altered character for certain, and a foreign cursor but for 1 in 2^32
 STAMP_CHARS = 24
 WHOLE_MAX = 2**53  # beyond it a number need not fit into what an engine takes for one
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
 # Numbers are not negative. A float that is whole comes back as an integer, which is equal to it.
-Value = int | float | str | None
+CursorValue = int | float | str | None
 
 # A value is one number of variable length, of which the lowest two bits say what the others are.
 _NUMBER, _TEXT, _MOMENT, _OTHER = range(4)
@@ -47,13 +47,13 @@ class InvalidCursor(Invalid):
         )
 
 
-def cursor_at(tx: Transaction, operation: str, query: Any, *position: Value) -> str:
+def encode_cursor(tx: Transaction, operation: str, query: Any, *position: CursorValue) -> str:
     """The cursor behind a row. `query` is everything that decides which rows come in which order."""
-    packed = b"".join(map(_packed, position))
-    return urlsafe_b64encode(_check(tx, operation, query, packed) + packed).rstrip(b"=").decode()
+    packed = b"".join(map(_pack, position))
+    return urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
 
 
-def position_of(tx: Transaction, operation: str, query: Any, cursor: str) -> list[Value]:
+def decode_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> list[CursorValue]:
     """The position that a cursor stands for.
 
     Raises:
@@ -63,40 +63,40 @@ def position_of(tx: Transaction, operation: str, query: Any, cursor: str) -> lis
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except ValueError:
         raise InvalidCursor from None
-    packed = raw[CHECK_BYTES:]
+    packed = raw[CHECKSUM_BYTES:]
     # Compared as text: bits of the last character that no byte needs could be altered unnoticed.
-    same = urlsafe_b64encode(_check(tx, operation, query, packed) + packed).rstrip(b"=").decode()
+    same = urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
     if same != cursor:
         raise InvalidCursor
     try:
-        return list(_unpacked(packed))
+        return list(_unpack(packed))
     except (ValueError, IndexError, OverflowError, struct.error):  # the check can be forged
         raise InvalidCursor from None
 
 
-def _check(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
+def _compute_checksum(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
     belongs_to = msgspec.json.encode([operation, tx.actor.organization, tx.actor.id, query], order="deterministic")
-    return crc32(packed, crc32(belongs_to)).to_bytes(CHECK_BYTES)
+    return crc32(packed, crc32(belongs_to)).to_bytes(CHECKSUM_BYTES)
 
 
-def _packed(value: Value) -> bytes:
+def _pack(value: CursorValue) -> bytes:
     match value:
         case None:
-            return _head(_OTHER, _NULL)
+            return _pack_head(_OTHER, _NULL)
         case int():
-            return _head(_NUMBER, value)
+            return _pack_head(_NUMBER, value)
         case float() if 0 <= value <= WHOLE_MAX and value.is_integer():
-            return _head(_NUMBER, int(value))
+            return _pack_head(_NUMBER, int(value))
         case float():
-            return _head(_OTHER, _DOUBLE) + struct.pack(">d", value)
-    since_epoch = _milliseconds(value)
+            return _pack_head(_OTHER, _DOUBLE) + struct.pack(">d", value)
+    since_epoch = _parse_milliseconds(value)
     if since_epoch is not None:
-        return _head(_MOMENT, since_epoch)
+        return _pack_head(_MOMENT, since_epoch)
     text = value.encode()
-    return _head(_TEXT, len(text)) + text
+    return _pack_head(_TEXT, len(text)) + text
 
 
-def _unpacked(packed: bytes) -> Iterator[Value]:
+def _unpack(packed: bytes) -> Iterator[CursorValue]:
     at = 0
     while at < len(packed):
         head = shift = 0
@@ -110,7 +110,7 @@ def _unpacked(packed: bytes) -> Iterator[Value]:
         if kind == _NUMBER:
             yield number
         elif kind == _MOMENT:
-            yield stamp(EPOCH + number * MILLISECOND)
+            yield format_timestamp(EPOCH + number * MILLISECOND)
         elif kind == _TEXT:
             yield packed[at : at + number].decode()
             at += number
@@ -121,7 +121,7 @@ def _unpacked(packed: bytes) -> Iterator[Value]:
             at += 8
 
 
-def _head(kind: int, number: int) -> bytes:
+def _pack_head(kind: int, number: int) -> bytes:
     rest = number << 2 | kind
     head = bytearray()
     while rest >= 0x80:
@@ -131,12 +131,12 @@ def _head(kind: int, number: int) -> bytes:
     return bytes(head)
 
 
-def _milliseconds(text: str) -> int | None:
+def _parse_milliseconds(text: str) -> int | None:
     """How long after the epoch a stamp is, which takes a quarter of its text; None for any other text."""
     if len(text) != STAMP_CHARS:
         return None
     try:
         since_epoch = (datetime.fromisoformat(text) - EPOCH) // MILLISECOND
-        return since_epoch if since_epoch >= 0 and stamp(EPOCH + since_epoch * MILLISECOND) == text else None
+        return since_epoch if since_epoch >= 0 and format_timestamp(EPOCH + since_epoch * MILLISECOND) == text else None
     except (ValueError, TypeError):  # no moment, or one without a time zone
         return None

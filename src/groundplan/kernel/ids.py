@@ -12,16 +12,16 @@ _LETTERS = (ALPHABET * 8).encode("ascii")  # for each of the 256 bytes; 32 lette
 PREFIX_CHARS_MIN = 4  # a shorter prefix is more often a typing slip than an intention
 
 
-def short_id(population: int = 0) -> str:
+def new_short_id(population: int = 0) -> str:
     """A fresh random id that gets longer as its population grows.
 
     The space is kept at 1,024 ids or more for each row there is, so a guess hits one in a thousand and a collision
     (which the unique key turns into another try) stays rare.
     """
-    return short_ids(1, population)[0]
+    return new_short_ids(1, population)[0]
 
 
-def short_ids(count: int, population: int = 0) -> list[str]:
+def new_short_ids(count: int, population: int = 0) -> list[str]:
     """Many of them at once."""
     chars = SHORT_ID_CHARS_MIN
     while 32**chars < population * 1024:

@@ -51,7 +51,7 @@ def encode(value: Any) -> bytes:
     return encoded
 
 
-def tokens(encoded: bytes | str) -> int:
+def count_tokens(encoded: bytes | str) -> int:
     """How many tokens an encoded answer has, counted in characters and rounded up."""
     text = encoded if isinstance(encoded, str) or encoded.isascii() else encoded.decode()
     return -(-len(text) // CHARS_PER_TOKEN)
@@ -59,7 +59,7 @@ def tokens(encoded: bytes | str) -> int:
 
 def fits(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> bool:
     """Whether an encoded answer keeps the cap. A cap of 0 is none."""
-    return limit_tokens == 0 or tokens(encoded) <= limit_tokens
+    return limit_tokens == 0 or count_tokens(encoded) <= limit_tokens
 
 
 def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX) -> None:
@@ -69,4 +69,4 @@ def refuse_oversized(encoded: bytes | str, limit_tokens: int = ANSWER_TOKENS_MAX
         AnswerTooLarge: it does not fit.
     """
     if not fits(encoded, limit_tokens):
-        raise AnswerTooLarge(tokens(encoded), limit_tokens)
+        raise AnswerTooLarge(count_tokens(encoded), limit_tokens)

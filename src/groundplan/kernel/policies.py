@@ -52,6 +52,6 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @lru_cache(maxsize=256)
-def stored_policies(text: str) -> Policies:
+def decode_policies(text: str) -> Policies:
     """Policies as they are kept."""
     return msgspec.json.decode(text, type=Policies)

@@ -11,49 +11,49 @@ from typing import Generic, TypeVar
 
 from groundplan.kernel.store.transaction import Transaction
 
-Asked = TypeVar("Asked")
+Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 
-class Port:
+class Hook:
     """A moment at which slices may act."""
 
     def __init__(self) -> None:
-        self._connected: list[Callable[[Transaction, str, str], None]] = []
+        self._callbacks: list[Callable[[Transaction, str, str], None]] = []
 
     def connect(self, act: Callable[[Transaction, str, str], None]) -> None:
         """Let a slice act at this moment, after those connected before it."""
-        if act not in self._connected:
-            self._connected.append(act)
+        if act not in self._callbacks:
+            self._callbacks.append(act)
 
     def __call__(self, tx: Transaction, project_id: str, summary: str) -> None:
-        for act in self._connected:
+        for act in self._callbacks:
             act(tx, project_id, summary)
 
 
-class Question(Generic[Asked, Answer]):
+class Provider(Generic[Request, Answer]):
     """Something that one slice knows, or alone can do, and others may ask for."""
 
     def __init__(self) -> None:
-        self._answer: Callable[[Transaction, Asked], Answer] | None = None
+        self._answer: Callable[[Transaction, Request], Answer] | None = None
 
-    def connect(self, answer: Callable[[Transaction, Asked], Answer]) -> None:
+    def connect(self, answer: Callable[[Transaction, Request], Answer]) -> None:
         """Let a slice answer."""
         self._answer = answer
 
     @property
-    def can_be_answered(self) -> bool:
+    def is_connected(self) -> bool:
         """Whether there is a slice that knows."""
         return self._answer is not None
 
-    def __call__(self, tx: Transaction, asked: Asked) -> Answer:
+    def __call__(self, tx: Transaction, asked: Request) -> Answer:
         if self._answer is None:
             raise LookupError("no slice is connected that could answer this")
         return self._answer(tx, asked)
 
 
 # A project was made; with its id, and what it is for in a sentence.
-on_project_created = Port()
+on_project_created = Hook()
 
 # Begin the first draft of a project that is being bootstrapped. Takes the project's id, returns the draft's.
-begin_first_draft: Question[str, str] = Question()
+begin_first_draft: Provider[str, str] = Provider()

@@ -6,7 +6,7 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.store.tables import (
     EVERYBODY,
     IN_ORGANIZATION,
-    OWN,
+    OWN_ROWS,
     Table,
     in_project,
 )
@@ -61,6 +61,6 @@ TABLES = (
         insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
         append_only=True,
     ),
-    Table("answers", select=OWN, insert=OWN, update=OWN, read_by_functions=True),
+    Table("answers", select=OWN_ROWS, insert=OWN_ROWS, update=OWN_ROWS, read_by_functions=True),
     Table("schema_migrations", select=EVERYBODY, read_by_functions=True),
 )

@@ -8,13 +8,13 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.changelog import ChangelogLine
 from groundplan.knowledge.entity_row import EntityRow
 from groundplan.knowledge.freshness import Freshness, freshness_of
-from groundplan.knowledge.refs import missing, names_of
-from groundplan.knowledge.requests import EntityType, RelatedAtom
+from groundplan.knowledge.refs import load_names, missing_entity
+from groundplan.knowledge.requests import KnowledgeEntityType, RelatedAtom
 
 sql = load_queries(__file__)
 
@@ -47,7 +47,7 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     updated_by: str
     confirmed: str | UnsetType = UNSET  # the commit at which somebody last saw that it is right
     freshness: Freshness | UnsetType = UNSET
-    changelog: list[Entry] | UnsetType = UNSET
+    changelog: list[ChangelogLine] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -71,31 +71,31 @@ class AtomRow(EntityRow):
         return msgspec.json.decode(self.related_atoms, type=list[RelatedAtom])
 
 
-def atom_row(tx: Transaction, id_: str) -> AtomRow:
+def load_atom(tx: Transaction, id_: str) -> AtomRow:
     """One atom of the project entered.
 
     Raises:
         NotFound: it is not there.
     """
-    rows = atom_rows(tx, [id_])
+    rows = load_atoms(tx, [id_])
     if not rows:
-        raise missing(EntityType.ATOM, id_, ("id",))
+        raise missing_entity(KnowledgeEntityType.ATOM, id_, ("id",))
     return rows[0]
 
 
-def atom_rows(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
+def load_atoms(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
     """Atoms of the project entered, by name."""
     if not ids:
         return []
-    rows = tx.all(sql.atoms_by_id, AtomRow, project_id=tx.project.id, ids=listed(ids))
+    rows = tx.all(sql.atoms_by_id, AtomRow, project_id=tx.project.id, ids=to_json_array(ids))
     return sorted(rows, key=lambda row: (row.name, row.id))
 
 
-def atoms_shown(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
+def build_atoms(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
     """Atoms as they are shown: relations with names, and what is known of their freshness."""
     relations = {row.id: row.relations for row in rows}
     related = {one.atom_id for some in relations.values() for one in some}
-    names = names_of(tx, EntityType.ATOM, related)
+    names = load_names(tx, KnowledgeEntityType.ATOM, related)
     freshness = freshness_of(tx, [row.id for row in rows])
     return [
         Atom(

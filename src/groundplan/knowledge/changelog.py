@@ -6,14 +6,14 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.requests import EntityType
+from groundplan.knowledge.requests import KnowledgeEntityType
 
 sql = load_queries(__file__)
 
 
-class Entry(Struct, rename="camel"):
+class ChangelogLine(Struct, rename="camel"):
     """An entry beside its atom or molecule."""
 
     task_id: str
@@ -21,11 +21,11 @@ class Entry(Struct, rename="camel"):
     created_at: str
 
 
-class WholeEntry(Struct, rename="camel"):
+class ChangelogEntry(Struct, rename="camel"):
     """An entry by itself, as it is stored."""
 
     id: str
-    parent_type: EntityType
+    parent_type: KnowledgeEntityType
     parent_id: str
     task_id: str
     summary: str
@@ -34,28 +34,28 @@ class WholeEntry(Struct, rename="camel"):
 
 
 def entries_of(
-    tx: Transaction, parent_type: EntityType, parent_id: str, *, limit: int, offset: int
-) -> tuple[list[WholeEntry], int]:
+    tx: Transaction, parent_type: KnowledgeEntityType, parent_id: str, *, limit: int, offset: int
+) -> tuple[list[ChangelogEntry], int]:
     """Return some entries of an atom or a molecule, newest first, and how many it has."""
     parent = {"project_id": tx.project.id, "parent_type": parent_type, "parent_id": parent_id}
-    entries = tx.all(sql.entries, WholeEntry, **parent, limit=limit, offset=offset)
+    entries = tx.all(sql.entries, ChangelogEntry, **parent, limit=limit, offset=offset)
     return entries, tx.scalar(sql.count_entries, **parent)
 
 
 def latest_entries(
-    tx: Transaction, parent_type: EntityType, parent_ids: Collection[str], *, of_each: int
-) -> dict[str, list[Entry]]:
+    tx: Transaction, parent_type: KnowledgeEntityType, parent_ids: Collection[str], *, of_each: int
+) -> dict[str, list[ChangelogLine]]:
     """The last entries of some atoms or molecules, so many of each; a list for every one of them."""
-    found: dict[str, list[Entry]] = {parent_id: [] for parent_id in parent_ids}
+    found: dict[str, list[ChangelogLine]] = {parent_id: [] for parent_id in parent_ids}
     if of_each and found:
         rows = tx.all(
             sql.latest_entries,
-            WholeEntry,
+            ChangelogEntry,
             project_id=tx.project.id,
             parent_type=parent_type.value,
-            parent_ids=listed(found),
+            parent_ids=to_json_array(found),
             of_each=of_each,
         )
         for row in rows:
-            found[row.parent_id].append(Entry(row.task_id, row.summary, row.created_at))
+            found[row.parent_id].append(ChangelogLine(row.task_id, row.summary, row.created_at))
     return found

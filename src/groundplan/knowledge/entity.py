@@ -12,7 +12,7 @@ from groundplan.knowledge.molecule import Molecule
 from groundplan.knowledge.trimming import drop_parts
 
 
-class OneEntity(Struct):
+class WrittenKnowledge(Struct):
     """The atom or molecule as it is now."""
 
     trimming: ClassVar[Trimming] = Trimming(*drop_parts("atom", "molecule"))

@@ -11,15 +11,15 @@ from enum import StrEnum
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
-_decoded = msgspec.json.Decoder(list[str]).decode
+_decode_files = msgspec.json.Decoder(list[str]).decode
 
 
-class State(StrEnum):
+class FreshnessState(StrEnum):
     """What a look at the files found."""
 
     FRESH = "fresh"  # nothing in its area changed since it was confirmed
@@ -31,7 +31,7 @@ class State(StrEnum):
 class Freshness(Struct, rename="camel"):
     """What was seen, and when."""
 
-    state: State
+    state: FreshnessState
     commit: str | None  # the one it was confirmed at
     checked_at: str
     files: list[str] | UnsetType = UNSET  # those that changed
@@ -41,7 +41,7 @@ class FreshnessRow(Struct):
     """What was seen of an atom, as it is stored."""
 
     atom_id: str
-    state: State
+    state: FreshnessState
     commit_id: str | None
     checked_at: str
     files: str
@@ -51,7 +51,8 @@ def freshness_of(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshn
     """What is known of some atoms; nothing of one that nobody has looked at."""
     if not atom_ids:
         return {}
-    rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=listed(atom_ids))
+    rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=to_json_array(atom_ids))
     return {
-        row.atom_id: Freshness(row.state, row.commit_id, row.checked_at, _decoded(row.files) or UNSET) for row in rows
+        row.atom_id: Freshness(row.state, row.commit_id, row.checked_at, _decode_files(row.files) or UNSET)
+        for row in rows
     }

@@ -8,12 +8,12 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.budget import LeftOut
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.changelog import Entry
+from groundplan.knowledge.changelog import ChangelogLine
 from groundplan.knowledge.entity_row import EntityRow
-from groundplan.knowledge.refs import missing, names_of
-from groundplan.knowledge.requests import EntityType, RelatedMolecule
+from groundplan.knowledge.refs import load_names, missing_entity
+from groundplan.knowledge.requests import KnowledgeEntityType, RelatedMolecule
 
 sql = load_queries(__file__)
 
@@ -42,7 +42,7 @@ class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag
     created_by: str
     updated_at: str
     updated_by: str
-    changelog: list[Entry] | UnsetType = UNSET
+    changelog: list[ChangelogLine] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -56,30 +56,32 @@ class MoleculeRow(EntityRow):
         return msgspec.json.decode(self.related_molecules, type=list[RelatedMolecule])
 
 
-def molecule_row(tx: Transaction, id_: str) -> MoleculeRow:
+def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:
     """One molecule of the project entered.
 
     Raises:
         NotFound: it is not there.
     """
-    rows = molecule_rows(tx, [id_])
+    rows = load_molecules(tx, [id_])
     if not rows:
-        raise missing(EntityType.MOLECULE, id_, ("id",))
+        raise missing_entity(KnowledgeEntityType.MOLECULE, id_, ("id",))
     return rows[0]
 
 
-def molecule_rows(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
+def load_molecules(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
     """Molecules of the project entered, by name."""
     if not ids:
         return []
-    rows = tx.all(sql.molecules_by_id, MoleculeRow, project_id=tx.project.id, ids=listed(ids))
+    rows = tx.all(sql.molecules_by_id, MoleculeRow, project_id=tx.project.id, ids=to_json_array(ids))
     return sorted(rows, key=lambda row: (row.name, row.id))
 
 
-def molecules_shown(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecule]:
+def build_molecules(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecule]:
     """Molecules as they are shown: relations with names."""
     relations = {row.id: row.relations for row in rows}
-    names = names_of(tx, EntityType.MOLECULE, {one.molecule_id for some in relations.values() for one in some})
+    names = load_names(
+        tx, KnowledgeEntityType.MOLECULE, {one.molecule_id for some in relations.values() for one in some}
+    )
     return [
         Molecule(
             id=row.id,

@@ -17,10 +17,10 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
-from groundplan.knowledge.revision import PATTERNS_MAX
+from groundplan.knowledge.revision import PROJECT_PATTERNS_MAX
 
-MEMORY = "knowledge.patterns"  # the name under which a store keeps them
-PATTERNS_KEPT_MAX = PATTERNS_MAX  # of all projects together as many as one of them may have
+MEMORY_KEY = "knowledge.patterns"  # the name under which a store keeps them
+CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # of all projects together as many as one of them may have
 STEPS_MAX = 5_000_000  # characters looked at, for each pattern that is tried: about a second
 
 sql = load_queries(__file__)
@@ -41,7 +41,7 @@ class TooCostly(RuleViolated):
         )
 
 
-class Indexed:
+class ProjectIndex:
     """The patterns of a project as they were when they last changed. Whoever uses it holds its lock."""
 
     def __init__(self) -> None:
@@ -50,22 +50,22 @@ class Indexed:
         self.patterns_rev = 0
 
 
-class Kept:
+class IndexCache:
     """The indexes of one store, those that were asked for last."""
 
-    def __init__(self, patterns_max: int = PATTERNS_KEPT_MAX) -> None:
+    def __init__(self, patterns_max: int = CACHED_PATTERNS_MAX) -> None:
         self.patterns_max = patterns_max
-        self.projects: OrderedDict[tuple[str, str], Indexed] = OrderedDict()
+        self.projects: OrderedDict[tuple[str, str], ProjectIndex] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, place: tuple[str, str]) -> Indexed:
+    def of(self, place: tuple[str, str]) -> ProjectIndex:
         """The index of a project, at first an empty one."""
         with self._lock:
-            found = self.projects.setdefault(place, Indexed())
+            found = self.projects.setdefault(place, ProjectIndex())
             self.projects.move_to_end(place)
             return found
 
-    def let_go(self) -> None:
+    def evict(self) -> None:
         """Forget the projects that were not asked for the longest, until the rest is small enough."""
         with self._lock:
             total = sum(one.index.size for one in self.projects.values())
@@ -74,7 +74,7 @@ class Kept:
                 total -= oldest.index.size
 
 
-def atoms_matching(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
+def match_atoms(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
     """The ids of the atoms that each path is of.
 
     Raises:
@@ -83,24 +83,24 @@ def atoms_matching(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]
     patterns_rev = tx.scalar(sql.patterns_revision, project_id=tx.project.id)
     if patterns_rev is None:
         return {path: [] for path in paths}
-    kept: Kept = tx.memory.get(MEMORY) or tx.memory.setdefault(MEMORY, Kept())
+    kept: IndexCache = tx.memory.get(MEMORY_KEY) or tx.memory.setdefault(MEMORY_KEY, IndexCache())
     indexed = kept.of((tx.actor.organization, tx.project.id))
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
             has_grown = indexed.patterns_rev < patterns_rev and _catch_up(tx, indexed, patterns_rev)
-            found = _matching(indexed.index, paths)
+            found = _match_paths(indexed.index, paths)
         else:
             # Somebody with a later snapshot was here meanwhile. Ours is served once, from what it can see.
             has_grown = False
-            of_then = Indexed()
+            of_then = ProjectIndex()
             _catch_up(tx, of_then, patterns_rev)
-            found = _matching(of_then.index, paths)
+            found = _match_paths(of_then.index, paths)
     if has_grown:
-        kept.let_go()
+        kept.evict()
     return found
 
 
-def _matching(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]:
+def _match_paths(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]:
     left = STEPS_MAX
     found = {}
     for path in paths:
@@ -112,7 +112,7 @@ def _matching(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _catch_up(tx: Transaction, indexed: Indexed, patterns_rev: int) -> bool:
+def _catch_up(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
     """Bring an index up to a revision. Whether it did."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)

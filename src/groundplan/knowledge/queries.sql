@@ -105,7 +105,7 @@ SELECT {f.freshness}
    AND f.project_id = :project_id
    AND f.atom_id IN (SELECT value FROM each(:ids));
 
--- name: move_on
+-- name: advance_revision
 -- The next revision of a project's knowledge, with fresh numbers, and with more or fewer patterns where these changed.
 UPDATE graph_projects
    SET rev = rev + 1,
@@ -117,14 +117,14 @@ UPDATE graph_projects
    AND patterns + coalesce(CAST(:patterns AS bigint), 0) <= :patterns_max
 RETURNING rev, last_n;
 
--- name: patterns_of_project
+-- name: count_patterns
 -- How many patterns a project has; no row before its first knowledge.
 SELECT g.patterns
   FROM graph_projects AS g
  WHERE g.tenant_id = :tenant_id
    AND g.project_id = :project_id;
 
--- name: begin_knowledge
+-- name: insert_first_revision
 -- The first revision. No row back means that another project has the number.
 INSERT INTO graph_projects (tenant_id, project_id, number, rev, last_n, patterns, patterns_rev)
 VALUES (:tenant_id, :project_id, :number, 1, :last_n, :patterns, 1)

@@ -9,18 +9,18 @@ from collections.abc import Mapping
 
 from groundplan.kernel.errors import GroundplanError, NotFound, RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.authorize import ProjectId, projects_seen
-from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, rendered
-from groundplan.knowledge.requests import EntityType, checked_id
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
+from groundplan.knowledge.requests import KnowledgeEntityType, parse_id
 from groundplan.questions import resolve_task
 
 sql = load_queries(__file__)
 
-_PROJECT_OF: Mapping[EntityType, Query] = {
-    EntityType.ATOM: sql.project_of_atom,
-    EntityType.MOLECULE: sql.project_of_molecule,
+_PROJECT_QUERIES: Mapping[KnowledgeEntityType, Query] = {
+    KnowledgeEntityType.ATOM: sql.project_of_atom,
+    KnowledgeEntityType.MOLECULE: sql.project_of_molecule,
 }
 
 
@@ -29,8 +29,8 @@ class OtherProject(RuleViolated):
 
     code = "other_project"
 
-    def __init__(self, thing: str, id_: str, path: Path) -> None:
-        field = rendered(path)
+    def __init__(self, thing: str, id_: str, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
         super().__init__(
             f"{field}: {thing} {id_} is of another project; name one of this project",
             field=field,
@@ -38,50 +38,52 @@ class OtherProject(RuleViolated):
         )
 
 
-def project_of(tx: Transaction, entity_type: EntityType, id_: str, field: str) -> str:
+def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id_: str, field: str) -> str:
     """The project of an atom or a molecule, also of a deleted one: a request that is sent again must find its answer.
 
     Raises:
         Invalid: the id is no UUID.
         NotFound: there is and was none that the actor may see.
     """
-    canonical = checked_id(id_, (field,))
-    project_id = tx.scalar(_PROJECT_OF[entity_type], id=canonical)
+    canonical = parse_id(id_, (field,))
+    project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=canonical)
     project_id = project_id or tx.scalar(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
-    seen = projects_seen(tx)
+    seen = find_visible_project_ids(tx)
     if project_id is None or not (seen is None or project_id in seen):
-        raise missing(entity_type, id_, (field,))
+        raise missing_entity(entity_type, id_, (field,))
     return ProjectId(project_id)
 
 
-def refuse_strangers(tx: Transaction, entity_type: EntityType, ids: Mapping[str, Path]) -> None:
+def refuse_unknown_ids(tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, ArgumentPath]) -> None:
     """Refuse ids of which there is none in the project entered; `ids` says where each was given.
 
     Raises:
         NotFound: there is none that the actor may see.
         OtherProject: there is one in another project.
     """
-    here = names_of(tx, entity_type, ids)
+    here = load_names(tx, entity_type, ids)
     for id_, path in ids.items():
         if id_ in here:
             continue
-        project_id = tx.scalar(_PROJECT_OF[entity_type], id=id_)
-        seen = projects_seen(tx)
+        project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=id_)
+        seen = find_visible_project_ids(tx)
         if project_id is not None and (seen is None or project_id in seen):
             raise OtherProject(entity_type, id_, path)
-        raise missing(entity_type, id_, path)
+        raise missing_entity(entity_type, id_, path)
 
 
-def names_of(tx: Transaction, entity_type: EntityType, ids: Mapping[str, object] | set[str]) -> dict[str, str]:
+def load_names(
+    tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, object] | set[str]
+) -> dict[str, str]:
     """The names of those among some atoms or molecules that are in the project entered."""
     if not ids:
         return {}
-    query = sql.atom_names if entity_type is EntityType.ATOM else sql.molecule_names
-    rows = tx.all(query, project_id=tx.project.id, ids=listed(sorted(ids)))
+    query = sql.atom_names if entity_type is KnowledgeEntityType.ATOM else sql.molecule_names
+    rows = tx.all(query, project_id=tx.project.id, ids=to_json_array(sorted(ids)))
     return {id_: name for id_, name in rows if name is not None}
 
 
-def checked_molecule(tx: Transaction, given: str) -> str:
+def validate_molecule_id(tx: Transaction, given: str) -> str:
     """The id of a molecule of this project.
 
     Raises:
@@ -89,12 +91,12 @@ def checked_molecule(tx: Transaction, given: str) -> str:
         NotFound: there is none.
         OtherProject: it is of another project.
     """
-    molecule_id = checked_id(given, ("moleculeId",))
-    refuse_strangers(tx, EntityType.MOLECULE, {molecule_id: ("moleculeId",)})
+    molecule_id = parse_id(given, ("moleculeId",))
+    refuse_unknown_ids(tx, KnowledgeEntityType.MOLECULE, {molecule_id: ("moleculeId",)})
     return molecule_id
 
 
-def checked_task(tx: Transaction, ref: str, field: str) -> str:
+def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
     """The whole id of a task of the project entered.
 
     Raises:
@@ -115,7 +117,7 @@ def checked_task(tx: Transaction, ref: str, field: str) -> str:
     return task_id
 
 
-def refuse_other_project(tx: Transaction, given: str | None, entity_type: EntityType, id_: str) -> None:
+def refuse_other_project(tx: Transaction, given: str | None, entity_type: KnowledgeEntityType, id_: str) -> None:
     """An id says by itself in which project it is; whoever names the project too must mean the same.
 
     Raises:
@@ -125,7 +127,7 @@ def refuse_other_project(tx: Transaction, given: str | None, entity_type: Entity
         raise OtherProject(entity_type, id_, ("id",))
 
 
-def missing(entity_type: EntityType, id_: str, path: Path) -> NotFound:
+def missing_entity(entity_type: KnowledgeEntityType, id_: str, path: ArgumentPath) -> NotFound:
     """The refusal of an id that leads nowhere."""
     step = NextStep("knowledge.search", "lists what is there", {"entityType": entity_type.value})
-    return NotFound(entity_type.value, id_, next_steps=step, field=rendered(path))
+    return NotFound(entity_type.value, id_, next_steps=step, field=format_argument_path(path))

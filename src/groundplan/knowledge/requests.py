@@ -11,18 +11,18 @@ from msgspec import Meta, Struct
 
 from groundplan.kernel.errors import Invalid, RuleViolated
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.wording import Path, quoted, refusal
-from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
+from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
+from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
 
 KNOWLEDGE_BYTES_MAX = 32_768
 SUMMARY_BYTES_MAX = 4_096
 REASON_BYTES_MAX = 1_024
-PATTERNS_MAX = 20
+ATOM_PATTERNS_MAX = 20
 RELATED_MAX = 50
-CHANGELOG_SHOWN = 5
-CHANGELOG_SHOWN_MAX = 50
+CHANGELOG_LIMIT_DEFAULT = 5
+CHANGELOG_LIMIT_MAX = 50
 LIMIT = 20
 LIMIT_MAX = 100
 
@@ -33,13 +33,13 @@ Reason = Annotated[str, MaxBytes(REASON_BYTES_MAX)]
 MoleculeRef = Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})]
 Version = Annotated[int, Meta(ge=1)]
 Pattern = Annotated[str, Meta(max_length=PATTERN_CHARS_MAX)]
-Patterns = Annotated[list[Pattern], Meta(max_length=PATTERNS_MAX)]
+Patterns = Annotated[list[Pattern], Meta(max_length=ATOM_PATTERNS_MAX)]
 Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
 Offset = Annotated[int, Meta(ge=0, le=2**31)]
-ChangelogLimit = Annotated[int, Meta(ge=0, le=CHANGELOG_SHOWN_MAX)]
+ChangelogLimit = Annotated[int, Meta(ge=0, le=CHANGELOG_LIMIT_MAX)]
 
 
-class EntityType(StrEnum):
+class KnowledgeEntityType(StrEnum):
     """The two things that hold knowledge."""
 
     ATOM = "atom"
@@ -76,7 +76,7 @@ class EmptyPaths(RuleViolated):
         )
 
 
-def checked_id(text: str, path: Path) -> str:
+def parse_id(text: str, path: ArgumentPath) -> str:
     """An id in its canonical spelling; dashes may be left out.
 
     Raises:
@@ -85,18 +85,18 @@ def checked_id(text: str, path: Path) -> str:
     found = parse_uuid(text)
     if found is None:
         step = NextStep("knowledge.search", "lists ids")
-        raise refusal(path, f"must be a UUID, not {quoted(text)}", code="invalid_id", next_steps=step)
+        raise invalid_argument(path, f"must be a UUID, not {quote_text(text)}", code="invalid_id", next_steps=step)
     return found
 
 
-class CheckedPaths(NamedTuple):
+class ParsedPatterns(NamedTuple):
     """Path patterns as they are kept, and how many they are with braces written out."""
 
     paths: list[str]
     patterns: int
 
 
-def checked_paths(patterns: list[str]) -> CheckedPaths:
+def parse_patterns(patterns: list[str]) -> ParsedPatterns:
     """Path patterns as they are kept.
 
     Raises:
@@ -108,28 +108,28 @@ def checked_paths(patterns: list[str]) -> CheckedPaths:
     kept = []
     for place, pattern in enumerate(patterns):
         try:
-            kept.append(parse(pattern.strip()))
+            kept.append(parse_pattern(pattern.strip()))
         except MalformedPattern as error:
             raise _malformed(("paths", place), pattern, error) from None
-    return CheckedPaths([one.text for one in kept], sum(len(one.alternatives) for one in kept))
+    return ParsedPatterns([one.text for one in kept], sum(len(one.alternatives) for one in kept))
 
 
-def _malformed(path: Path, pattern: str, error: MalformedPattern) -> Invalid:
+def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Invalid:
     hint: dict[str, Any] = {} if error.hint is None else {"hint": error.hint}
-    wrong = f"{quoted(pattern)} {error.problem}" + (f"; {error.hint}" if error.hint else "")
-    return refusal(path, wrong, code="malformed_pattern", pattern=pattern, **hint)
+    wrong = f"{quote_text(pattern)} {error.problem}" + (f"; {error.hint}" if error.hint else "")
+    return invalid_argument(path, wrong, code="malformed_pattern", pattern=pattern, **hint)
 
 
-def checked_knowledge(text: str) -> str:
+def normalize_knowledge(text: str) -> str:
     """Knowledge as it is kept: without blanks around it.
 
     Raises:
         Invalid: it is too long.
     """
-    return applied(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
+    return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
 
 
-def checked_commit(text: str, path: Path) -> str:
+def parse_commit(text: str, path: ArgumentPath) -> str:
     """A commit as it is kept.
 
     Raises:
@@ -137,12 +137,12 @@ def checked_commit(text: str, path: Path) -> str:
     """
     commit = text.strip().lower()
     if not COMMIT.fullmatch(commit):
-        wrong = f"must be a commit, 7 to 64 hexadecimal digits, not {quoted(text)}; git rev-parse HEAD gives one"
-        raise refusal(path, wrong)
+        wrong = f"must be a commit, 7 to 64 hexadecimal digits, not {quote_text(text)}; git rev-parse HEAD gives one"
+        raise invalid_argument(path, wrong)
     return commit
 
 
-def refuse_foreign(entity_type: EntityType, given: Mapping[str, bool]) -> None:
+def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, bool]) -> None:
     """Refuse fields that only the other kind of entity has.
 
     Raises:
@@ -150,4 +150,4 @@ def refuse_foreign(entity_type: EntityType, given: Mapping[str, bool]) -> None:
     """
     for name, is_given in given.items():
         if is_given:
-            raise refusal((name,), f"is not for entityType {entity_type}; leave it out")
+            raise invalid_argument((name,), f"is not for entityType {entity_type}; leave it out")

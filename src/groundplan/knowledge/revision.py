@@ -9,9 +9,9 @@ from groundplan.kernel.errors import RuleViolated, Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-NUMBERS = 2**31  # the upper half of a key of 63 bits, see graph_text in the migration
+PROJECT_NUMBERS_MAX = 2**31  # the upper half of a key of 63 bits, see graph_text in the migration
 NUMBER_TRIES_MAX = 8
-PATTERNS_MAX = 200_000  # of a project, see graph_projects in the migration
+PROJECT_PATTERNS_MAX = 200_000  # of a project, see graph_projects in the migration
 
 sql = load_queries(__file__)
 
@@ -31,13 +31,13 @@ class TooManyPatterns(RuleViolated):
     def __init__(self, there: int, more: int) -> None:
         super().__init__(
             f"the project has {there:,} patterns, braces written out, and these would be {more:,} more; the limit is "
-            f"{PATTERNS_MAX:,}. Use * in the place of braces, or fewer and wider patterns",
+            f"{PROJECT_PATTERNS_MAX:,}. Use * in the place of braces, or fewer and wider patterns",
             field="paths",
-            limit=PATTERNS_MAX,
+            limit=PROJECT_PATTERNS_MAX,
         )
 
 
-def move_on(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -> Revision:
+def advance_revision(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -> Revision:
     """The revision that this write gives the project's knowledge, and as many fresh numbers up to `last_n`.
 
     `patterns` says how many more there are, or fewer; None where none of them changed.
@@ -46,21 +46,26 @@ def move_on(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -
         TooManyPatterns: it would be more than a project may have.
     """
     moved = tx.one_or_none(
-        sql.move_on, Revision, project_id=tx.project.id, numbers=numbers, patterns=patterns, patterns_max=PATTERNS_MAX
+        sql.advance_revision,
+        Revision,
+        project_id=tx.project.id,
+        numbers=numbers,
+        patterns=patterns,
+        patterns_max=PROJECT_PATTERNS_MAX,
     )
     if moved:
         return moved
-    there = tx.scalar(sql.patterns_of_project, project_id=tx.project.id)
+    there = tx.scalar(sql.count_patterns, project_id=tx.project.id)
     if there is not None:
         raise TooManyPatterns(there, patterns or 0)
-    return _begin(tx, numbers, patterns or 0)
+    return _insert_first_revision(tx, numbers, patterns or 0)
 
 
-def _begin(tx: Transaction, numbers: int, patterns: int) -> Revision:
+def _insert_first_revision(tx: Transaction, numbers: int, patterns: int) -> Revision:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
-        number = SystemRandom().randrange(1, NUMBERS)
+        number = SystemRandom().randrange(1, PROJECT_NUMBERS_MAX)
         begun = {"number": number, "last_n": numbers, "patterns": patterns}
-        if first := tx.one_or_none(sql.begin_knowledge, Revision, project_id=tx.project.id, **begun):
+        if first := tx.one_or_none(sql.insert_first_revision, Revision, project_id=tx.project.id, **begun):
             return first
     raise Unavailable("no free number was found for this project; try again")

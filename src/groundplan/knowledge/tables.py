@@ -10,7 +10,7 @@ _READ = in_project(Permission.KNOWLEDGE_READ)
 _WRITE = in_project(Permission.KNOWLEDGE_WRITE)
 
 _COLUMNS = load_queries(__file__).columns
-_CHANGING = (*_COLUMNS["revised"], "words")
+_MUTABLE_COLUMNS = (*_COLUMNS["revised"], "words")
 
 TABLES = (
     Table(
@@ -26,7 +26,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(*_CHANGING, *_COLUMNS["molecule"]),
+        update_columns=(*_MUTABLE_COLUMNS, *_COLUMNS["molecule"]),
     ),
     Table(
         "graph_atoms",
@@ -34,7 +34,7 @@ TABLES = (
         insert=_WRITE,
         update=_WRITE,
         delete=_WRITE,
-        update_columns=(*_CHANGING, *_COLUMNS["atom"]),
+        update_columns=(*_MUTABLE_COLUMNS, *_COLUMNS["atom"]),
     ),
     Table("graph_changelog", select=_READ, insert=_WRITE, append_only=True),
     Table("graph_deleted", select=_READ, insert=_WRITE, append_only=True),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.budget import Drop
+from groundplan.kernel.budget import DropField
 
 PARTS = ("changelog", "related_atoms", "related_molecules", "freshness", "knowledge", "paths", "matched_paths")
 
 
-def drop_parts(*holders: str) -> tuple[Drop, ...]:
+def drop_parts(*holders: str) -> tuple[DropField, ...]:
     """Declare that each part goes from all these atoms and molecules before the next part goes from any."""
-    return tuple(Drop(f"{holder}.{part}") for part in PARTS for holder in holders)
+    return tuple(DropField(f"{holder}.{part}") for part in PARTS for holder in holders)

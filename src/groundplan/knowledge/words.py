@@ -17,22 +17,22 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-def stored_words(*texts: str) -> str:
+def build_word_index(*texts: str) -> str:
     """Every word of some texts once, as it is kept beside them: between blanks, one before each word."""
     found: dict[str, None] = {}
-    for run in _RUN.findall("\n".join(_plain(text) for text in texts)):
+    for run in _RUN.findall("\n".join(_strip_accents(text) for text in texts)):
         humps = _HUMP.split(run, maxsplit=HUMPS_MAX)
         for place in range(len(humps)):
-            found.update(dict.fromkeys(_spoken("".join(humps[place:]))))
+            found.update(dict.fromkeys(_fold_words("".join(humps[place:]))))
     return f" {' '.join(found)} "
 
 
-def wanted_words(text: str) -> list[str]:
+def parse_query_words(text: str) -> list[str]:
     """The words that a query asks for, each of which must be there."""
-    return list(dict.fromkeys(word for run in _RUN.findall(_plain(text)) for word in _spoken(run)))
+    return list(dict.fromkeys(word for run in _RUN.findall(_strip_accents(text)) for word in _fold_words(run)))
 
 
-def _plain(text: str) -> str:
+def _strip_accents(text: str) -> str:
     """The text without accents and vowel signs; letters that differ by width or form alone are made equal."""
     if text.isascii():
         return text
@@ -41,7 +41,7 @@ def _plain(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFKD", text) if unicodedata.category(char)[0] != "M")
 
 
-def _spoken(run: str) -> list[str]:
+def _fold_words(run: str) -> list[str]:
     if run.isascii():
         return [run.lower()[:WORD_CHARS_MAX]]
     apart = _UNSPACED.sub(lambda char: f" {char[0]} ", run.casefold())

@@ -9,12 +9,12 @@ import msgspec
 from groundplan.purpose.model import Content
 
 CONTENT_FORMAT = 1
-WHOLE_MAX = 2**53  # beyond it a float is whole by lack of digits
+EXACT_INT_MAX = 2**53  # beyond it a float is whole by lack of digits
 
 
 def canonical_json(content: Content) -> bytes:
     """Content without row ids: sorted by key, names sorted, no space, whole numbers without a fraction."""
-    return msgspec.json.encode(_plain(content), order="sorted")
+    return msgspec.json.encode(_to_builtins(content), order="sorted")
 
 
 def content_hash(content: Content) -> str:
@@ -24,33 +24,33 @@ def content_hash(content: Content) -> str:
     return sha256(canonical_json(content)).hexdigest()
 
 
-def _plain(content: Content) -> dict[str, Any]:
+def _to_builtins(content: Content) -> dict[str, Any]:
     return {
         "format": CONTENT_FORMAT,
-        "nodes": [whole_numbers(_named(node)) for node in content.nodes.values()],
-        "edges": [whole_numbers(_named(edge)) for edge in content.edges],
-        "assumptions": [whole_numbers(_named(one)) for one in content.assumptions.values()],
-        "indicators": [whole_numbers(_named(one)) for one in content.indicators.values()],
+        "nodes": [normalize_numbers(_drop_row_id(node)) for node in content.nodes.values()],
+        "edges": [normalize_numbers(_drop_row_id(edge)) for edge in content.edges],
+        "assumptions": [normalize_numbers(_drop_row_id(one)) for one in content.assumptions.values()],
+        "indicators": [normalize_numbers(_drop_row_id(one)) for one in content.indicators.values()],
     }
 
 
-def _named(row: Any) -> dict[str, Any]:
+def _drop_row_id(row: Any) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.structs.asdict(row)
     del fields["id"]
     return fields
 
 
-def plain_number(value: float) -> float:
+def normalize_number(value: float) -> float:
     """A number as people write it: 5000, not 5000.0."""
-    return int(value) if value.is_integer() and abs(value) < WHOLE_MAX else value
+    return int(value) if value.is_integer() and abs(value) < EXACT_INT_MAX else value
 
 
-def whole_numbers(value: Any) -> Any:
+def normalize_numbers(value: Any) -> Any:
     """Values in which a number that is whole has one spelling."""
     if isinstance(value, float):
-        return plain_number(value)
+        return normalize_number(value)
     if isinstance(value, dict):
-        return {name: whole_numbers(one) for name, one in value.items()}
+        return {name: normalize_numbers(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [whole_numbers(one) for one in value]
+        return [normalize_numbers(one) for one in value]
     return value

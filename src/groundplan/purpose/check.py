@@ -9,33 +9,33 @@ from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
+from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis.analyse import Analysis
-from groundplan.purpose.analysis.health import health_at
+from groundplan.purpose.analysis.health import read_health
 from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
-from groundplan.purpose.content import checked_content
-from groundplan.purpose.dates import checked_moment
+from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.limits import Ref
 from groundplan.purpose.model import Profile
-from groundplan.purpose.observing.read_observations import Known, observations_of
+from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.outside import gate_inputs
-from groundplan.purpose.version import VersionRef, version_there
+from groundplan.purpose.version import VersionRef, require_version
 
-PATHWAYS = 50
+PATHWAYS_DEFAULT = 50
 PATHWAYS_MAX = 500
 
 # What is for some sorts of check only.
 _GATES = ("A", "B")
-_FOR = {
+_CHECKS_BY_ARGUMENT = {
     "operation": ("compliance",),
     "node": ("analysis",),
     "assumption": ("analysis",),
@@ -52,7 +52,7 @@ class CheckPurpose(Struct, forbid_unknown_fields=True):
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
     version: VersionRef | None = None
     profile: Profile | None = None
-    operation: Annotated[ProposedOperation, Brief()] | None = None
+    operation: Annotated[ProposedOperation, CollapsedInSchema()] | None = None
     node: Ref | None = None
     assumption: Ref | None = None
     limit: Annotated[int, Meta(ge=1, le=PATHWAYS_MAX)] | None = None
@@ -70,9 +70,9 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
 
     gate: Literal["A", "B"] = "B" if request.gate == "B" else "A"
-    _refuse_strange(request, gate)
-    row = version_there(tx, request.version)
-    content = checked_content(tx, row)
+    _refuse_unused_arguments(request, gate)
+    row = require_version(tx, request.version)
+    content = read_verified_content(tx, row)
     observations, outside, today = gate_inputs(tx, row, content, as_of=_as_of(request))
     profile = request.profile or row.profile
     found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
@@ -87,11 +87,11 @@ def health(tx: Transaction, request: CheckPurpose) -> Health:
         Invalid: the request says something that is of another sort of check.
         ContentAltered: a published version is not what was published.
     """
-    _refuse_strange(request, "health")
-    row = version_there(tx, request.version)
+    _refuse_unused_arguments(request, "health")
+    row = require_version(tx, request.version)
     as_of = _as_of(request)
-    content = checked_content(tx, row)
-    return health_at(tx, content, observations_of(tx, content, Known(as_of=as_of)), as_of=as_of)
+    content = read_verified_content(tx, row)
+    return read_health(tx, content, read_version_observations(tx, content, Cutoff(as_of=as_of)), as_of=as_of)
 
 
 def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
@@ -104,9 +104,9 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
     """
     from groundplan.purpose.analysis.analyse import analyse
 
-    _refuse_strange(request, "analysis")
-    row = version_there(tx, request.version)
-    content = checked_content(tx, row)
+    _refuse_unused_arguments(request, "analysis")
+    row = require_version(tx, request.version)
+    content = read_verified_content(tx, row)
     for name, ref, there in (
         ("node", request.node, content.nodes),
         ("assumption", request.assumption, content.assumptions),
@@ -114,8 +114,8 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
         if ref is not None and ref not in there:
             show = NextStep("purpose.open", "shows the keys", {"project": tx.project.name})
             raise NotFound(name, ref, next_steps=show, field=name)
-    observed = observations_of(tx, content, Known(as_of=_as_of(request)))
-    limit = request.limit or PATHWAYS
+    observed = read_version_observations(tx, content, Cutoff(as_of=_as_of(request)))
+    limit = request.limit or PATHWAYS_DEFAULT
     return analyse(content, observed, node=request.node, assumption=request.assumption, limit=limit)
 
 
@@ -127,38 +127,40 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     """
     from groundplan.purpose.compliance.checklist import checklist  # only who proposes something reads it
 
-    _refuse_strange(request, "compliance")
+    _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
         wanted = 'the operation that is proposed, such as {"kind": "publish"}'
         compliance = NextStep("purpose.compliance", "takes one", {"project": tx.project.name})
-        raise missing("operation", (), wanted=wanted, next_steps=compliance)
+        raise missing_argument("operation", (), wanted=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):
-            raise refusal(("operation", "version"), f"is {proposal.version}, and version is {request.version}; say one")
+            raise invalid_argument(
+                ("operation", "version"), f"is {proposal.version}, and version is {request.version}; say one"
+            )
         proposal = msgspec.structs.replace(proposal, version=request.version)
     return checklist(tx, proposal)
 
 
 def _as_of(request: CheckPurpose) -> str | None:
-    return None if request.as_of is None else checked_moment(request.as_of, ("as_of",))
+    return None if request.as_of is None else parse_moment(request.as_of, ("as_of",))
 
 
-def _refuse_strange(request: CheckPurpose, sort: str) -> None:
+def _refuse_unused_arguments(request: CheckPurpose, sort: str) -> None:
     """Nothing that is said goes unheard.
 
     Raises:
         Invalid: it is for another sort of check.
     """
     if request.gate not in (None, sort):
-        raise refusal(("gate",), f"must be {sort} here, not {request.gate}; or leave it out")
-    for name, sorts in _FOR.items():
+        raise invalid_argument(("gate",), f"must be {sort} here, not {request.gate}; or leave it out")
+    for name, sorts in _CHECKS_BY_ARGUMENT.items():
         if getattr(request, name) is not None and sort not in sorts:
-            raise refusal((name,), f"is for gate {' or '.join(sorts)}, not for {sort}; leave it out")
+            raise invalid_argument((name,), f"is for gate {' or '.join(sorts)}, not for {sort}; leave it out")
 
 
-def _operation(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
-    return _ROUTES.get(request.gate or "A")
+def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
+    return _VARIANTS.get(request.gate or "A")
 
 
 HEALTH = Operation(
@@ -206,7 +208,7 @@ COMPLIANCE = Operation(
     ),
 )
 
-_ROUTES: dict[str, Operation[CheckPurpose, Any]] = {
+_VARIANTS: dict[str, Operation[CheckPurpose, Any]] = {
     "health": HEALTH,
     "analysis": ANALYSIS,
     "compliance": COMPLIANCE,
@@ -222,7 +224,7 @@ OPERATION = Operation(
     handler=check,
     project=lambda _tx, request: request.project,
     variants=(HEALTH, ANALYSIS, COMPLIANCE),
-    choose_variant=_operation,
+    choose_variant=_choose_variant,
     tool=Tool("toc_check", Group.PURPOSE),
     command=Command(("purpose", "check"), arguments=("gate",), without=("operation", "node", "assumption", "limit")),
 )

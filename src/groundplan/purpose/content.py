@@ -9,8 +9,17 @@ import msgspec
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.canonical import content_hash, plain_number
-from groundplan.purpose.model import Assumption, Content, Edge, EdgeName, EdgeType, Indicator, Node, content_of
+from groundplan.purpose.canonical import content_hash, normalize_number
+from groundplan.purpose.model import (
+    Assumption,
+    Content,
+    EdgeName,
+    EdgeType,
+    Indicator,
+    PurposeEdge,
+    PurposeNode,
+    build_content,
+)
 from groundplan.purpose.version import VersionRow
 
 sql = load_queries(__file__)
@@ -39,11 +48,11 @@ def read_content(tx: Transaction, version_id: str) -> Content:
     The database lets nothing refer out of its version. Should somebody have got round that, what refers to nothing
     is called by the row id it has, so that the gate can name it.
     """
-    nodes = tx.all(sql.nodes_of_version, Node, version_id=version_id)
+    nodes = tx.all(sql.nodes_of_version, PurposeNode, version_id=version_id)
     for node in nodes:
-        node.metadata = _decoded(node.metadata)
+        node.metadata = _decode_metadata(node.metadata)
     keys = {node.id: node.key for node in nodes}
-    edges = tx.all(sql.edges_of_version, Edge, version_id=version_id)
+    edges = tx.all(sql.edges_of_version, PurposeEdge, version_id=version_id)
     for edge in edges:
         edge.source, edge.target = keys.get(edge.source, edge.source), keys.get(edge.target, edge.target)
     names = {edge.id: edge.name for edge in edges}
@@ -56,11 +65,14 @@ def read_content(tx: Transaction, version_id: str) -> Content:
     indicators = tx.all(sql.indicators_of_version, Indicator, version_id=version_id)
     for indicator in indicators:
         indicator.node = keys.get(indicator.node, indicator.node)
-        indicator.baseline, indicator.target = _plain(indicator.baseline), _plain(indicator.target)
-    return content_of(nodes, edges, on_nodes + on_edges, indicators)
+        indicator.baseline, indicator.target = (
+            _normalize_optional(indicator.baseline),
+            _normalize_optional(indicator.target),
+        )
+    return build_content(nodes, edges, on_nodes + on_edges, indicators)
 
 
-def checked_content(tx: Transaction, row: VersionRow) -> Content:
+def read_verified_content(tx: Transaction, row: VersionRow) -> Content:
     """The content of a version, which still has its hash if it is published.
 
     Raises:
@@ -74,7 +86,7 @@ def checked_content(tx: Transaction, row: VersionRow) -> Content:
     return content
 
 
-def _decoded(stored: Any) -> Any:
+def _decode_metadata(stored: Any) -> Any:
     """Return the metadata of a row, which is JSON there."""
     return _decode_json(stored)
 
@@ -83,5 +95,5 @@ def _edge_name(row_id: Any, names: dict[str, EdgeName]) -> EdgeName:
     return names.get(row_id) or EdgeName(row_id, row_id, EdgeType.CONTRIBUTES_TO)
 
 
-def _plain(number: float | None) -> float | None:
-    return None if number is None else plain_number(number)
+def _normalize_optional(number: float | None) -> float | None:
+    return None if number is None else normalize_number(number)

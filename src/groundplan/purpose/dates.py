@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-from groundplan.kernel.clock import stamp
-from groundplan.kernel.wording import Path, quoted, refusal
+from groundplan.kernel.clock import format_timestamp
+from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 
 DAY_CHARS = len("2026-11-15")
 END_OF_DAY = "T23:59:59.999Z"
 
 
-def checked_day(text: str, path: Path) -> str:
+def parse_day(text: str, path: ArgumentPath) -> str:
     """A calendar day, `2026-11-15`.
 
     Raises:
@@ -22,28 +22,28 @@ def checked_day(text: str, path: Path) -> str:
             return text
     except ValueError:
         pass
-    raise refusal(path, f"must be a date such as 2026-11-15, not {quoted(text)}", code="invalid_date")
+    raise invalid_argument(path, f"must be a date such as 2026-11-15, not {quote_text(text)}", code="invalid_date")
 
 
-def checked_moment(text: str, path: Path) -> str:
+def parse_moment(text: str, path: ArgumentPath) -> str:
     """A calendar day, or an instant with its time zone, which is kept in UTC.
 
     Raises:
         Invalid: it is neither.
     """
     if len(text) <= DAY_CHARS:
-        return checked_day(text, path)
+        return parse_day(text, path)
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is not None:
-            return stamp(moment)
+            return format_timestamp(moment)
     except (ValueError, OverflowError):
         pass
     wanted = "a date such as 2026-11-15, or an instant such as 2026-11-15T09:30:00Z"
-    raise refusal(path, f"must be {wanted}, not {quoted(text)}", code="invalid_date")
+    raise invalid_argument(path, f"must be {wanted}, not {quote_text(text)}", code="invalid_date")
 
 
-def until(moment: str) -> str:
+def to_last_instant(moment: str) -> str:
     """The last instant that a day, or an instant, includes."""
     return moment + END_OF_DAY if len(moment) == DAY_CHARS else moment
 

@@ -63,7 +63,7 @@ class AssumptionStatus(StrEnum):
     REFUTED = "refuted"
 
 
-class Direction(StrEnum):
+class IndicatorDirection(StrEnum):
     """Which way an indicator should move."""
 
     INCREASE = "increase"
@@ -78,7 +78,7 @@ class Profile(StrEnum):
     LIGHT = "light"
 
 
-class Status(StrEnum):
+class VersionStatus(StrEnum):
     """Whether a version may still change."""
 
     DRAFT = "DRAFT"
@@ -105,7 +105,7 @@ class EdgeName(NamedTuple):
         return f"{self.source}->{self.target}{suffix}"
 
 
-class Node(Struct):
+class PurposeNode(Struct):
     """Something that is done, made, changed or reached."""
 
     id: str
@@ -118,7 +118,7 @@ class Node(Struct):
     metadata: dict[str, Any] = {}
 
 
-class Edge(Struct):
+class PurposeEdge(Struct):
     """One thing leads to another."""
 
     id: str
@@ -159,7 +159,7 @@ class Indicator(Struct):
     node: str
     name: str
     unit: str | None = None
-    direction: Direction | None = None
+    direction: IndicatorDirection | None = None
     baseline: float | None = None
     baseline_verified: bool | None = None
     target: float | None = None
@@ -171,22 +171,25 @@ class Indicator(Struct):
 class Content(NamedTuple):
     """Everything in one version, each sort in the order of its keys."""
 
-    nodes: dict[str, Node]
-    edges: list[Edge]
+    nodes: dict[str, PurposeNode]
+    edges: list[PurposeEdge]
     assumptions: dict[str, Assumption]
     indicators: dict[str, Indicator]
 
     @property
-    def causal_edges(self) -> list[Edge]:
+    def causal_edges(self) -> list[PurposeEdge]:
         return [edge for edge in self.edges if edge.is_causal]
 
-    def of_type(self, node_type: NodeType) -> list[Node]:
+    def of_type(self, node_type: NodeType) -> list[PurposeNode]:
         """The nodes of one type."""
         return [node for node in self.nodes.values() if node.node_type is node_type]
 
 
-def content_of(
-    nodes: Iterable[Node], edges: Iterable[Edge], assumptions: Iterable[Assumption], indicators: Iterable[Indicator]
+def build_content(
+    nodes: Iterable[PurposeNode],
+    edges: Iterable[PurposeEdge],
+    assumptions: Iterable[Assumption],
+    indicators: Iterable[Indicator],
 ) -> Content:
     """Content in its order, whatever order it came in."""
     return Content(
@@ -209,6 +212,6 @@ def edge_order(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, st
     return key_order(name.source), key_order(name.target), name.edge_type
 
 
-def sorted_keys(keys: Iterable[str]) -> list[str]:
+def sort_keys(keys: Iterable[str]) -> list[str]:
     """Keys in the order of lists."""
     return sorted(keys, key=key_order)

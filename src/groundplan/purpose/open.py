@@ -8,56 +8,64 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Budget, Cut, Drop, LeftOut, Trimming, size, trim
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.budget import Budget, CutLists, DropField, LeftOut, Trimming, count_chars, trim
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.purpose.analysis.health import bands_at
-from groundplan.purpose.analysis.health_metrics import Band, overall_of
-from groundplan.purpose.content import checked_content
-from groundplan.purpose.dates import checked_moment, day_of
+from groundplan.kernel.wording import invalid_argument
+from groundplan.purpose.analysis.health import read_bands
+from groundplan.purpose.analysis.health_metrics import Band, find_worst_band
+from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.dates import day_of, parse_moment
 from groundplan.purpose.gates.waiving import waivers_in_force
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
-    Direction,
     EdgeType,
+    IndicatorDirection,
     NodeType,
     RiskLevel,
 )
 from groundplan.purpose.observing import observations
 from groundplan.purpose.observing.observed import Measurement, Observations, Waiver
-from groundplan.purpose.observing.read_observations import Known, observations_of
-from groundplan.purpose.pages import Place, entries_of, fill_page
-from groundplan.purpose.version import Version, VersionRef, VersionRow, resolve_version, shown, stale_draft, versions_of
+from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
+from groundplan.purpose.pages import PagePosition, fill_page, list_entries
+from groundplan.purpose.version import (
+    Version,
+    VersionRef,
+    VersionRow,
+    read_versions,
+    resolve_version,
+    stale_draft,
+    to_version,
+)
 
 Shown = TypeVar("Shown", bound=Struct)
 
 NAME = "purpose.open"
 
 ANSWER_TOKENS_AIM = 2_500  # within which an answer is kept where it can be and nobody asked for all of it: thirty nodes
-VERSIONS_SHOWN = 10
+VERSIONS_SHOWN_MAX = 10
 
 PARTS = ("nodes", "edges", "indicators", "waivers")  # in the order of pages
 
-_ASSUMED = ("nodes[].assumptions[]", "edges[].assumptions[]")
+_ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
 
 # What a reader can do without at first, less and less gladly: rows are known by their keys, and texts are long. Then
 # goes what most rows have alike, and then what is for the second look.
-_FIRST = Trimming(
-    *(Drop(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMED)),
-    *(Drop(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
-    Drop("edges[].mechanism"),
-    *(Drop(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
+_TRIM_FIRST = Trimming(
+    *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
+    *(DropField(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
+    DropField("edges[].mechanism"),
+    *(DropField(f"indicators[].{field}") for field in ("method", "frequency", "baseline_verified")),
 )
 _DEFAULTS: dict[str, Any] = {"assumptions": [], "metadata": {}, "edge_type": EdgeType.CONTRIBUTES_TO}
-_LAST = Trimming(
-    *(Drop(f"versions[].{field}") for field in ("content_hash", "context_run")),
-    *(Drop(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMED)),
-    *(Drop(f"indicators[].{field}") for field in ("unit", "direction")),
+_TRIM_LAST = Trimming(
+    *(DropField(f"versions[].{field}") for field in ("content_hash", "context_run")),
+    *(DropField(f"{rows}.owner") for rows in ("nodes[]", "indicators[]", *_ASSUMPTION_PATHS)),
+    *(DropField(f"indicators[].{field}") for field in ("unit", "direction")),
 )
 
 
@@ -83,7 +91,7 @@ class AssumptionShown(Struct, omit_defaults=True, kw_only=True):
     review_by: str | None = None
 
 
-class NodeShown(Struct, omit_defaults=True, kw_only=True):
+class PurposeNodeView(Struct, omit_defaults=True, kw_only=True):
     """A purpose node with its assumptions."""
 
     id: str | UnsetType = UNSET
@@ -97,7 +105,7 @@ class NodeShown(Struct, omit_defaults=True, kw_only=True):
     metadata: dict[str, Any] | UnsetType = UNSET
 
 
-class EdgeShown(Struct, omit_defaults=True, kw_only=True):
+class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
     """An edge with its assumptions; its ends by key."""
 
     id: str | UnsetType = UNSET
@@ -116,7 +124,7 @@ class LatestMeasurement(Struct):
     as_of: str
 
 
-class IndicatorShown(Struct, omit_defaults=True, kw_only=True):
+class IndicatorView(Struct, omit_defaults=True, kw_only=True):
     """An indicator of a node."""
 
     id: str | UnsetType = UNSET
@@ -124,7 +132,7 @@ class IndicatorShown(Struct, omit_defaults=True, kw_only=True):
     node: str
     name: str
     unit: str | None = None
-    direction: Direction | None = None
+    direction: IndicatorDirection | None = None
     baseline: float | None = None
     baseline_verified: bool | None = None
     target: float | None = None
@@ -134,7 +142,7 @@ class IndicatorShown(Struct, omit_defaults=True, kw_only=True):
     latest: LatestMeasurement | UnsetType = UNSET
 
 
-class WaiverShown(Struct):
+class WaiverView(Struct):
     """A check that somebody answers for, until a day."""
 
     code: str
@@ -144,7 +152,7 @@ class WaiverShown(Struct):
     due: str
 
 
-class Counts(Struct):
+class ContentCounts(Struct):
     """How much there is of everything."""
 
     goal: int
@@ -156,14 +164,14 @@ class Counts(Struct):
     indicators: int
 
 
-class HealthLine(Struct):
+class HealthSummary(Struct):
     """How it is in short: the worst band, and the band of everything that can be told."""
 
     overall: Band | None
     bands: dict[str, Band]
 
 
-class Opened(Struct):
+class OpenedPurpose(Struct):
     """A version and everything in it. `version` is null in a project that has none.
 
     `left_out.defaults` counts what is not said because most rows have it alike: no `assumptions`, no `metadata`, and
@@ -172,25 +180,25 @@ class Opened(Struct):
 
     # Of a row that is too large for a page by itself.
     trimming: ClassVar[Trimming] = Trimming(
-        Cut(("nodes[].assumptions", "edges[].assumptions")),
-        *(Drop(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
+        CutLists(("nodes[].assumptions", "edges[].assumptions")),
+        *(DropField(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
     )
 
     project: str
     rev: int
     version: Version | None
     versions: list[Version]
-    counts: Counts
-    health: HealthLine
-    nodes: list[NodeShown] | UnsetType = UNSET
-    edges: list[EdgeShown] | UnsetType = UNSET
-    indicators: list[IndicatorShown] | UnsetType = UNSET
-    waivers: list[WaiverShown] | UnsetType = UNSET
+    counts: ContentCounts
+    health: HealthSummary
+    nodes: list[PurposeNodeView] | UnsetType = UNSET
+    edges: list[PurposeEdgeView] | UnsetType = UNSET
+    indicators: list[IndicatorView] | UnsetType = UNSET
+    waivers: list[WaiverView] | UnsetType = UNSET
     left_out: LeftOut = UNSET
     next_cursor: str | UnsetType = UNSET
 
 
-def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
+def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
     """A version as it stands, with what is known of its assumptions and indicators.
 
     Raises:
@@ -199,30 +207,32 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
         StaleRevision: the draft was changed since the page before.
         ContentAltered: a published version is not what was published.
     """
-    as_of = None if request.as_of is None else checked_moment(request.as_of, ("as_of",))
+    as_of = None if request.as_of is None else parse_moment(request.as_of, ("as_of",))
     query = [tx.project.id, request.version, request.detail, as_of]
     version, rev, after = (request.version, None, None)
     if request.cursor is not None:
         version, rev, after = _position(tx, query, request.cursor)
     row = resolve_version(tx, version)
     if row is None:
-        return Opened(tx.project.name, 0, None, [], Counts(0, 0, 0, 0, 0, 0, 0), HealthLine(None, {}), [], [], [])
+        return OpenedPurpose(
+            tx.project.name, 0, None, [], ContentCounts(0, 0, 0, 0, 0, 0, 0), HealthSummary(None, {}), [], [], []
+        )
     if rev is not None and rev != row.rev:
         raise stale_draft(row, rev)  # pages of two states would be a third one, which never was
-    content = checked_content(tx, row)
-    observed = observations_of(tx, content, Known(as_of=as_of))
-    opened = _frame(tx, row, content, observed, as_of)
+    content = read_verified_content(tx, row)
+    observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
+    opened = _build_summary(tx, row, content, observed, as_of)
     if request.detail == "summary":
         return opened
     waivers = waivers_in_force(observed.waivers, day_of(as_of or tx.now))
 
-    def whole() -> Opened:
-        return _filled(opened, content, observed, waivers)
+    def whole() -> OpenedPurpose:
+        return _add_content(opened, content, observed, waivers)
 
     budget = tx.budget
     if after is None and not budget.is_limited:
         return whole()
-    aim = Budget(min(budget.free_chars, Budget.of_answer(ANSWER_TOKENS_AIM).free_chars))
+    aim = Budget(min(budget.free_chars, Budget.for_answer(ANSWER_TOKENS_AIM).free_chars))
     if after is None and request.detail is None and _least_chars(content) <= aim.free_chars:
         brief = whole()
         if _shorten(brief, aim):
@@ -230,9 +240,11 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> Opened:
     return _page(tx, opened, whole(), row, query, after)
 
 
-def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observations, as_of: str | None) -> Opened:
+def _build_summary(
+    tx: Transaction, row: VersionRow, content: Content, observed: Observations, as_of: str | None
+) -> OpenedPurpose:
     by_type = {type_: len(content.of_type(type_)) for type_ in NodeType}
-    counts = Counts(
+    counts = ContentCounts(
         by_type[NodeType.GOAL],
         by_type[NodeType.OUTCOME],
         by_type[NodeType.OUTPUT],
@@ -241,32 +253,36 @@ def _frame(tx: Transaction, row: VersionRow, content: Content, observed: Observa
         len(content.assumptions),
         len(content.indicators),
     )
-    bands = bands_at(tx, content, observed, as_of=as_of)
+    bands = read_bands(tx, content, observed, as_of=as_of)
     told = {name: band for name, band in msgspec.to_builtins(bands).items() if band is not None}
-    rows = versions_of(tx)
-    versions = [shown(one) for one in rows[-VERSIONS_SHOWN:]]
-    opened = Opened(tx.project.name, row.rev, shown(row), versions, counts, HealthLine(overall_of(bands), told))
+    rows = read_versions(tx)
+    versions = [to_version(one) for one in rows[-VERSIONS_SHOWN_MAX:]]
+    opened = OpenedPurpose(
+        tx.project.name, row.rev, to_version(row), versions, counts, HealthSummary(find_worst_band(bands), told)
+    )
     if len(versions) < len(rows):
         opened.left_out = {"versions": len(rows) - len(versions)}
     return opened
 
 
-def _filled(frame: Opened, content: Content, observed: Observations, waivers: list[Waiver]) -> Opened:
+def _add_content(
+    frame: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
+) -> OpenedPurpose:
     """A frame with the content in it."""
     statuses, latest = observed.statuses(), observed.latest()
     on: dict[Any, list[AssumptionShown]] = {}
     for one in content.assumptions.values():
         status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        on.setdefault(one.node or one.edge, []).append(_shown(one, AssumptionShown, status=status))
+        on.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionShown, status=status))
     return msgspec.structs.replace(
         frame,
         versions=[msgspec.structs.replace(version) for version in frame.versions],
-        nodes=[_shown(node, NodeShown, assumptions=on.get(node.key, [])) for node in content.nodes.values()],
-        edges=[_shown(edge, EdgeShown, assumptions=on.get(edge.name, [])) for edge in content.edges],
+        nodes=[_to_view(node, PurposeNodeView, assumptions=on.get(node.key, [])) for node in content.nodes.values()],
+        edges=[_to_view(edge, PurposeEdgeView, assumptions=on.get(edge.name, [])) for edge in content.edges],
         indicators=[
-            _shown(one, IndicatorShown, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
+            _to_view(one, IndicatorView, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
         ],
-        waivers=[WaiverShown(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
+        waivers=[WaiverView(one.code, one.refs, one.reason, one.owner, one.due) for one in waivers] or UNSET,
     )
 
 
@@ -280,16 +296,16 @@ def _least_chars(content: Content) -> int:
     )
 
 
-def _shorten(opened: Opened, aim: Budget) -> bool:
+def _shorten(opened: OpenedPurpose, aim: Budget) -> bool:
     """Leave out what a reader can do without until the answer is short; return whether it is."""
-    trim(opened, aim, _FIRST)
-    if size(opened) > aim.free_chars:
+    trim(opened, aim, _TRIM_FIRST)
+    if count_chars(opened) > aim.free_chars:
         _leave_out_defaults(opened)
-        trim(opened, aim, _LAST)
-    return size(opened) <= aim.free_chars
+        trim(opened, aim, _TRIM_LAST)
+    return count_chars(opened) <= aim.free_chars
 
 
-def _leave_out_defaults(opened: Opened) -> None:
+def _leave_out_defaults(opened: OpenedPurpose) -> None:
     """Leave out what most rows have alike."""
     count = 0
     for row in (*(opened.nodes or ()), *(opened.edges or ())):
@@ -305,37 +321,44 @@ def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:
 
 
 def _page(
-    tx: Transaction, frame: Opened, whole: Opened, row: VersionRow, query: list[Any], after: Place | None
-) -> Opened:
-    entries = entries_of(((part, getattr(whole, part) or ()) for part in PARTS), after)
+    tx: Transaction,
+    frame: OpenedPurpose,
+    whole: OpenedPurpose,
+    row: VersionRow,
+    query: list[Any],
+    after: PagePosition | None,
+) -> OpenedPurpose:
+    entries = list_entries(((part, getattr(whole, part) or ()) for part in PARTS), after)
     page = msgspec.structs.replace(frame, nodes=[], edges=[], indicators=[], waivers=[])
-    left_out = fill_page(page, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, row.number, row.rev, *last))
+    left_out = fill_page(
+        page, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, row.number, row.rev, *last)
+    )
     page.waivers = page.waivers or UNSET
     page.left_out = {**(page.left_out or {}), **(left_out or {})} or UNSET
     return page
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int, Place]:
-    match position_of(tx, NAME, query, cursor):
+def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int, PagePosition]:
+    match decode_cursor(tx, NAME, query, cursor):
         case [int() as number, int() as rev, int() as part, int() as index]:
             return number, rev, (part, index)
     raise InvalidCursor
 
 
-def _shown(row: Struct, shape: type[Shown], **given: Any) -> Shown:
+def _to_view(row: Struct, shape: type[Shown], **given: Any) -> Shown:
     """A row as callers see it: the fields that its shape has."""
     fields = {name: getattr(row, name) for name in row.__struct_fields__ if name in shape.__struct_fields__}
     return shape(**fields, **given)
 
 
-def read_observed(tx: Transaction, request: OpenPurpose) -> observations.Observed:
+def open_observations(tx: Transaction, request: OpenPurpose) -> observations.ObservationsPage:
     """What was observed, up to a day where one is given.
 
     Raises:
         Invalid: the day or the cursor is none, or a version is named, which observations are not of.
     """
     if request.version is not None:
-        raise refusal(("version",), "is not for observations, which are of all versions; leave it out")
+        raise invalid_argument(("version",), "is not for observations, which are of all versions; leave it out")
     return observations.observed(tx, as_of=request.as_of, cursor=request.cursor)
 
 
@@ -345,8 +368,8 @@ OBSERVATIONS = Operation(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=OpenPurpose,
-    output=observations.Observed,
-    handler=read_observed,
+    output=observations.ObservationsPage,
+    handler=open_observations,
     project=lambda _tx, request: request.project,
     command=Command(("purpose", "observations"), fixed={"detail": "observations"}, without=("version",)),
 )
@@ -357,7 +380,7 @@ OPERATION = Operation(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=OpenPurpose,
-    output=Opened,
+    output=OpenedPurpose,
     handler=open_purpose,
     project=lambda _tx, request: request.project,
     variants=(OBSERVATIONS,),

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from groundplan import questions
-from groundplan.kernel.store.live_catalog import row_security_findings
+from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import day_of
-from groundplan.purpose.gates.result import ContextFacts, Outside
+from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Content, NodeType
 from groundplan.purpose.observing.observed import Observations
-from groundplan.purpose.observing.read_observations import Known, observations_of
+from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.tables import TABLES
 from groundplan.purpose.version import VersionRow
 
@@ -29,43 +29,43 @@ class GateInputs(NamedTuple):
     """Everything that a gate looks at beside the content."""
 
     observations: Observations
-    outside: Outside
+    outside: ExternalFacts
     today: str
 
 
 def gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: str | None = None) -> GateInputs:
     """What the gates of a version look at: now for a draft, then for a published one, or as of some day."""
     if row.published_at is None:
-        observed = observations_of(tx, content, Known(as_of=as_of))
+        observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
         # What others would have said on another day, nobody can tell.
-        outside = outside_now(tx, content) if as_of is None else Outside(row_security=_row_security(tx))
+        outside = read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_row_security(tx))
         return GateInputs(observed, outside, day_of(as_of or tx.now))
-    outside = msgspec.json.decode(tx.scalar(sql.outside_kept, version_id=row.id), type=Outside)
-    known = Known(before_rev=row.published_rev) if as_of is None else Known(as_of=as_of)
-    return GateInputs(observations_of(tx, content, known), outside, day_of(as_of or row.published_at))
+    outside = msgspec.json.decode(tx.scalar(sql.published_external_facts, version_id=row.id), type=ExternalFacts)
+    known = Cutoff(before_rev=row.published_rev) if as_of is None else Cutoff(as_of=as_of)
+    return GateInputs(read_version_observations(tx, content, known), outside, day_of(as_of or row.published_at))
 
 
-def outside_now(tx: Transaction, content: Content) -> Outside:
+def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
     """What others say at this moment."""
-    return Outside(context_facts(tx), _served(tx, content), _row_security(tx))
+    return ExternalFacts(context_facts(tx), _count_serving_work(tx, content), _row_security(tx))
 
 
 def context_facts(tx: Transaction) -> ContextFacts | None:
     """The facts in force; None where nobody could know them."""
-    if not questions.context_in_force.can_be_answered:
+    if not questions.context_in_force.is_connected:
         return None
     found = questions.context_in_force(tx, None)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
 def _row_security(tx: Transaction) -> list[str] | None:
-    return row_security_findings(tx, [table.name for table in TABLES])
+    return check_row_security(tx, [table.name for table in TABLES])
 
 
-def _served(tx: Transaction, content: Content) -> dict[str, int] | None:
+def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | None:
     """How much work serves each activity; None where nobody could know it."""
-    if not questions.work_serving.can_be_answered:
+    if not questions.find_work_serving.is_connected:
         return None
     keys = [node.key for node in content.of_type(NodeType.ACTIVITY)]
-    serving = questions.work_serving(tx, keys)
+    serving = questions.find_work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

@@ -9,28 +9,30 @@ from typing import Any, NamedTuple
 
 from groundplan.kernel.budget import Budget, LeftOut, take_page
 
-Place = tuple[int, ...]
+PagePosition = tuple[int, ...]
 
 
-class Entry(NamedTuple):
+class PageEntry(NamedTuple):
     """Something on a page: where it stands, in which list of the answer (`nodes.added`), and what it is."""
 
-    place: Place
+    place: PagePosition
     part: str
     item: Any
 
 
-def entries_of(lists: Iterable[tuple[str, Sequence[Any]]], after: Place | None) -> list[Entry]:
+def list_entries(lists: Iterable[tuple[str, Sequence[Any]]], after: PagePosition | None) -> list[PageEntry]:
     """Return what stands in some lists behind a place, which is the number of the list and the index in it."""
     return [
-        Entry((number, index), part, item)
+        PageEntry((number, index), part, item)
         for number, (part, items) in enumerate(lists)
         for index, item in enumerate(items)
         if after is None or (number, index) > after
     ]
 
 
-def fill_page(answer: Any, entries: Sequence[Entry], budget: Budget, cursor_after: Callable[[Place], str]) -> LeftOut:
+def fill_page(
+    answer: Any, entries: Sequence[PageEntry], budget: Budget, cursor_after: Callable[[PagePosition], str]
+) -> LeftOut:
     """Add the leading entries that fit to the empty lists of an answer, and return how many each list lacks."""
     if budget.is_limited:
         budget.reserve(answer, Counter(entry.part for entry in entries))

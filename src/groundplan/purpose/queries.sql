@@ -41,7 +41,7 @@ SELECT version_number
    AND context_run_id = :run_id
  ORDER BY version_number;
 
--- name: outside_kept
+-- name: published_external_facts
 -- What others said when a version was published.
 SELECT outside
   FROM toc_versions
@@ -83,7 +83,7 @@ SELECT id, key, node_id AS node, {indicator}
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
--- name: last_given
+-- name: last_number
 -- How far something was given out.
 SELECT last_number
   FROM toc_keys
@@ -91,7 +91,7 @@ SELECT last_number
    AND project_id = :project_id
    AND prefix = :prefix;
 
--- name: take_keys
+-- name: reserve_keys
 -- Give out the next keys of a sort; the answer is the number of the last one.
 INSERT INTO toc_keys (tenant_id, project_id, prefix, last_number)
 VALUES (:tenant_id, :project_id, :prefix, :count)

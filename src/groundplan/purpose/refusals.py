@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.kernel.store.guards import refusing
+from groundplan.kernel.store.guards import make_error_factory
 
 
 class VersionGap(Conflict):
@@ -25,7 +25,7 @@ class RunNotFinal(RuleViolated):
 
 
 REFUSALS = {
-    "version_gap": refusing(VersionGap, "a version has the next number of its project, and keeps it"),
-    "key_reused": refusing(KeyReused, "a key is given once"),
-    "run_not_final": refusing(RunNotFinal, "this run is a draft, or was deleted; bind one that is in force"),
+    "version_gap": make_error_factory(VersionGap, "a version has the next number of its project, and keeps it"),
+    "key_reused": make_error_factory(KeyReused, "a key is given once"),
+    "run_not_final": make_error_factory(RunNotFinal, "this run is a draft, or was deleted; bind one that is in force"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.tables import FrozenWhen, Table, in_project
+from groundplan.kernel.store.tables import FreezeRule, Table, in_project
 
 _columns = load_queries(__file__).columns
 
@@ -75,14 +75,14 @@ TABLES = (
 )
 
 # What lies below a version, from the bottom up: so it can be removed with a draft.
-BELOW_A_VERSION = ("toc_indicators", "toc_edge_assumptions", "toc_assumptions", "toc_edges", "toc_nodes")
+VERSION_CHILD_TABLES = ("toc_indicators", "toc_edge_assumptions", "toc_assumptions", "toc_edges", "toc_nodes")
 
 FROZEN = (
-    FrozenWhen(
+    FreezeRule(
         parent="toc_versions",
         key=("tenant_id", "id"),
         column="status",
         values=("PUBLISHED",),
-        children=dict.fromkeys(BELOW_A_VERSION, ("tenant_id", "toc_version_id")),
+        children=dict.fromkeys(VERSION_CHILD_TABLES, ("tenant_id", "toc_version_id")),
     ),
 )

@@ -11,7 +11,7 @@ from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import StaleRevision
-from groundplan.purpose.model import Profile, Status
+from groundplan.purpose.model import Profile, VersionStatus
 
 sql = load_queries(__file__)
 
@@ -25,7 +25,7 @@ class VersionRow(NamedTuple):
 
     id: str
     number: int
-    status: Status
+    status: VersionStatus
     label: str
     source: int | None
     profile: Profile
@@ -38,14 +38,14 @@ class VersionRow(NamedTuple):
 
     @property
     def is_draft(self) -> bool:
-        return self.status is Status.DRAFT
+        return self.status is VersionStatus.DRAFT
 
 
 class Version(Struct):
     """A version as callers see it."""
 
     number: int
-    status: Status
+    status: VersionStatus
     label: str
     profile: Profile
     source: int | UnsetType = UNSET
@@ -73,26 +73,26 @@ def stale_draft(row: VersionRow, expected: int) -> StaleRevision:
     )
 
 
-def shown(row: VersionRow) -> Version:
+def to_version(row: VersionRow) -> Version:
     """A version as callers see it: what it has not is left out."""
     return Version(
         row.number,
         row.status,
         row.label,
         row.profile,
-        _given(row.source),
-        _given(row.content_hash),
-        _given(row.published_at),
-        _given(row.published_by),
-        _given(row.context_run),
+        _unset_if_none(row.source),
+        _unset_if_none(row.content_hash),
+        _unset_if_none(row.published_at),
+        _unset_if_none(row.published_by),
+        _unset_if_none(row.context_run),
     )
 
 
-def _given(value: Any) -> Any:
+def _unset_if_none(value: Any) -> Any:
     return UNSET if value is None else value
 
 
-def versions_of(tx: Transaction) -> list[VersionRow]:
+def read_versions(tx: Transaction) -> list[VersionRow]:
     """All versions of the project entered, in the order of their numbers."""
     return tx.all(sql.versions, VersionRow, project_id=tx.project.id)
 
@@ -103,7 +103,7 @@ def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | Non
     Raises:
         NotFound: there is no such version.
     """
-    found = {row.number: row for row in versions_of(tx)}
+    found = {row.number: row for row in read_versions(tx)}
     draft = next((row for row in found.values() if row.is_draft), None)
     published = max((number for number, row in found.items() if not row.is_draft), default=None)
     match ref:
@@ -118,7 +118,7 @@ def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | Non
     raise missing_version(tx, ref)
 
 
-def version_there(tx: Transaction, ref: VersionRef | None) -> VersionRow:
+def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:
     """The version that is named, or the default one, where there must be one.
 
     Raises:
@@ -148,7 +148,7 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
         NoDraft: there is none.
         StaleRevision: it is not as the caller saw it.
     """
-    rows = versions_of(tx)
+    rows = read_versions(tx)
     if not rows or not rows[-1].is_draft:
         raise NoDraft(rows[-1].number if rows else None, tx.project.name)
     row = rows[-1]  # a draft always has the last number
@@ -159,12 +159,12 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
 
 def latest_published(tx: Transaction) -> VersionRow | None:
     """The version published last."""
-    return next((row for row in reversed(versions_of(tx)) if not row.is_draft), None)
+    return next((row for row in reversed(read_versions(tx)) if not row.is_draft), None)
 
 
 def current_rev(tx: Transaction) -> int:
     """The rev of the draft, else of the version published last, else 0."""
-    rows = versions_of(tx)
+    rows = read_versions(tx)
     return rows[-1].rev if rows else 0
 
 

@@ -17,13 +17,13 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.store import ProjectArchived
-from groundplan.knowledge.freshness import State
-from groundplan.repository.freshness import Assessed, Watched, assess, narrow_patterns
-from groundplan.repository.git import Commit, Repository, Stop
+from groundplan.knowledge.freshness import FreshnessState
+from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
+from groundplan.repository.git import Commit, Repository, TreeDiff
 from groundplan.repository.rules.formats.table import OWN_FILES
 from groundplan.session import Session
 
-PAGE = 1_000  # as many as a list gives, and as many as a check takes
+PAGE_SIZE = 1_000  # as many as a list gives, and as many as a check takes
 FILES_RECORDED_MAX = 50
 NAME_BYTES_MAX = 4_096
 BATCH_BYTES_MAX = 1 << 19  # half of what a request may have
@@ -36,7 +36,7 @@ class CheckedAtom(Struct):
 
     id: str
     name: str
-    freshness: State
+    freshness: FreshnessState
     commit: str | UnsetType = UNSET  # where it was confirmed
     files: list[str] | UnsetType = UNSET  # what changed in its area
 
@@ -81,25 +81,28 @@ def check(
         GroundplanError: there is no such project, repository or revision, or git could not answer.
     """
     tell("reading the atoms")
-    atoms = list(listed(session, project))
+    atoms = list(list_atoms(session, project))
     repository = Repository(folder)
     head = repository.head()
     start = None if since is None else repository.commit(since)
     tell("reading the files of the repository")
     files = repository.files(head)
     anchors = repository.anchors(atom.confirmed for atom in atoms if atom.confirmed)
-    watched = [Watched(atom.id, atom.paths, _tree(anchors.get(atom.confirmed))) for atom in atoms]
+    watched = [WatchedAtom(atom.id, atom.paths, _tree(anchors.get(atom.confirmed))) for atom in atoms]
     found = assess(
         watched,
         files,
-        _told(repository.back_from(head, list(anchors.values())), len(anchors), tell),
-        None if start is None else repository.changed_since(start, head),
+        _report_progress(repository.walk_back(head, list(anchors.values())), len(anchors), tell),
+        None if start is None else repository.list_changed_files(start, head),
     )
-    orphaned = [atom for atom in watched if found.atoms[atom.id].state is State.ORPHANED]
-    hints = [Hint(one.atom, one.pattern, one.instead) for one in narrow_patterns(orphaned, files)]
+    orphaned = [atom for atom in watched if found.atoms[atom.id].state is FreshnessState.ORPHANED]
+    hints = [Hint(one.atom, one.pattern, one.instead) for one in find_narrow_patterns(orphaned, files)]
     report = Report(
-        atoms=[_checked(atom, found.atoms[atom.id]) for atom in sorted(atoms, key=lambda atom: (atom.name, atom.id))],
-        uncovered=[name for name in found.uncovered if not _is_written_from_atoms(name)],
+        atoms=[
+            _to_checked_atom(atom, found.atoms[atom.id])
+            for atom in sorted(atoms, key=lambda atom: (atom.name, atom.id))
+        ],
+        uncovered=[name for name in found.uncovered if not _is_exported_rule(name)],
         head=head.id,
         tracked=found.tracked,
         covered=found.covered,
@@ -115,11 +118,11 @@ def check(
     return report
 
 
-def listed(session: Session, project: str) -> Iterator[Any]:
+def list_atoms(session: Session, project: str) -> Iterator[Any]:
     """Every atom of a project, page by page."""
     more: dict[str, str] = {}
     while True:
-        page = session.call("knowledge.list", projectId=project, limit=PAGE, **more)
+        page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **more)
         yield from page.atoms
         if page.next_cursor is UNSET:
             return
@@ -130,25 +133,25 @@ def _tree(commit: Commit | None) -> str | None:
     return None if commit is None else commit.tree
 
 
-def _told(stops: Iterable[Stop], count: int, tell: Callable[[str], object]) -> Iterator[Stop]:
+def _report_progress(stops: Iterable[TreeDiff], count: int, tell: Callable[[str], object]) -> Iterator[TreeDiff]:
     for done, stop in enumerate(stops):
         tell(f"comparing with commit {done + 1} of {count}")
         yield stop
 
 
-def _is_written_from_atoms(name: str) -> bool:
+def _is_exported_rule(name: str) -> bool:
     """Whether a file is a rule that an export wrote: it repeats knowledge, and no atom need speak of it."""
     return any(f"/{own.home}/" in f"/{name}" for own in OWN_FILES.values())
 
 
-def _checked(atom: Any, found: Assessed) -> CheckedAtom:
+def _to_checked_atom(atom: Any, found: AtomAssessment) -> CheckedAtom:
     return CheckedAtom(atom.id, atom.name, found.state, atom.confirmed or UNSET, found.files or UNSET)
 
 
 def _record(session: Session, project: str, report: Report, versions: dict[str, int]) -> None:
     skipped = 0
     try:
-        for batch in _batches(_recordable(atom, versions[atom.id]) for atom in report.atoms):
+        for batch in _batches(_to_record(atom, versions[atom.id]) for atom in report.atoms):
             done = session.call("knowledge.record_check", projectId=project, commit=report.head, atoms=batch)
             skipped += len(done.skipped)
     except (Forbidden, ProjectArchived) as error:
@@ -159,18 +162,18 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
         report.note = f"not recorded for {skipped} atoms that were changed meanwhile; check again"
 
 
-def _recordable(atom: CheckedAtom, version: int) -> dict[str, Any]:
+def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
     found: dict[str, Any] = {"id": atom.id, "version": version, "freshness": str(atom.freshness)}
     if atom.commit:
         found["commit"] = atom.commit
     if atom.files:
-        names = (_storable(name) for name in atom.files)
+        names = (_escape_name(name) for name in atom.files)
         short = (name for name in names if len(name.encode()) <= NAME_BYTES_MAX)
         found["files"] = list(islice(short, FILES_RECORDED_MAX))
     return found
 
 
-def _storable(name: str) -> str:
+def _escape_name(name: str) -> str:
     """A file name as text that the plan can keep: bytes that are no UTF-8, and control characters, are spelled out."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
@@ -182,7 +185,7 @@ def _batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     size_bytes = 0
     for atom in atoms:
         atom_bytes = len(encode(atom))
-        if batch and (len(batch) == PAGE or size_bytes + atom_bytes > BATCH_BYTES_MAX):
+        if batch and (len(batch) == PAGE_SIZE or size_bytes + atom_bytes > BATCH_BYTES_MAX):
             yield batch
             batch, size_bytes = [], 0
         batch.append(atom)

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.wording import nearest, quoted
-from groundplan.repository.check import check, listed
+from groundplan.kernel.wording import find_nearest, quote_text
+from groundplan.repository.check import check, list_atoms
 from groundplan.repository.git import Repository
 from groundplan.session import Session
 
@@ -23,7 +23,9 @@ class AmbiguousAtom(Invalid):
 
     def __init__(self, name: str, ids: list[str]) -> None:
         super().__init__(
-            f"{len(ids)} atoms are called {quoted(name)}; say which by its id: {' or '.join(ids)}", name=name, ids=ids
+            f"{len(ids)} atoms are called {quote_text(name)}; say which by its id: {' or '.join(ids)}",
+            name=name,
+            ids=ids,
         )
 
 
@@ -72,8 +74,8 @@ def confirm(
     repository = Repository(folder)
     head = repository.head()
     commit = head.id if revision == "HEAD" else repository.commit(revision).id
-    atoms = list(listed(session, project))
-    meant = atoms if every else _meant(atoms, refs)
+    atoms = list(list_atoms(session, project))
+    meant = atoms if every else _resolve_atoms(atoms, refs)
     by = {} if task is None else {"lastTaskId": task}
     done = Confirmation(commit, [], [], [])
     for atom in meant:
@@ -101,24 +103,24 @@ def _project_of(session: Session, refs: Sequence[str]) -> str:
     return str(found.atom.project_id)
 
 
-def _meant(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:
+def _resolve_atoms(atoms: Sequence[Any], refs: Sequence[str]) -> list[Any]:
     by_id = {atom.id: atom for atom in atoms}
     by_name: dict[str, list[Any]] = {}
     for atom in atoms:
         by_name.setdefault(atom.name, []).append(atom)
     found = {}
     for ref in refs:
-        atom = by_id.get(parse_uuid(ref) or ref) or _named(ref, by_name)
+        atom = by_id.get(parse_uuid(ref) or ref) or _find_by_name(ref, by_name)
         found[atom.id] = atom
     return list(found.values())
 
 
-def _named(name: str, by_name: dict[str, list[Any]]) -> Any:
+def _find_by_name(name: str, by_name: dict[str, list[Any]]) -> Any:
     import unicodedata  # a megabyte of tables, which an id does not need
 
     named = by_name.get(unicodedata.normalize("NFC", name).strip(), [])
     if not named:
-        near = nearest(name, list(by_name))
+        near = find_nearest(name, list(by_name))
         raise NotFound("atom", name, near=[near] if near else [])
     if len(named) > 1:
         raise AmbiguousAtom(name, [atom.id for atom in named])

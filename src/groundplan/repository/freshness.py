@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from groundplan.knowledge.freshness import State
+from groundplan.knowledge.freshness import FreshnessState
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.repository.git import Stop
+from groundplan.repository.git import TreeDiff
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedAtom:
     """An atom as far as a repository can say something about it."""
 
     id: str
@@ -28,10 +28,10 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessed:
+class AtomAssessment:
     """An atom's state, and the files that changed in its area."""
 
-    state: State
+    state: FreshnessState
     files: list[str] = field(default_factory=list)
 
 
@@ -39,7 +39,7 @@ class Assessed:
 class Assessment:
     """What was found, for each atom by its id, and about the files."""
 
-    atoms: dict[str, Assessed]
+    atoms: dict[str, AtomAssessment]
     uncovered: list[str]  # files that changed and that no atom speaks of
     tracked: int  # files of the commit
     covered: int  # … that an atom speaks of
@@ -55,18 +55,18 @@ class NarrowPattern:
 
 
 def assess(
-    atoms: Sequence[Watched], files: Sequence[str], stops: Iterable[Stop], since: Sequence[str] | None = None
+    atoms: Sequence[WatchedAtom], files: Sequence[str], stops: Iterable[TreeDiff], since: Sequence[str] | None = None
 ) -> Assessment:
     """Say of every atom how it stands.
 
     `files` are those of the commit that is looked at, and `stops` lead back from it past every anchor. With `since`,
     only these files count as changed.
     """
-    covering = _Covering(atoms, files)
+    covering = _AtomsByFile(atoms, files)
     anchored = _by_anchor(atoms)
     only = None if since is None else frozenset(since)
     moved: set[str] = set(only or ())
-    differing = _ByAtom(covering, only)
+    differing = _FilesByAtom(covering, only)
     changed: dict[str, list[str]] = {}
     for stop in stops:
         differing.add(stop.differing)
@@ -75,16 +75,16 @@ def assess(
             moved.update(stop.differing)
         for atom in anchored.pop(stop.tree, ()):
             changed[atom] = differing.of(atom)
-    lately = _ByAtom(covering)
+    lately = _FilesByAtom(covering)
     lately.add(only or ())
     there = {atom for name in files for atom in covering[name]}
 
-    def assessed(atom: Watched) -> Assessed:
+    def assessed(atom: WatchedAtom) -> AtomAssessment:
         if atom.id not in there:
-            return Assessed(State.ORPHANED)
+            return AtomAssessment(FreshnessState.ORPHANED)
         if atom.anchor is None:
-            return Assessed(State.UNANCHORED, lately.of(atom.id))
-        return Assessed(State.CHANGED if changed[atom.id] else State.FRESH, changed[atom.id])
+            return AtomAssessment(FreshnessState.UNANCHORED, lately.of(atom.id))
+        return AtomAssessment(FreshnessState.CHANGED if changed[atom.id] else FreshnessState.FRESH, changed[atom.id])
 
     return Assessment(
         atoms={atom.id: assessed(atom) for atom in atoms},
@@ -94,7 +94,7 @@ def assess(
     )
 
 
-def narrow_patterns(atoms: Iterable[Watched], files: Iterable[str]) -> Iterator[NarrowPattern]:
+def find_narrow_patterns(atoms: Iterable[WatchedAtom], files: Iterable[str]) -> Iterator[NarrowPattern]:
     """Those patterns of these atoms that match folders: `src/pages` where `src/pages/**` was meant."""
     patterns = [(atom.id, pattern) for atom in atoms for pattern in atom.patterns]
     index = PathIndex()
@@ -106,7 +106,7 @@ def narrow_patterns(atoms: Iterable[Watched], files: Iterable[str]) -> Iterator[
             yield NarrowPattern(atom, pattern, f"{pattern}/**")
 
 
-def _by_anchor(atoms: Iterable[Watched]) -> dict[str, list[str]]:
+def _by_anchor(atoms: Iterable[WatchedAtom]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for atom in atoms:
         if atom.anchor is not None:
@@ -122,16 +122,16 @@ def _folders(files: Iterable[str]) -> set[str]:
     return found
 
 
-class _Covering(dict[str, tuple[str, ...]]):
+class _AtomsByFile(dict[str, tuple[str, ...]]):
     """Which atoms speak of a file, looked up once for each. Most files of a folder share theirs, and the tuple too."""
 
-    def __init__(self, atoms: Iterable[Watched], files: Iterable[str]) -> None:
+    def __init__(self, atoms: Iterable[WatchedAtom], files: Iterable[str]) -> None:
         super().__init__()
         self._index = PathIndex()
         for atom in atoms:
             self._index.put(atom.id, atom.patterns)
         self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        for name, found in self._index.matching_many(files):
+        for name, found in self._index.match_many(files):
             self._keep(name, found)
 
     def __missing__(self, name: str) -> tuple[str, ...]:
@@ -143,10 +143,10 @@ class _Covering(dict[str, tuple[str, ...]]):
         return atoms
 
 
-class _ByAtom:
+class _FilesByAtom:
     """Files by the atoms that speak of them; where `only` is given, no others count."""
 
-    def __init__(self, covering: _Covering, only: Set[str] | None = None) -> None:
+    def __init__(self, covering: _AtomsByFile, only: Set[str] | None = None) -> None:
         self._covering = covering
         self._only = only
         self._files: dict[str, set[str]] = {}

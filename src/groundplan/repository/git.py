@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 
 CHUNK_BYTES = 1 << 20
 REASON_CHARS_MAX = 300
-SUBMODULE = b"160000"  # the mode of an entry that is a commit of another repository
-NO_FILE = (b"000000", SUBMODULE)
+SUBMODULE_MODE = b"160000"  # the mode of an entry that is a commit of another repository
+NON_FILE_MODES = (b"000000", SUBMODULE_MODE)
 
 # A hook runs with variables that say which repository and which objects are meant. Here the folder alone says it.
-_ELSEWHERE = (
+_REDIRECTING_VARIABLES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -36,7 +36,7 @@ _ELSEWHERE = (
     "GIT_NAMESPACE",
     "GIT_PREFIX",
 )
-_QUIET = {
+_SAFE_VARIABLES = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -56,7 +56,7 @@ class NotARepository(Invalid):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"{quoted(str(folder))} is not inside a git repository; run this in one, or name its folder",
+            f"{quote_text(str(folder))} is not inside a git repository; run this in one, or name its folder",
             folder=str(folder),
         )
 
@@ -95,7 +95,7 @@ class Commit(NamedTuple):
     tree: str
 
 
-class Stop(NamedTuple):
+class TreeDiff(NamedTuple):
     """A tree on the way back from HEAD: which files differ from HEAD from here on, and which are as in HEAD again."""
 
     tree: str
@@ -116,7 +116,7 @@ class Repository:
             NotARepository: the folder is not in one.
             NoCommit: there is none yet.
         """
-        found = self._commits(["HEAD"]).get("HEAD")
+        found = self._resolve_commits(["HEAD"]).get("HEAD")
         if found is None:
             raise NoCommit(self.folder)
         return found
@@ -127,7 +127,7 @@ class Repository:
         Raises:
             NotFound: git knows no such commit here.
         """
-        found = self._commits([revision]).get(revision)
+        found = self._resolve_commits([revision]).get(revision)
         if found is None:
             raise NotFound("revision", revision, hint="git log --oneline lists those of this repository")
         return found
@@ -137,16 +137,16 @@ class Repository:
 
         A branch of the same name does not count: it would stand for another commit tomorrow.
         """
-        found = self._commits([one for one in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(one)])
+        found = self._resolve_commits([one for one in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(one)])
         return {one: commit for one, commit in found.items() if commit.id.startswith(one)}
 
     def files(self, commit: Commit) -> list[str]:
         """All files of a commit, by their paths from the top; what is in a submodule belongs to another repository."""
         listed = self._asked("ls-tree", "-r", "-z", "--full-tree", commit.tree)
         entries = (entry.partition(b"\t") for entry in listed.split(b"\0"))
-        return [_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE)]
+        return [_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
 
-    def back_from(self, head: Commit, commits: Sequence[Commit]) -> Iterator[Stop]:
+    def walk_back(self, head: Commit, commits: Sequence[Commit]) -> Iterator[TreeDiff]:
         """Go back from `head` through these commits, and say at each how its files differ from those of `head`.
 
         One process compares every commit with the one before it on the way, the youngest first. Comparing each with
@@ -154,28 +154,28 @@ class Repository:
         """
         if not commits:
             return
-        way = list(dict.fromkeys(commit.tree for commit in self._youngest_first(commits)))
+        way = list(dict.fromkeys(commit.tree for commit in self._sort_youngest_first(commits)))
         with tempfile.TemporaryFile() as pairs, tempfile.TemporaryFile() as complaints:
             steps = zip((head.tree, *way), way, strict=False)
             pairs.write("".join(f"{before} {tree}\n" for before, tree in steps).encode("ascii"))
             pairs.seek(0)
             words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
             stopped = 0
-            with _started(self._command(*words), pairs, complaints) as git:
+            with _start_process(self._build_command(*words), pairs, complaints) as git:
                 assert git.stdout is not None  # noqa: S101 - a pipe was asked for
-                for stop in _stops(_fields(git.stdout)):
+                for stop in _parse_tree_diffs(_fields(git.stdout)):
                     stopped += 1
                     yield stop
             complaints.seek(0)
             if git.returncode or stopped < len(way):  # a tree that git cannot read is passed over in silence
                 raise self._failure(complaints.read())
 
-    def changed_since(self, commit: Commit, head: Commit) -> list[str]:
+    def list_changed_files(self, commit: Commit, head: Commit) -> list[str]:
         """Which files were added, changed or deleted between a commit and `head`."""
-        (stop,) = self.back_from(head, [commit])
+        (stop,) = self.walk_back(head, [commit])
         return stop.differing
 
-    def _youngest_first(self, commits: Iterable[Commit]) -> list[Commit]:
+    def _sort_youngest_first(self, commits: Iterable[Commit]) -> list[Commit]:
         by_id = {commit.id: commit for commit in commits}
         if len(by_id) < 2:
             return list(by_id.values())
@@ -183,7 +183,7 @@ class Repository:
         listed = self._asked("rev-list", "--no-walk=sorted", "--stdin", given=ids.encode("ascii"))
         return [by_id[one] for one in listed.decode("ascii").split()]
 
-    def _commits(self, revisions: Sequence[str]) -> dict[str, Commit]:
+    def _resolve_commits(self, revisions: Sequence[str]) -> dict[str, Commit]:
         asked = [revision for revision in revisions if _fits_a_line(revision)]
         lines = "".join(f"{revision}^{{commit}}\n{revision}^{{tree}}\n" for revision in asked)
         said = self._asked("cat-file", "--batch-check", "--buffer", given=lines.encode("utf-8", "surrogateescape"))
@@ -198,7 +198,7 @@ class Repository:
     def _asked(self, *words: str, given: bytes = b"") -> bytes:
         try:
             ended = subprocess.run(  # noqa: S603 - our own words, and no shell
-                self._command(*words), input=given, capture_output=True, check=False, env=_environment()
+                self._build_command(*words), input=given, capture_output=True, check=False, env=_environment()
             )
         except (FileNotFoundError, PermissionError):
             raise GitMissing from None
@@ -206,7 +206,7 @@ class Repository:
             raise self._failure(ended.stderr)
         return ended.stdout
 
-    def _command(self, *words: str) -> list[str]:
+    def _build_command(self, *words: str) -> list[str]:
         # Comparing trees reads the index on the way, and would ask the monitor of its files: any program at all.
         return ["git", "--no-pager", "-c", "core.fsmonitor=", "-C", str(self.folder), *words]
 
@@ -219,7 +219,7 @@ class Repository:
         return GitFailed(reason[:REASON_CHARS_MAX])
 
 
-def _started(command: list[str], given: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+def _start_process(command: list[str], given: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - our own words, and no shell
             command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=_environment()
@@ -229,7 +229,7 @@ def _started(command: list[str], given: IO[bytes], complaints: IO[bytes]) -> sub
 
 
 def _environment() -> Mapping[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | _QUIET
+    return {name: value for name, value in os.environ.items() if name not in _REDIRECTING_VARIABLES} | _SAFE_VARIABLES
 
 
 def _fits_a_line(revision: str) -> bool:
@@ -255,20 +255,20 @@ def _fields(stream: IO[bytes]) -> Iterator[bytes]:
     yield rest
 
 
-def _stops(fields: Iterator[bytes]) -> Iterator[Stop]:
+def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
     """What git says of pairs of trees, as one way back.
 
     Descriptions and names take turns, so a name is never where the line about the next pair could be, whatever the name
     is; in front of a description stand the lines of all pairs that were compared meanwhile.
     """
     at_head: dict[bytes, bytes] = {}  # of every file that is not the same everywhere on the way
-    stop: Stop | None = None
+    stop: TreeDiff | None = None
     for field in fields:
         *pairs, described = field.split(b"\n")
         for pair in pairs:
             if stop is not None:
                 yield stop
-            stop = Stop(pair.split(b" ")[1].decode("ascii"), [], [])
+            stop = TreeDiff(pair.split(b" ")[1].decode("ascii"), [], [])
         if described and stop is not None:
             before, here = _versions(described)
             name = next(fields)
@@ -289,7 +289,7 @@ def _versions(described: bytes) -> tuple[bytes, bytes]:
 
 
 def _version(mode: bytes, content: bytes) -> bytes:
-    return b"" if mode in NO_FILE else mode + content
+    return b"" if mode in NON_FILE_MODES else mode + content
 
 
 def _text(raw: bytes) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-NAMES = ("groundplan-discovery", "groundplan-planning", "groundplan-execution")
-FILE = "SKILL.md"
+SKILL_NAMES = ("groundplan-discovery", "groundplan-planning", "groundplan-execution")
+SKILL_FILE = "SKILL.md"
 
 
-def skill(name: str) -> str:
+def read_skill(name: str) -> str:
     """The text of one skill, as it comes with the package."""
-    return files(__name__).joinpath(name, FILE).read_text(encoding="utf-8")
+    return files(__name__).joinpath(name, SKILL_FILE).read_text(encoding="utf-8")

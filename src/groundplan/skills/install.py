@@ -13,13 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from groundplan.repository.rules.formats import front_matter
-from groundplan.repository.rules.formats.front_matter import FENCE, Unreadable
-from groundplan.repository.rules.line_breaks import breaks_of, with_breaks, with_lf
-from groundplan.repository.rules.placing import Folder, Misplaced
+from groundplan.repository.rules.formats.front_matter import FENCE, UnreadableRule
+from groundplan.repository.rules.line_breaks import apply_line_breaks, detect_line_breaks, normalize_line_breaks
+from groundplan.repository.rules.placing import Folder, UnusableFile
 from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS
-from groundplan.skills import FILE, NAMES, skill
+from groundplan.skills import SKILL_FILE, SKILL_NAMES, read_skill
 
-_MARK = re.compile(r"^metadata:\n  generated-by: groundplan\n  sha256: ([0-9a-f]{64})\n", re.MULTILINE)
+_CHECKSUM = re.compile(r"^metadata:\n  generated-by: groundplan\n  sha256: ([0-9a-f]{64})\n", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -35,25 +35,25 @@ def install(directory: Path) -> Installed:
     """Bring the skills in a directory up to date."""
     folder = Folder(directory)
     done = Installed()
-    for name in NAMES:
-        path = f"{name}/{FILE}"
-        wanted = marked(skill(name))
+    for name in SKILL_NAMES:
+        path = f"{name}/{SKILL_FILE}"
+        wanted = add_checksum(read_skill(name))
         try:
             there = folder.read(path)
             reason = None if there is None else _reason_to_keep(there)
-            if there is not None and with_lf(there) == wanted:
+            if there is not None and normalize_line_breaks(there) == wanted:
                 done.unchanged.append(path)
             elif reason is not None:
                 done.kept.append((path, reason))
             else:
-                folder.write(path, with_breaks(wanted, breaks_of(there or "")))
+                folder.write(path, apply_line_breaks(wanted, detect_line_breaks(there or "")))
                 done.written.append(path)
-        except Misplaced as error:
+        except UnusableFile as error:
             done.kept.append((path, error.reason))
     return done
 
 
-def marked(text: str) -> str:
+def add_checksum(text: str) -> str:
     """A skill that says what it was when it was written."""
     front, body = front_matter.split(text)
     end = f"{FENCE}\n"
@@ -63,13 +63,13 @@ def marked(text: str) -> str:
 
 def _reason_to_keep(text: str) -> str | None:
     try:
-        front, body = front_matter.split(with_lf(text))
-    except Unreadable:
+        front, body = front_matter.split(normalize_line_breaks(text))
+    except UnreadableRule:
         return NOT_OURS
-    mark = _MARK.search(front)
+    mark = _CHECKSUM.search(front)
     if mark is None:
         return NOT_OURS
-    return None if _digest(_MARK.sub("", front) + body) == mark[1] else HAND_EDITED
+    return None if _digest(_CHECKSUM.sub("", front) + body) == mark[1] else HAND_EDITED
 
 
 def _digest(text: str) -> str:

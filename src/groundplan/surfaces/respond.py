@@ -12,7 +12,7 @@ from typing import NamedTuple
 from groundplan.kernel.errors import GroundplanError, Unexpected
 from groundplan.kernel.next_steps import Vocabulary
 from groundplan.kernel.operations.envelopes import wrap, wrap_error
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.output_gate import encode
 
@@ -25,20 +25,20 @@ class Response(NamedTuple):
 
 
 def respond(
-    run: Callable[[], Answered], *, group: Group | None, vocabulary: Vocabulary, log: Callable[[], Unexpected]
+    run: Callable[[], ExecutionResult], *, group: Group | None, vocabulary: Vocabulary, log: Callable[[], Unexpected]
 ) -> Response:
     """Run a request and encode what comes of it. `log` keeps the exception being handled and gives its reference."""
     try:
         answered = run()
         return Response(answered.encoded or encode(wrap(group, answered.answer)))
     except GroundplanError as error:
-        return refuse(error, group=group, vocabulary=vocabulary)
+        return respond_with_error(error, group=group, vocabulary=vocabulary)
     except BrokenPipeError:
         raise  # there is no reader to tell anything
     except Exception:
-        return refuse(log(), group=group, vocabulary=vocabulary)
+        return respond_with_error(log(), group=group, vocabulary=vocabulary)
 
 
-def refuse(error: GroundplanError, *, group: Group | None, vocabulary: Vocabulary) -> Response:
+def respond_with_error(error: GroundplanError, *, group: Group | None, vocabulary: Vocabulary) -> Response:
     """Encode an error."""
     return Response(encode(wrap_error(group, error, vocabulary)), error)

@@ -12,23 +12,23 @@ LOG_VARIABLE = "GROUNDPLAN_LOG"
 
 def log_to_stderr(where: str) -> Unexpected:
     """Write the exception being handled to stderr and return what may be shown of it."""
-    error, text = _describe()
+    error, text = _format_exception()
     print(f"groundplan: {error.reference}: unexpected in {where}\n{text}", file=sys.stderr, flush=True)
     return error
 
 
 def log_to_file() -> Unexpected:
     """Append the exception being handled to the file that GROUNDPLAN_LOG names; return what may be shown of it."""
-    from groundplan.kernel.clock import stamp, system_clock
+    from groundplan.kernel.clock import format_timestamp, system_clock
 
-    error, text = _describe()
+    error, text = _format_exception()
     path = os.environ.get(LOG_VARIABLE)
     if not path:
         return Unexpected(error.reference, f"; there is none, so set {LOG_VARIABLE}=FILE and run it again")
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            line = f"{stamp(system_clock())} {error.reference}\n{text}\n"
+            line = f"{format_timestamp(system_clock())} {error.reference}\n{text}\n"
             os.write(file, line.encode("utf-8", "backslashreplace"))
         finally:
             os.close(file)
@@ -37,10 +37,10 @@ def log_to_file() -> Unexpected:
     return error
 
 
-def _describe() -> tuple[Unexpected, str]:
+def _format_exception() -> tuple[Unexpected, str]:
     # Imported here: both are needed only when something is already wrong, and cost time at every start.
     import traceback
 
-    from groundplan.kernel.ids import short_id
+    from groundplan.kernel.ids import new_short_id
 
-    return Unexpected(short_id()), traceback.format_exc()
+    return Unexpected(new_short_id()), traceback.format_exc()

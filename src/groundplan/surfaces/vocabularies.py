@@ -17,7 +17,7 @@ from groundplan.kernel.output_gate import encode
 PROGRAM = "groundplan"
 
 
-class CommandWords:
+class CliVocabulary:
     """The vocabulary of the command line: `groundplan purpose draft --project atlas`."""
 
     def __init__(self, operations: Registry) -> None:
@@ -33,7 +33,7 @@ class CommandWords:
         fields = {field.encode_name: field.name for field in msgspec.structs.fields(found.input)}
         for wire_name, value in arguments.items():
             name = fields[wire_name]
-            texts = [_shell_text(one) for one in (value if isinstance(value, list) else [value])]
+            texts = [_quote_for_shell(one) for one in (value if isinstance(value, list) else [value])]
             if name in command.arguments:
                 positional += texts
             elif name not in command.fixed:
@@ -46,12 +46,12 @@ class CommandWords:
         return {"command": self.spell(operation, arguments)}
 
 
-class ToolNames:
+class McpVocabulary:
     """The vocabulary of MCP: `toc_version draft`, and as data the tool with its arguments."""
 
     def __init__(self, operations: Registry) -> None:
         self._operations = operations
-        self._commands = CommandWords(operations)
+        self._commands = CliVocabulary(operations)
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
         """Return the name of the tool and the value that selects the operation."""
@@ -79,5 +79,5 @@ def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]
     return operation.command
 
 
-def _shell_text(value: Any) -> str:
+def _quote_for_shell(value: Any) -> str:
     return shlex.quote(value if isinstance(value, str) else encode(value).decode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Op(StrEnum):
+class WorkOp(StrEnum):
     """Every kind of change to a work node. The word behind the dot is the `action` in its history."""
 
     CREATED = "work.created"
@@ -43,4 +43,4 @@ class TemplateOp(StrEnum):
     DELETED = "template.deleted"
 
 
-ACTIONS = {op.value: op.action for op in Op}
+ACTIONS = {op.value: op.action for op in WorkOp}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.store.guards import refusing
+from groundplan.kernel.store.guards import make_error_factory
 from groundplan.kernel.store.tables import IN_ORGANIZATION, Table, in_project
 
 _READ = in_project(Permission.WORK_READ)
@@ -81,7 +81,7 @@ class ClaimNumberReused(Conflict):
     code = "claim_number_reused"
 
 
-REFUSALS = {"claim_step": refusing(ClaimNumberReused, "the number of a claim only grows")}
+REFUSALS = {"claim_step": make_error_factory(ClaimNumberReused, "the number of a claim only grows")}
 
 # Not rows but where to find them: the index of summaries, which only SQLite has.
 INDEXES = ("work_text",)

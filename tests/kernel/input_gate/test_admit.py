@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.admit import parse_request
 from groundplan.kernel.input_gate.strict_json import DEPTH_MAX
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.output_gate import encode
@@ -77,7 +77,7 @@ class HoldsOpen(Struct, forbid_unknown_fields=True):
 
 
 def request(**arguments: Any) -> Request:
-    return admit({"project": "Apollo", **arguments}, Request)
+    return parse_request({"project": "Apollo", **arguments}, Request)
 
 
 def refused(**arguments: Any) -> Invalid:
@@ -88,7 +88,7 @@ def refused(**arguments: Any) -> Invalid:
 
 def refusal_of(arguments: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
-        admit(arguments, Request)
+        parse_request(arguments, Request)
     return caught.value
 
 
@@ -140,7 +140,7 @@ def test_a_string_where_a_string_may_stand_is_never_touched(text: str) -> None:
 
 
 def test_all_arguments_may_come_as_one_string() -> None:
-    assert admit('{"project": "Apollo"}', Request) == request()
+    assert parse_request('{"project": "Apollo"}', Request) == request()
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_allowed_values_and_limits_stand_in_the_details_too() -> None:
 def test_an_input_type_that_would_drop_unknown_arguments_is_a_defect() -> None:
     for shape in (Open, HoldsOpen):
         with pytest.raises(TypeError, match="forbid_unknown_fields"):
-            admit({}, shape)
+            parse_request({}, shape)
 
 
 def test_an_input_type_whose_markers_could_not_be_applied_is_a_defect() -> None:
@@ -303,7 +303,7 @@ def test_an_input_type_whose_markers_could_not_be_applied_is_a_defect() -> None:
         names: tuple[Name, ...] = ()
 
     with pytest.raises(TypeError, match="use list"):
-        admit({}, Tuples)
+        parse_request({}, Tuples)
 
 
 def test_text_that_was_never_inspected_is_still_refused_as_invalid() -> None:
@@ -345,7 +345,7 @@ JSON = st.recursive(
 def outcome(arguments: Any) -> Any:
     """What became of the arguments: the input, or the code and the field of the refusal."""
     try:
-        return admit(arguments, Request)
+        return parse_request(arguments, Request)
     except Invalid as refusal:
         encode(refusal.body())
         return refusal.code, refusal.details["field"]
@@ -415,4 +415,4 @@ def test_a_wrapped_request_is_admitted_or_refused_exactly_like_the_plain_one(bot
 def test_a_request_that_needs_nothing_is_taken_by_msgspec_alone() -> None:
     arguments = {"project": "Apollo", "nodes": [{"summary": "Dig", "priority": 2}]}
 
-    assert admit(arguments, Request) == msgspec.convert(arguments, Request)
+    assert parse_request(arguments, Request) == msgspec.convert(arguments, Request)

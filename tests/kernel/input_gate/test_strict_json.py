@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, inspect
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, DEPTH_MAX, INTEGER_MAX, decode, validate_value
 from groundplan.kernel.output_gate import encode
 
 # Half of the text is what is easy to get wrong: quotes, backslashes, brackets and the letters of escapes.
@@ -43,7 +43,7 @@ def refused(raw: bytes) -> Invalid:
 
 def refused_value(value: Any) -> Invalid:
     with pytest.raises(Invalid) as caught:
-        inspect(value)
+        validate_value(value)
     return caught.value
 
 
@@ -69,7 +69,7 @@ def nested_value(levels: int) -> Any:
 
 @given(ADMISSIBLE)
 def test_whatever_may_be_kept_comes_back_equal_after_encoding_and_decoding(value: Any) -> None:
-    inspect(value)
+    validate_value(value)
 
     assert decode(encode(value)) == value
 
@@ -100,7 +100,7 @@ def test_scraps_of_json_are_decoded_like_the_standard_parser_does_or_refused(scr
 def test_both_doors_refuse_the_same_text(texts: list[str]) -> None:
     raw = json.dumps(texts, ensure_ascii=True).encode()
 
-    assert outcome(decode, raw) == outcome(inspect, json.loads(raw))
+    assert outcome(decode, raw) == outcome(validate_value, json.loads(raw))
 
 
 @pytest.mark.parametrize("raw", [b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"'])
@@ -135,7 +135,7 @@ def test_a_body_is_measured_in_bytes_and_may_have_exactly_one_mebibyte(character
 
 
 def test_a_value_that_was_never_bytes_has_the_same_size_limit() -> None:
-    inspect("ä" * (BODY_BYTES_MAX // 2 - 1))
+    validate_value("ä" * (BODY_BYTES_MAX // 2 - 1))
 
     assert refused_value("ä" * (BODY_BYTES_MAX // 2)).code == "too_large"
 
@@ -143,7 +143,7 @@ def test_a_value_that_was_never_bytes_has_the_same_size_limit() -> None:
 def test_nesting_may_have_exactly_32_levels() -> None:
     for levels in (DEPTH_MAX - 1, DEPTH_MAX):
         decode(nested(levels))
-        inspect(nested_value(levels))
+        validate_value(nested_value(levels))
 
     assert refused(nested(DEPTH_MAX + 1)).code == "too_deep"
     assert refused_value(nested_value(DEPTH_MAX + 1)).code == "too_deep"
@@ -205,7 +205,7 @@ def test_a_value_that_is_not_finite_is_refused_by_its_path(number: float) -> Non
 def test_integers_reach_exactly_to_two_to_the_53(sign: int) -> None:
     for number in (sign * (INTEGER_MAX - 1), sign * INTEGER_MAX):
         assert decode(str(number).encode()) == number
-        inspect(number)
+        validate_value(number)
 
     beyond = sign * (INTEGER_MAX + 1)
     assert refused(str(beyond).encode()).code == "invalid_number"
@@ -263,7 +263,7 @@ def test_a_refused_control_character_is_located() -> None:
 
 def test_tab_line_feed_and_carriage_return_are_text() -> None:
     assert decode(b'{"a\\t": "\\u000a\\r\\n\\t"}') == {"a\t": "\n\r\n\t"}
-    inspect("\t\n\r")
+    validate_value("\t\n\r")
 
 
 def test_an_escaped_backslash_before_a_letter_is_no_escape() -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta, Struct
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.admit import parse_request
 from groundplan.kernel.input_gate.text_limits import NAME_CHARS_MAX, MaxBytes, Name
 
 SUMMARY_BYTES_MAX = 40
@@ -37,7 +37,7 @@ class Request(Struct, forbid_unknown_fields=True):
 
 
 def request(**arguments: Any) -> Request:
-    return admit({"project": "Apollo", **arguments}, Request)
+    return parse_request({"project": "Apollo", **arguments}, Request)
 
 
 def refused(**arguments: Any) -> Invalid:
@@ -124,9 +124,9 @@ def test_a_name_in_a_frozen_input_is_normalised_too() -> None:
         names: list[Name] | None
         name: Annotated[str | None, MaxBytes(3)] = None
 
-    assert admit({"names": [" a "]}, Frozen).names == ["a"]
+    assert parse_request({"names": [" a "]}, Frozen).names == ["a"]
     with pytest.raises(Invalid):
-        admit({"names": None, "name": "äö"}, Frozen)
+        parse_request({"names": None, "name": "äö"}, Frozen)
 
 
 def test_markers_below_a_type_that_contains_itself_are_found() -> None:

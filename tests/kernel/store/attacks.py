@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from groundplan.kernel.store.migrations import Dialect
-from groundplan.kernel.store.tables import FrozenWhen
+from groundplan.kernel.store.tables import FreezeRule
 from tests.engines import Engine, Rows, Run, undone
 
 Value = str | float | bool | None
@@ -75,7 +75,7 @@ class Family:
     beside: tuple[Prey, ...] = ()  # what the children refer to, before what refers to it
     cascades: bool = False  # whether a parent takes with it what lies below, or may not go while there is anything
 
-    def key(self, frozen: FrozenWhen) -> tuple[Value, ...]:
+    def key(self, frozen: FreezeRule) -> tuple[Value, ...]:
         return tuple(self.parent.row[column] for column in frozen.key)
 
     @property
@@ -127,7 +127,7 @@ def guard_attacks(engine: Engine, tables: Sequence[str]) -> Iterator[Attack]:
             yield Attack(f"disable {name}", Way.TAMPER, (f"ALTER TABLE {table} DISABLE TRIGGER {name}",))
 
 
-def family_attacks(frozen: FrozenWhen, target: Family, other: Family, dialect: Dialect) -> Iterator[Attack]:
+def family_attacks(frozen: FreezeRule, target: Family, other: Family, dialect: Dialect) -> Iterator[Attack]:
     """The ways to change a family as a whole or in part. `other` is one that may still change, to move rows about."""
     yield from _parent_attacks(frozen, target, dialect)
     if dialect is Dialect.SQLITE:
@@ -152,7 +152,7 @@ def family_attacks(frozen: FrozenWhen, target: Family, other: Family, dialect: D
             yield Attack(f"copy into {child.table}", Way.BULK, (copied(child),))
 
 
-def _parent_attacks(frozen: FrozenWhen, target: Family, dialect: Dialect) -> Iterator[Attack]:
+def _parent_attacks(frozen: FreezeRule, target: Family, dialect: Dialect) -> Iterator[Attack]:
     parent = target.parent
     # While rows lie below, a parent cannot go: they would be seen without one.
     gone = Way.UNDO if target.cascades else Way.DETACH
@@ -184,7 +184,7 @@ def _trampling(child: Prey, stranger: Prey, columns: Sequence[str]) -> Iterator[
 class Siege:
     """Every attack on families of one engine, and what comes of it. `other` is open, to move rows about."""
 
-    def __init__(self, engine: Engine, frozen: FrozenWhen, other: Family) -> None:
+    def __init__(self, engine: Engine, frozen: FreezeRule, other: Family) -> None:
         self.engine = engine
         self.tables = [frozen.parent, *frozen.children]
         self.show = picture((*other.children, other.parent), engine.dialect)

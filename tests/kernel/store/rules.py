@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.queries import Query
 from tests.engines import Engine, Rows, Run, undone
 from tests.kernel.store.attacks import Value, assigned
@@ -160,7 +160,7 @@ class Rulebook:
 @cache
 def rules(migration: str, dialect: Dialect) -> Mapping[str, str]:
     """Every rule that the migration names, and of what sort it is."""
-    text = next(step.text for step in migrations(dialect) if step.name == migration)
+    text = next(step.text for step in load_migrations(dialect) if step.name == migration)
     return {name or other: sort or kind for name, sort, kind, other in NAMED.findall(text)}
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.migrations import Dialect
@@ -17,7 +17,7 @@ from tests.engines import Engine, Rows, Run, filled_once, person, undone
 from tests.kernel.store.attacks import Attack, Prey, Way, drop_guards, guard_attacks, picture, row_attacks
 
 ADA = person("ada")
-HISTORIES = tuple(table.name for table in schema().tables if table.append_only)
+HISTORIES = tuple(table.name for table in build_schema().tables if table.append_only)
 RECORD = ("v", "at", "actor_id", "op", "subject", "changes", "decision")
 OBSERVED = ("tenant_id", "project_id", "rev", "n")
 ENTRY = ("project_id", "parent_type", "parent_id", "rev", "task_id", "created_at", "created_by", "summary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.retry import TRIES_MAX, TryAgain, repeated
+from groundplan.kernel.store.retry import TRIES_MAX, TryAgain, retry
 
 
 def test_an_attempt_that_never_succeeds_is_given_up() -> None:
@@ -18,7 +18,7 @@ def test_an_attempt_that_never_succeeds_is_given_up() -> None:
         raise TryAgain
 
     with pytest.raises(Unavailable) as refused:
-        repeated(attempt)
+        retry(attempt)
 
     assert refused.value.code == "store_busy"
     assert len(tries) == TRIES_MAX
@@ -33,7 +33,7 @@ def test_the_first_attempt_that_succeeds_is_the_answer() -> None:
             raise TryAgain
         return "done"
 
-    assert repeated(attempt) == "done"
+    assert retry(attempt) == "done"
 
 
 def test_any_other_error_is_not_repeated() -> None:
@@ -44,5 +44,5 @@ def test_any_other_error_is_not_repeated() -> None:
         raise KeyError("a defect")
 
     with pytest.raises(KeyError):
-        repeated(attempt)
+        retry(attempt)
     assert len(tries) == 1

@@ -9,9 +9,9 @@ from contextlib import suppress
 import pytest
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.store.guards import Frozen, postgres_guards
+from groundplan.kernel.store.guards import Frozen, generate_postgres_guards
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.tables import FrozenWhen, Schema, Table, in_project
+from groundplan.kernel.store.tables import FreezeRule, Schema, Table, in_project
 from tests.engines import Engine, Rows, Run, person
 from tests.kernel.store.attacks import Family, Prey, Siege, Way, drop_guards, inserted
 from tests.proof import scaled
@@ -35,7 +35,7 @@ CREATE TABLE {child} (
 """
     for child in CHILDREN
 )
-FROZEN = FrozenWhen(
+FROZEN = FreezeRule(
     parent="test_versions",
     key=("tenant_id", "id"),
     column="status",
@@ -248,7 +248,7 @@ def test_what_is_published_is_what_stays_when_others_edit_at_the_same_moment(sce
 def test_a_guard_that_does_not_lock_the_parent_would_let_an_edit_slip_in(scene: Scene) -> None:
     blind = [
         statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION").replace(" FOR SHARE", "")
-        for statement in postgres_guards(DECLARED)
+        for statement in generate_postgres_guards(DECLARED)
         if "FOR SHARE" in statement
     ]
     scene.engine.as_owner(*blind)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.store.guards import (
     REFUSALS,
     LastOwner,
     RevisionSkipped,
-    postgres_guards,
-    sqlite_guards,
+    generate_postgres_guards,
+    generate_sqlite_guards,
 )
-from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.queries import Query
 from groundplan.work.tables import ClaimNumberReused
 from tests.engines import Engine, Rows, filled_once, person
@@ -217,8 +217,12 @@ def test_an_editor_may_write_in_a_project_but_neither_archive_nor_configure_it(
 
 
 def test_for_every_word_that_a_trigger_says_there_is_an_error(engine: Engine) -> None:
-    generated = sqlite_guards(schema()) if engine.dialect is Dialect.SQLITE else postgres_guards(schema())
-    text = "\n".join((*(step.text for step in migrations(engine.dialect)), *generated))
+    generated = (
+        generate_sqlite_guards(build_schema())
+        if engine.dialect is Dialect.SQLITE
+        else generate_postgres_guards(build_schema())
+    )
+    text = "\n".join((*(step.text for step in load_migrations(engine.dialect)), *generated))
 
     said = set(re.findall(r"(?:ABORT, |EXCEPTION |guard_refuse\()'(\w+)(?:: |')", text))
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from groundplan.catalog import schema
-from groundplan.kernel.store.migrations import Dialect, Migration, migrations
+from groundplan.catalog import build_schema
+from groundplan.kernel.store.migrations import Dialect, Migration, load_migrations
 from groundplan.kernel.store.sqlite.file import _bring_up_to_date, connect, migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
-from groundplan.kernel.store.sqlite.turnstile import Turnstile
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
 from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with
 from tests.proof import scaled
 
@@ -64,7 +64,7 @@ def take(connection: Watched, steps: Sequence[Migration], *, most: int) -> None:
 
     connection.before = before
     with suppress(Stopped):
-        migrate(connection, schema(), steps)
+        migrate(connection, build_schema(), steps)
 
 
 def version(path: Path) -> tuple[int, int]:
@@ -103,7 +103,7 @@ def test_a_file_is_at_a_whole_version_after_being_killed_at_any_statement(tmp_pa
         images.append((path.read_bytes(), log.read_bytes() if log.exists() else b""))
 
     with closing(watched(path, keep_image)) as connection:
-        migrate(connection, schema(), steps)
+        migrate(connection, build_schema(), steps)
     assert version(path) == whole[-1]
     assert len(images) > len(SECOND)
 
@@ -150,7 +150,7 @@ def test_a_fault_at_any_statement_leaves_a_connection_that_can_go_on(tmp_path: P
             for place in count(today() % EVERY, EVERY):
                 connection.before = fault_at(place)
                 with suppress(Fault):
-                    migrate(connection, schema(), steps)
+                    migrate(connection, build_schema(), steps)
                 assert not connection.in_transaction
                 if version_seen(onlooker) != before:
                     break  # it came to the next step, which is tried from where it begins
@@ -166,15 +166,15 @@ def test_somebody_else_may_finish_the_file_between_any_two_of_our_statements(tmp
         def before(_: str) -> None:
             if next(done) == place:
                 with closing(connect(path)) as other:
-                    migrate(other, schema())
+                    migrate(other, build_schema())
 
         return before
 
     for place in range(STATEMENTS_BEFORE_THE_LOCK):
         path = tmp_path / f"{place}.db"
         with closing(watched(path, finished_at(place, path))) as connection:
-            _bring_up_to_date(connection, path, schema, Turnstile(path))
-            assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
+            _bring_up_to_date(connection, path, build_schema, WriteQueue(path))
+            assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))
 
 
 @pytest.mark.proof
@@ -185,21 +185,21 @@ def test_threads_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path: P
 
         def opened(path: Path = path, start: threading.Barrier = start) -> None:
             start.wait()
-            SqliteStore(path, schema).close()
+            SqliteStore(path, build_schema).close()
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for one in [pool.submit(opened) for _ in range(AT_ONCE)]:
                 one.result()
         with closing(sqlite3.connect(path)) as connection:
-            assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
+            assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))
 
 
 # Forks of a process that has read the modules: they all begin when the pipe that they wait at is closed.
 OPENERS = """
 import os, sys
 from pathlib import Path
-from groundplan.catalog import schema
-from groundplan.kernel.store.sqlite import SqliteStore
+from groundplan.catalog import build_schema
+from groundplan.kernel.store.sqlite.store import SqliteStore
 
 wait, start = os.pipe()
 openers = []
@@ -208,7 +208,7 @@ for _ in range(int(sys.argv[2])):
     if not openers[-1]:
         os.close(start)
         os.read(wait, 1)
-        SqliteStore(Path(sys.argv[1]), schema).close()
+        SqliteStore(Path(sys.argv[1]), build_schema).close()
         sys.exit()
 os.close(start)
 print([os.waitpid(opener, 0)[1] for opener in openers])
@@ -223,4 +223,4 @@ def test_processes_that_open_a_new_file_at_the_same_moment_all_succeed(tmp_path:
 
     assert (done.stderr, done.stdout) == ("", f"{[0] * AT_ONCE}\n")
     with closing(sqlite3.connect(path)) as connection:
-        assert len(connection.execute(TAKEN).fetchall()) == len(migrations(Dialect.SQLITE))
+        assert len(connection.execute(TAKEN).fetchall()) == len(load_migrations(Dialect.SQLITE))

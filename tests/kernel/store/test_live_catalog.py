@@ -9,12 +9,18 @@ import psycopg
 import pytest
 
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.store.live_catalog import LiveTable, Reference, live_tables, row_security_findings, tables_called
+from groundplan.kernel.store.live_catalog import (
+    LiveTable,
+    Reference,
+    check_row_security,
+    list_tables_with_prefix,
+    read_live_tables,
+)
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.postgres.store import PostgresTransaction
-from groundplan.kernel.store.sqlite.definition import defined_table, unique_index
+from groundplan.kernel.store.sqlite.definition import parse_create_table, parse_unique_index
 from groundplan.kernel.store.sqlite.store import SqliteTransaction
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from groundplan.kernel.store.transaction import Transaction
 from tests.engines import Engine, PostgresEngine, SqliteEngine
 
@@ -30,7 +36,7 @@ def spoiled(engine: Engine, *statements: str) -> Iterator[Transaction]:
         yield SqliteTransaction(engine.app_connection(), ada, now, {})
         return
     assert isinstance(engine, PostgresEngine)
-    with psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA}") as connection:
+    with psycopg.connect(engine.superuser_url, options=f"-c search_path={SCHEMA_NAME}") as connection:
         for statement in (*statements, "SET LOCAL ROLE {app}"):
             connection.execute(statement.format(app=engine.app_role))
         yield PostgresTransaction(connection, ada, now, {}, clock=None)
@@ -38,7 +44,7 @@ def spoiled(engine: Engine, *statements: str) -> Iterator[Transaction]:
 
 
 def asked(engine: Engine, *names: str) -> dict[str, LiveTable]:
-    return engine.store.read(local_actor("ada"), lambda tx: live_tables(tx, names))
+    return engine.store.read(local_actor("ada"), lambda tx: read_live_tables(tx, names))
 
 
 def test_columns_keys_and_references_are_told_alike_by_both_engines(engine: Engine) -> None:
@@ -62,7 +68,7 @@ def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> 
         "CREATE UNIQUE INDEX stray ON toc_nodes (tenant_id, parent_id)",
     )
     with spoiled(engine, *statements) as tx:
-        found = live_tables(tx, ["toc_nodes"])["toc_nodes"]
+        found = read_live_tables(tx, ["toc_nodes"])["toc_nodes"]
 
     assert found.columns["parent_id"].lower() == "text"
     assert ["tenant_id", "parent_id"] in found.keys
@@ -70,7 +76,7 @@ def test_a_column_and_a_key_that_were_added_by_hand_are_seen(engine: Engine) -> 
 
 def test_tables_are_found_by_how_their_names_begin(engine: Engine) -> None:
     with spoiled(engine, "CREATE TABLE toc_tree (id text)") as tx:
-        found = tables_called(tx, "toc_")
+        found = list_tables_with_prefix(tx, "toc_")
 
     assert {"toc_nodes", "toc_edges", "toc_tree"} <= set(found)
     assert found == sorted(found)
@@ -78,8 +84,8 @@ def test_tables_are_found_by_how_their_names_begin(engine: Engine) -> None:
 
 
 def test_row_security_is_right_on_postgres_and_nothing_that_sqlite_has(engine: Engine) -> None:
-    names = engine.store.read(local_actor("ada"), lambda tx: tables_called(tx, "toc_"))
-    findings = engine.store.read(local_actor("ada"), lambda tx: row_security_findings(tx, names))
+    names = engine.store.read(local_actor("ada"), lambda tx: list_tables_with_prefix(tx, "toc_"))
+    findings = engine.store.read(local_actor("ada"), lambda tx: check_row_security(tx, names))
 
     assert findings == (None if engine.dialect is Dialect.SQLITE else [])
     guards = {table.row_security is None for table in asked(engine, *names).values()}
@@ -103,7 +109,7 @@ def test_row_security_is_right_on_postgres_and_nothing_that_sqlite_has(engine: E
 )
 def test_what_opens_a_table_is_found(team: PostgresEngine, spoil: str, word: str) -> None:
     with spoiled(team, spoil) as tx:
-        findings = row_security_findings(tx, MEMBERS)
+        findings = check_row_security(tx, MEMBERS)
 
     assert findings
     assert any(word in finding for finding in findings), findings
@@ -112,11 +118,11 @@ def test_what_opens_a_table_is_found(team: PostgresEngine, spoil: str, word: str
 def test_a_policy_that_only_takes_away_opens_nothing(team: PostgresEngine) -> None:
     stray = "CREATE POLICY stray ON projects AS RESTRICTIVE FOR SELECT TO PUBLIC USING (true)"
     with spoiled(team, stray) as tx:
-        assert row_security_findings(tx, MEMBERS) == []
+        assert check_row_security(tx, MEMBERS) == []
 
 
 def test_the_text_of_a_table_is_read_as_sqlite_reads_it() -> None:
-    found = defined_table(
+    found = parse_create_table(
         """CREATE TABLE "odd, table" ( -- a comment, (with brackets)
                id INTEGER PRIMARY KEY, [a "b] TEXT DEFAULT 'x, (y' NOT NULL CHECK ([a "b] IN ('a', 'b')),
                `c``d` DECIMAL(10, 2) UNIQUE, other text REFERENCES elsewhere (id), /* , */ bare,
@@ -130,6 +136,6 @@ def test_the_text_of_a_table_is_read_as_sqlite_reads_it() -> None:
 
 
 def test_only_an_index_that_is_unique_over_all_rows_is_a_key() -> None:
-    assert unique_index("CREATE UNIQUE INDEX a ON t (b, c)") == ["b", "c"]
-    assert unique_index("CREATE INDEX a ON t (b)") is None
-    assert unique_index("CREATE UNIQUE INDEX a ON t (b) WHERE c IS NULL") is None
+    assert parse_unique_index("CREATE UNIQUE INDEX a ON t (b, c)") == ["b", "c"]
+    assert parse_unique_index("CREATE INDEX a ON t (b)") is None
+    assert parse_unique_index("CREATE UNIQUE INDEX a ON t (b) WHERE c IS NULL") is None

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.store.migration_text import SPELLINGS, expand, parse_lines
-from groundplan.kernel.store.migrations import FOLDER, Dialect, migrations
+from groundplan.kernel.store.migration_text import PLACEHOLDERS, expand, parse_lines
+from groundplan.kernel.store.migrations import MIGRATIONS_FOLDER, Dialect, load_migrations
 
 Write = Callable[[str], Path]
 
-FILES = sorted(FOLDER.glob("*.sql"))
+FILES = sorted(MIGRATIONS_FOLDER.glob("*.sql"))
 NOT_CODE = re.compile(r"--.*|'(?:[^']|'')*'|\{\w[^{}]*\}")  # comments, literals and placeholders
 REFUSAL = re.compile(r"CREATE TRIGGER \w+\s+(?:BEFORE|AFTER)\b[^;]*?\bON (\w+)[^;]*?RAISE\(ABORT, '\w+: (\w+)'\)")
 # What only one engine understands, or understands in its own way.
@@ -84,7 +84,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def checksums(path: Path) -> dict[Dialect, str]:
-    return {dialect: migrations(dialect, path.parent)[0].checksum for dialect in Dialect}
+    return {dialect: load_migrations(dialect, path.parent)[0].checksum for dialect in Dialect}
 
 
 def words_of_one_engine(path: Path) -> list[str]:
@@ -171,7 +171,7 @@ def test_a_word_of_one_engine_is_found(write: Write, dialect: Dialect) -> None:
     path = write(SHARED)
     assert words_of_one_engine(path) == []
 
-    spelled = {name: re.sub(r"\{[01]\}", "id", getattr(one, dialect)) for name, one in SPELLINGS.items()}
+    spelled = {name: re.sub(r"\{[01]\}", "id", getattr(one, dialect)) for name, one in PLACEHOLDERS.items()}
     same_as_nothing = {Dialect.SQLITE: {"json"}, Dialect.POSTGRES: {"strict", "strict_without_rowid"}}[dialect]
     unfound = {name for name, text in spelled.items() if not words_of_one_engine(write(f"    name {text},\n"))}
 
@@ -181,11 +181,11 @@ def test_a_word_of_one_engine_is_found(write: Write, dialect: Dialect) -> None:
 def test_every_placeholder_is_in_use() -> None:
     used = set(re.findall(r"\{(\w+)", "".join(path.read_text(encoding="utf-8") for path in FILES)))
 
-    assert set(SPELLINGS) - used == set()
+    assert set(PLACEHOLDERS) - used == set()
 
 
 def test_a_refusal_on_sqlite_names_the_table_of_its_trigger() -> None:
-    named = [tables for step in migrations(Dialect.SQLITE) for tables in REFUSAL.findall(step.text)]
+    named = [tables for step in load_migrations(Dialect.SQLITE) for tables in REFUSAL.findall(step.text)]
 
     assert len(named) > 30
     assert [tables for tables in named if tables[0] != tables[1]] == []

@@ -9,10 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.migrations import FOLDER, ChangedMigration, Dialect, Migration, NewerSchema, migrations
+from groundplan.kernel.store.migrations import (
+    MIGRATIONS_FOLDER,
+    ChangedMigration,
+    Dialect,
+    Migration,
+    NewerSchema,
+    load_migrations,
+)
 from groundplan.kernel.store.postgres.setup import set_up
 from groundplan.kernel.store.sqlite.file import connect, migrate
 from groundplan.session import Session
@@ -33,26 +40,26 @@ BROKEN = "INSERT INTO no_such_table VALUES (1);"
 def steps_with(folder: Path, dialect: Dialect, *second: str) -> Sequence[Migration]:
     """The real steps, and one more of the test's own."""
     folder.mkdir()
-    for path in FOLDER.glob("*.sql"):
+    for path in MIGRATIONS_FOLDER.glob("*.sql"):
         shutil.copy(path, folder)
-    known = len(migrations(dialect))
+    known = len(load_migrations(dialect))
     (folder / f"{known + 1:04}_pets.sql").write_text("\n".join(second))
-    return migrations(dialect, folder)
+    return load_migrations(dialect, folder)
 
 
 def names(dialect: Dialect) -> list[str]:
     """What the real steps are called."""
-    return [step.name for step in migrations(dialect)]
+    return [step.name for step in load_migrations(dialect)]
 
 
 def take(engine: Engine, steps: Sequence[Migration] | None = None) -> None:
     """Bring the database forward as the product does it."""
     if isinstance(engine, PostgresEngine):
         engine.will_be_altered()
-        set_up(engine.owner_url, schema(), steps=steps)
+        set_up(engine.owner_url, build_schema(), steps=steps)
     elif isinstance(engine, SqliteEngine):
         with closing(connect(engine.path)) as connection:
-            migrate(connection, schema(), steps)
+            migrate(connection, build_schema(), steps)
 
 
 def begin_anew(engine: Engine, steps: Sequence[Migration]) -> None:
@@ -82,7 +89,7 @@ def shape(engine: Engine) -> Rows:
 def test_a_fresh_database_takes_every_step(engine: Engine) -> None:
     taken = [(number, name, checksum) for number, name, checksum, _ in engine.as_owner(TAKEN)]
 
-    assert taken == [(step.number, step.name, step.checksum) for step in migrations(engine.dialect)]
+    assert taken == [(step.number, step.name, step.checksum) for step in load_migrations(engine.dialect)]
 
 
 def test_running_again_takes_no_step_and_changes_nothing(engine: Engine) -> None:
@@ -110,7 +117,7 @@ def test_a_step_that_fails_anywhere_leaves_the_version_before_it_and_can_be_run_
 
 
 def test_projects_from_before_there_was_work_get_their_root(engine: Engine) -> None:
-    begin_anew(engine, migrations(engine.dialect)[:1])
+    begin_anew(engine, load_migrations(engine.dialect)[:1])
     engine.as_owner(
         *(
             "INSERT INTO projects (tenant_id, id, name, goal, created_at, created_by, updated_at) VALUES "
@@ -142,7 +149,7 @@ def test_a_step_that_reads_differently_than_the_one_taken_is_refused(engine: Eng
 
     assert (refused.value.code, refused.value.details) == (
         "store_migration_changed",
-        {"number": len(migrations(engine.dialect)) + 1, "name": "pets"},
+        {"number": len(load_migrations(engine.dialect)) + 1, "name": "pets"},
     )
     assert shape(engine) == before
 
@@ -154,7 +161,7 @@ def test_a_database_that_a_newer_groundplan_made_is_refused_and_left_alone(engin
     for attempt in (engine.another_store, lambda: take(engine)):
         with pytest.raises(NewerSchema) as refused:
             attempt()
-        known = len(migrations(engine.dialect))
+        known = len(load_migrations(engine.dialect))
         assert (refused.value.code, refused.value.details) == ("store_newer", {"found": known + 1, "known": known})
 
     assert shape(engine) == before
@@ -178,7 +185,7 @@ def test_steps_that_are_not_numbered_one_by_one_are_a_mistake(tmp_path: Path, nu
         (tmp_path / f"{number:04}_{place}.sql").write_text("SELECT 1;")
 
     with pytest.raises(ValueError, match="not numbered"):
-        migrations(Dialect.SQLITE, tmp_path)
+        load_migrations(Dialect.SQLITE, tmp_path)
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)

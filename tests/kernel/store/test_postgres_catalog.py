@@ -10,18 +10,18 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.store.postgres.store import PostgresStore, UnsafeRole
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 from tests.engines import PostgresEngine, Rows
 
 pytestmark = pytest.mark.parametrize("engine", ["postgres"], indirect=True)
 
-DECLARED = ", ".join(f"('{table.name}')" for table in schema().tables)
-DECLARED_VIEWS = ", ".join(f"'{view}'" for view in schema().views)
-TABLES = f"SELECT * FROM pg_class WHERE relnamespace = '{SCHEMA}'::regnamespace AND relkind IN ('r', 'p')"
-FUNCTIONS = f"SELECT * FROM pg_proc WHERE pronamespace = '{SCHEMA}'::regnamespace"
-POLICIES = f"SELECT * FROM pg_policies WHERE schemaname = '{SCHEMA}'"
+DECLARED = ", ".join(f"('{table.name}')" for table in build_schema().tables)
+DECLARED_VIEWS = ", ".join(f"'{view}'" for view in build_schema().views)
+TABLES = f"SELECT * FROM pg_class WHERE relnamespace = '{SCHEMA_NAME}'::regnamespace AND relkind IN ('r', 'p')"
+FUNCTIONS = f"SELECT * FROM pg_proc WHERE pronamespace = '{SCHEMA_NAME}'::regnamespace"
+POLICIES = f"SELECT * FROM pg_policies WHERE schemaname = '{SCHEMA_NAME}'"
 # The tenant of an organization is the organization itself, and the steps taken belong to nobody.
 TENANT_TABLES = f"SELECT * FROM ({TABLES}) AS t WHERE relname NOT IN ('organizations', 'schema_migrations')"
 
@@ -83,12 +83,12 @@ QUESTIONS = {
         (
             "ALTER TABLE events OWNER TO {app}",
             "ALTER FUNCTION gp_tenant() OWNER TO {app}",
-            f"ALTER SCHEMA {SCHEMA} OWNER TO {{app}}",
+            f"ALTER SCHEMA {SCHEMA_NAME} OWNER TO {{app}}",
         ),
     ),
     "the app role can create nothing beside the tables": Question(
-        f"SELECT 1 WHERE has_schema_privilege('{{app}}', '{SCHEMA}', 'CREATE')",
-        (f"GRANT CREATE ON SCHEMA {SCHEMA} TO {{app}}",),
+        f"SELECT 1 WHERE has_schema_privilege('{{app}}', '{SCHEMA_NAME}', 'CREATE')",
+        (f"GRANT CREATE ON SCHEMA {SCHEMA_NAME} TO {{app}}",),
     ),
     "the app role has only the rights of the four commands": Question(
         f"SELECT relname, privilege_type FROM ({TABLES}) AS t, aclexplode(relacl) "
@@ -102,7 +102,7 @@ QUESTIONS = {
     ),
     "what runs with the owner's rights has a fixed search_path": Question(
         f"SELECT proname FROM ({FUNCTIONS}) AS f WHERE prosecdef "
-        f"AND NOT coalesce('search_path={SCHEMA}, pg_temp' = ANY (proconfig), false)",
+        f"AND NOT coalesce('search_path={SCHEMA_NAME}, pg_temp' = ANY (proconfig), false)",
         ("ALTER FUNCTION gp_in_organization() RESET search_path", "ALTER FUNCTION gp_tenant() SECURITY DEFINER"),
     ),
     "no function is open to everybody": Question(
@@ -145,7 +145,7 @@ QUESTIONS = {
         ),
     ),
     "there are no sequences": Question(
-        f"SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = '{SCHEMA}'::regnamespace",
+        f"SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = '{SCHEMA_NAME}'::regnamespace",
         ("CREATE SEQUENCE stray",),
     ),
     'text compares by code point (COLLATE "C")': Question(
@@ -154,14 +154,14 @@ QUESTIONS = {
         ("ALTER TABLE events ADD COLUMN stray text", "ALTER TABLE events ADD COLUMN stray varchar(3)"),
     ),
     "views ask as whoever looks at them": Question(
-        f"SELECT relname FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = '{SCHEMA}'::regnamespace "
+        f"SELECT relname FROM pg_class WHERE relkind IN ('v', 'm') AND relnamespace = '{SCHEMA_NAME}'::regnamespace "
         "AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)",
         ("CREATE VIEW stray AS SELECT 1", "CREATE MATERIALIZED VIEW stray AS SELECT 1"),
     ),
     "a view can be looked at by the app role, and that is all": Question(
         f"""SELECT relname
               FROM pg_class AS v
-             WHERE relkind = 'v' AND relnamespace = '{SCHEMA}'::regnamespace
+             WHERE relkind = 'v' AND relnamespace = '{SCHEMA_NAME}'::regnamespace
                AND (relname NOT IN ({DECLARED_VIEWS})
                     OR (SELECT array_agg(privilege_type || ' ' || grantee::regrole) FROM aclexplode(relacl)
                          WHERE grantee <> relowner) IS DISTINCT FROM ARRAY['SELECT {{app}}'])""",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.context import tables as context_tables
 from groundplan.kernel.actors import Access, Actor
 from groundplan.kernel.errors import Unavailable
@@ -35,8 +35,8 @@ STRANGERS = [
 ]
 NUMBERS = ("bigint", "double precision")
 STAMP = "'2026-01-01T00:00:00.000Z'"
-TABLES = [table.name for table in schema().tables if table.name != "schema_migrations"]
-SEEN = [*TABLES, *schema().views]
+TABLES = [table.name for table in build_schema().tables if table.name != "schema_migrations"]
+SEEN = [*TABLES, *build_schema().views]
 COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
   FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid

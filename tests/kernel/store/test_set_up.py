@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from groundplan.catalog import schema
-from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
+from groundplan.catalog import build_schema
+from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
 from groundplan.kernel.store.postgres.setup import OtherOwner, set_up
 from groundplan.kernel.store.postgres.store import PostgresStore
 from groundplan.kernel.store.tables import EVERYBODY, Schema, Table
@@ -93,17 +93,17 @@ def roles_named(engine: PostgresEngine, name: str) -> Rows:
 def test_a_new_database_gets_schema_role_and_a_url_that_works(engine: PostgresEngine, new_role: str) -> None:
     engine.as_owner("DROP SCHEMA groundplan CASCADE")
 
-    made = set_up(engine.owner_url, schema(), app_role=new_role)
+    made = set_up(engine.owner_url, build_schema(), app_role=new_role)
 
     assert (made.app_role, made.role_is_new) == (new_role, True)
-    assert made.steps_taken == len(migrations(Dialect.POSTGRES))
+    assert made.steps_taken == len(load_migrations(Dialect.POSTGRES))
     PostgresStore(made.app_url).close()
 
 
 def test_setting_up_again_takes_no_step_and_changes_nothing(engine: PostgresEngine) -> None:
     before = engine.as_owner(PROTECTION)
 
-    again = set_up(engine.owner_url, schema())
+    again = set_up(engine.owner_url, build_schema())
 
     assert (again.steps_taken, again.role_is_new) == (0, False)
     assert engine.as_owner(PROTECTION) == before
@@ -117,7 +117,7 @@ def test_setting_up_again_repairs_whatever_somebody_has_changed(engine: Postgres
         if meddled == (meddled := engine.as_owner(PROTECTION)):
             harmless.append(change)
 
-    set_up(engine.owner_url, schema())
+    set_up(engine.owner_url, build_schema())
 
     assert set(engine.as_owner(PROTECTION)) ^ set(before) == set()
     assert harmless == []
@@ -131,23 +131,23 @@ def test_several_that_set_up_a_new_database_at_once_all_succeed_and_take_each_st
 
     def one_set_up() -> tuple[int, bool]:
         start.wait()
-        made = set_up(engine.owner_url, schema(), app_role=new_role)
+        made = set_up(engine.owner_url, build_schema(), app_role=new_role)
         return made.steps_taken, made.role_is_new
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         made = [one.result() for one in [pool.submit(one_set_up) for _ in range(AT_ONCE)]]
 
-    assert sum(taken for taken, _ in made) == len(migrations(Dialect.POSTGRES))
+    assert sum(taken for taken, _ in made) == len(load_migrations(Dialect.POSTGRES))
     assert sum(is_new for _, is_new in made) == 1
 
 
 def test_a_database_of_a_newer_groundplan_gets_no_role(engine: PostgresEngine, new_role: str, tmp_path: Path) -> None:
     engine.will_be_altered()
-    set_up(engine.owner_url, schema(), steps=steps_with(tmp_path / "newer", Dialect.POSTGRES, *SECOND))
+    set_up(engine.owner_url, build_schema(), steps=steps_with(tmp_path / "newer", Dialect.POSTGRES, *SECOND))
     before = engine.as_owner(PROTECTION)
 
     with pytest.raises(NewerSchema):
-        set_up(engine.owner_url, schema(), app_role=new_role)
+        set_up(engine.owner_url, build_schema(), app_role=new_role)
 
     assert engine.as_owner(PROTECTION) == before
     assert roles_named(engine, new_role) == []
@@ -159,32 +159,32 @@ def test_a_step_reaches_the_rows_that_are_hidden_from_the_owner(engine: Postgres
     engine.as_owner("INSERT INTO test_rows VALUES ('local', 'old')")
     backfill = steps_with(tmp_path / "steps", Dialect.POSTGRES, "UPDATE test_rows SET body = 'new';")
 
-    set_up(engine.owner_url, Schema((*schema().tables, declared)), steps=backfill)
+    set_up(engine.owner_url, Schema((*build_schema().tables, declared)), steps=backfill)
 
     assert engine.as_owner("SELECT body FROM test_rows") == [("new",)]
     assert engine.as_owner("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'test_rows'") == [(True,)]
 
 
 def test_setting_up_again_serves_the_role_that_was_served_before(engine: PostgresEngine, new_role: str) -> None:
-    switched = set_up(engine.owner_url, schema(), app_role=new_role)
+    switched = set_up(engine.owner_url, build_schema(), app_role=new_role)
     assert (switched.app_role, switched.replaced_role) == (new_role, engine.app_role)
 
-    again = set_up(engine.owner_url, schema())
+    again = set_up(engine.owner_url, build_schema())
 
     assert (again.app_role, again.replaced_role) == (new_role, None)
-    assert set_up(engine.owner_url, schema(), app_role=engine.app_role).replaced_role == new_role
+    assert set_up(engine.owner_url, build_schema(), app_role=engine.app_role).replaced_role == new_role
 
 
 def test_somebody_other_than_the_owner_may_not_set_up_again(engine: PostgresEngine) -> None:
     with pytest.raises(OtherOwner):
-        set_up(engine.superuser_url, schema())
+        set_up(engine.superuser_url, build_schema())
 
     assert engine.session("ada").call("project.create", name="atlas").project.name == "atlas"
 
 
 def test_a_role_that_was_replaced_has_no_right_left(engine: PostgresEngine, new_role: str) -> None:
-    set_up(engine.owner_url, schema(), app_role=new_role)
-    set_up(engine.owner_url, schema(), app_role=engine.app_role)
+    set_up(engine.owner_url, build_schema(), app_role=new_role)
+    set_up(engine.owner_url, build_schema(), app_role=engine.app_role)
 
     rights = engine.as_owner(
         f"SELECT has_schema_privilege('{new_role}', 'groundplan', 'USAGE'), "

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.sqlite.file import APPLICATION_ID
@@ -36,12 +36,12 @@ def plan(tmp_path: Path) -> Path:
 def refusal(path: Path) -> str:
     """The code with which a file is refused."""
     with pytest.raises(Unavailable) as refused:
-        SqliteStore(path, schema)
+        SqliteStore(path, build_schema)
     return refused.value.code
 
 
 def test_a_new_file_and_all_beside_it_are_for_their_owner_only(plan: Path, no_umask: None) -> None:
-    with closing(SqliteStore(plan, schema)) as store:
+    with closing(SqliteStore(plan, build_schema)) as store:
         Session(store, local_actor("ada")).call("project.create", name="atlas")
 
         modes = {suffix: stat.S_IMODE((plan.parent / (plan.name + suffix)).stat().st_mode) for suffix in BESIDE}
@@ -50,13 +50,13 @@ def test_a_new_file_and_all_beside_it_are_for_their_owner_only(plan: Path, no_um
 
 
 def test_nothing_else_is_left_in_the_folder(plan: Path) -> None:
-    SqliteStore(plan, schema).close()
+    SqliteStore(plan, build_schema).close()
 
     assert {path.name for path in plan.parent.iterdir()} <= {plan.name + suffix for suffix in BESIDE}
 
 
 def test_a_file_says_that_it_is_a_groundplan(plan: Path) -> None:
-    SqliteStore(plan, schema).close()
+    SqliteStore(plan, build_schema).close()
 
     header = plan.read_bytes()[:100]
     assert int.from_bytes(header[68:72], "big") == APPLICATION_ID
@@ -65,7 +65,7 @@ def test_a_file_says_that_it_is_a_groundplan(plan: Path) -> None:
 def test_an_empty_file_becomes_a_plan(plan: Path) -> None:
     plan.touch(0o600)
 
-    with closing(SqliteStore(plan, schema)) as store:
+    with closing(SqliteStore(plan, build_schema)) as store:
         Session(store, local_actor("ada")).call("project.create", name="atlas")
 
 
@@ -100,7 +100,7 @@ def test_a_place_where_no_file_can_be_is_refused(plan: Path, where: str) -> None
 
 
 def test_a_damaged_file_is_refused_by_name(plan: Path) -> None:
-    SqliteStore(plan, schema).close()
+    SqliteStore(plan, build_schema).close()
     whole = plan.read_bytes()
     plan.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
 
@@ -108,9 +108,9 @@ def test_a_damaged_file_is_refused_by_name(plan: Path) -> None:
 
 
 def test_opening_a_file_that_is_up_to_date_changes_none_of_its_bytes(plan: Path) -> None:
-    SqliteStore(plan, schema).close()
+    SqliteStore(plan, build_schema).close()
     before = plan.read_bytes()
 
-    SqliteStore(plan, schema).close()
+    SqliteStore(plan, build_schema).close()
 
     assert plan.read_bytes() == before

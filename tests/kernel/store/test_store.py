@@ -100,11 +100,11 @@ def test_a_read_sees_one_snapshot_while_others_write(engine: Engine, atlas: str)
     other = engine.another_store()
 
     def read_twice(tx: Transaction) -> tuple[int, int]:
-        from groundplan.kernel.store.authorize import ProjectRow, sql
+        from groundplan.kernel.store.authorize import ProjectAccessRow, sql
 
-        first = tx.one(sql.projects_for_actor, ProjectRow, ref="atlas").rev
+        first = tx.one(sql.projects_for_actor, ProjectAccessRow, ref="atlas").rev
         other.write(person("ada"), "atlas", lambda wx: wx.record("test.happened", "x"))
-        return first, tx.one(sql.projects_for_actor, ProjectRow, ref="atlas").rev
+        return first, tx.one(sql.projects_for_actor, ProjectAccessRow, ref="atlas").rev
 
     assert engine.store.read(person("ada"), read_twice) == (1, 1)
     assert revision(engine, atlas) == 2

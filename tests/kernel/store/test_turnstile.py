@@ -17,26 +17,26 @@ from pathlib import Path
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.turnstile import QueueStuck, Turnstile
+from groundplan.kernel.store.sqlite.turnstile import QueueStuck, WriteQueue
 
 SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
 
 HOLDER = """
 import sys
 from pathlib import Path
-from groundplan.kernel.store.turnstile import Turnstile
-with Turnstile(Path(sys.argv[1])).turn():
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+with WriteQueue(Path(sys.argv[1])).turn():
     print("mine", flush=True)
     sys.stdin.read()
 """
 INTERRUPTED = """
 import signal, sys
 from pathlib import Path
-from groundplan.kernel.store.turnstile import Turnstile
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.05)
-    with Turnstile(Path(sys.argv[1])).turn():
+    with WriteQueue(Path(sys.argv[1])).turn():
         print("mine", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -45,8 +45,8 @@ sys.stdin.read()
 COUNTER = """
 import sys
 from pathlib import Path
-from groundplan.kernel.store.turnstile import Turnstile
-turnstile, tally = Turnstile(Path(sys.argv[1])), Path(sys.argv[2])
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+turnstile, tally = WriteQueue(Path(sys.argv[1])), Path(sys.argv[2])
 for _ in range(int(sys.argv[3])):
     with turnstile.turn():
         tally.write_text(str(int(tally.read_text()) + 1))
@@ -77,7 +77,7 @@ def held_by_another_thread(plan: Path) -> Iterator[None]:
     taken, let_go = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with Turnstile(plan).turn():
+        with WriteQueue(plan).turn():
             taken.set()
             let_go.wait()
 
@@ -92,7 +92,7 @@ def held_by_another_thread(plan: Path) -> Iterator[None]:
 
 def is_free(plan: Path) -> bool:
     try:
-        with Turnstile(plan, wait_s=SHORT_S).turn():
+        with WriteQueue(plan, wait_s=SHORT_S).turn():
             return True
     except QueueStuck:
         return False
@@ -103,12 +103,12 @@ def test_a_thread_waits_while_another_one_has_its_turn(plan: Path) -> None:
         assert not is_free(plan)
         assert is_free(plan.with_name("other.db"))
 
-    with Turnstile(plan).turn():
+    with WriteQueue(plan).turn():
         pass
 
 
 def test_threads_of_one_turnstile_exclude_each_other_too(plan: Path) -> None:
-    turnstile = Turnstile(plan)
+    turnstile = WriteQueue(plan)
     inside = 0
     most_inside = 0
 
@@ -141,7 +141,7 @@ def test_processes_that_take_turns_lose_nothing(plan: Path) -> None:
 
 @pytest.mark.slow
 def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(plan: Path) -> None:
-    impatient = Turnstile(plan, wait_s=SHORT_S)
+    impatient = WriteQueue(plan, wait_s=SHORT_S)
 
     with held_by_another_process(plan):
         for _ in range(3):
@@ -149,7 +149,7 @@ def test_a_stuck_holder_is_reported_and_the_queue_moves_again_when_it_lets_go(pl
                 pass
     assert (stuck.value.code, stuck.value.details) == ("store_busy", {"waited_s": SHORT_S})
 
-    with Turnstile(plan).turn():
+    with WriteQueue(plan).turn():
         assert not is_free(plan)
     # Those that gave up may still come to the lock one after the other, and let go of it at once.
     assert any(is_free(plan) for _ in range(100))
@@ -171,12 +171,12 @@ def test_a_holder_that_is_killed_lets_go(plan: Path) -> None:
         holder.send_signal(signal.SIGKILL)
         holder.wait()
 
-        with Turnstile(plan).turn():
+        with WriteQueue(plan).turn():
             pass
 
 
 def test_a_turn_that_fails_is_over(plan: Path) -> None:
-    with pytest.raises(RuntimeError, match="a defect"), Turnstile(plan).turn():
+    with pytest.raises(RuntimeError, match="a defect"), WriteQueue(plan).turn():
         raise RuntimeError("a defect")
 
     assert is_free(plan)
@@ -200,17 +200,17 @@ def times_open(path: Path) -> int:
 
 
 def test_threads_and_turnstiles_that_are_gone_leave_no_open_file(plan: Path) -> None:
-    def one_turn(turnstile: Turnstile) -> None:
+    def one_turn(turnstile: WriteQueue) -> None:
         with turnstile.turn():
             pass
 
-    lasting = Turnstile(plan)
+    lasting = WriteQueue(plan)
     one_turn(lasting)
     for _ in range(10):
         thread = threading.Thread(target=one_turn, args=(lasting,))
         thread.start()
         thread.join()
-        one_turn(Turnstile(plan))
+        one_turn(WriteQueue(plan))
 
     assert [times_open(plan.with_name(f"plan.db-{name}")) for name in ("gate", "lock")] == [1, 1]
 
@@ -227,7 +227,7 @@ def test_a_lock_that_fails_is_not_taken_for_a_turn(
 
     monkeypatch.setattr(fcntl, "flock", failing)
 
-    with pytest.raises(Unavailable) as refused, Turnstile(tmp_path / "plan.db").turn():
+    with pytest.raises(Unavailable) as refused, WriteQueue(tmp_path / "plan.db").turn():
         pass
 
     assert refused.value.code == "store_cannot_open"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.knowledge.paths.machine import Machine
-from groundplan.knowledge.paths.names import names_of
-from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse
-from groundplan.knowledge.paths.route import Route
+from groundplan.knowledge.paths.machine import Automaton
+from groundplan.knowledge.paths.names import split_path
+from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse_pattern
+from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
 from tests.knowledge.paths import reference
 from tests.knowledge.paths.generated import SOUND_TEXTS, TEXTS, paths_about
@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 2**32)
 
 def parsed(text: str) -> Pattern | None:
     try:
-        return parse(text)
+        return parse_pattern(text)
     except MalformedPattern:
         return None
 
@@ -53,10 +53,10 @@ def test_the_machine_alone_matches_what_quick_comparison_matches(text: str, seed
     pattern = parsed(text)
     if pattern is None:
         return
-    routes = [Route([parse_segment(name) for name in one.split("/")]) for one in pattern.alternatives]
-    machine = Machine(route.row for route in routes)
+    routes = [PatternRoute([parse_segment(name) for name in one.split("/")]) for one in pattern.alternatives]
+    machine = Automaton(route.row for route in routes)
     for path in paths_about([text], seed):
-        names = names_of(path)
+        names = split_path(path)
         if names is not None and path != pattern.text:
             assert machine.accepts(names) == pattern.matches(path), path
 
@@ -67,7 +67,7 @@ def test_the_alternatives_of_a_pattern_are_patterns_that_together_mean_the_same(
     pattern = parsed(text)
     if pattern is None:
         return
-    alone = [parse(alternative) for alternative in pattern.alternatives]
+    alone = [parse_pattern(alternative) for alternative in pattern.alternatives]
     assert [one.alternatives for one in alone] == [(one.text,) for one in alone]
     paths = set(paths_about([text], seed))
     for path in paths - {pattern.text, *pattern.alternatives}:  # these match also because they are the text itself

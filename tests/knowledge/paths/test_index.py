@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.pattern import MalformedPattern, parse
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
 from tests.knowledge.paths.generated import SOUND_TEXTS, paths_about
 from tests.machines.budget import budget
 
@@ -28,7 +28,7 @@ def sound(patterns: Iterable[str]) -> list[str]:
     kept = []
     for text in patterns:
         try:
-            parse(text)
+            parse_pattern(text)
         except MalformedPattern:
             continue
         kept.append(text)
@@ -50,9 +50,11 @@ def test_it_finds_what_the_patterns_match_one_by_one(given_atoms: list[tuple[str
     index = built(atoms.items())
     paths = paths_about([text for patterns in atoms.values() for text in patterns], seed)
     for path in paths:
-        expected = [key for key, patterns in atoms.items() if any(parse(text).matches(path) for text in patterns)]
+        expected = [
+            key for key, patterns in atoms.items() if any(parse_pattern(text).matches(path) for text in patterns)
+        ]
         assert index.matching(path) == sorted(expected), path
-    assert list(index.matching_many(paths)) == [(path, index.matching(path)) for path in paths]
+    assert list(index.match_many(paths)) == [(path, index.matching(path)) for path in paths]
 
 
 @budget(STEPS)

@@ -9,8 +9,8 @@ import pytest
 
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.malformed import EXPANDED_CHARS_MAX
-from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, PATTERN_CHARS_MAX, MalformedPattern, parse
-from groundplan.knowledge.paths.requested import requested
+from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
+from groundplan.knowledge.paths.requested import parse_paths
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "path-patterns.md").read_text(encoding="utf-8")
 CODE = re.compile(r"`([^`]+)`")
@@ -36,10 +36,10 @@ def test_a_pattern_matches_what_the_page_says(pattern: str, matching: str, other
     index = PathIndex()
     index.put("atom", [text])
     for path in code(matching):
-        assert parse(text).matches(path), path
+        assert parse_pattern(text).matches(path), path
         assert index.matching(path) == ["atom"], path
     for path in code(others):
-        assert not parse(text).matches(path), path
+        assert not parse_pattern(text).matches(path), path
         assert index.matching(path) == [], path
     assert code(matching)
     assert code(others)
@@ -49,13 +49,13 @@ def test_a_pattern_matches_what_the_page_says(pattern: str, matching: str, other
 def test_a_text_is_refused_as_the_page_says(pattern: str, problem: str, hint: str) -> None:
     (text,) = code(pattern)
     with pytest.raises(MalformedPattern) as refused:
-        parse(text)
+        parse_pattern(text)
     assert ([refused.value.problem], [refused.value.hint]) == (code(problem), code(hint))
 
 
 @pytest.mark.parametrize(("written", "read"), rows(REQUESTED))
 def test_a_path_is_read_as_the_page_says(written: str, read: str) -> None:
-    assert requested(code(written)) == requested(code(written)[0]) == code(read)
+    assert parse_paths(code(written)) == parse_paths(code(written)[0]) == code(read)
 
 
 def test_the_limits_on_the_page_are_those_that_hold() -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.knowledge.paths.braces import expanded
-from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, MalformedPattern, parse
+from groundplan.knowledge.paths.braces import expand_braces
+from groundplan.knowledge.paths.pattern import ALTERNATIVES_MAX, MalformedPattern, parse_pattern
 
 
 def refusal(text: str) -> MalformedPattern:
     with pytest.raises(MalformedPattern) as refused:
-        parse(text)
+        parse_pattern(text)
     return refused.value
 
 
 def matches(text: str, *paths: str) -> list[str]:
-    pattern = parse(text)
+    pattern = parse_pattern(text)
     return [path for path in paths if pattern.matches(path)]
 
 
@@ -68,15 +68,15 @@ def test_two_stars_within_a_segment_are_one() -> None:
     ],
 )
 def test_a_class_is_one_character(text: str, accepted: str, others: str) -> None:
-    pattern = parse(f"x{text}y")
+    pattern = parse_pattern(f"x{text}y")
     assert [sign for sign in accepted + others if pattern.matches(f"x{sign}y")] == list(accepted)
 
 
 def test_braces_are_written_out_also_nested_and_over_several_directories() -> None:
-    assert parse("{a,b}/{c,d}").alternatives == ("a/c", "a/d", "b/c", "b/d")
-    assert parse("a{b,c{d,e/f}}g").alternatives == ("abg", "acdg", "ace/fg")
-    assert parse("{src,lib/core}/**").alternatives == ("src/**", "lib/core/**")
-    assert parse("a{,b}").alternatives == ("a", "ab")
+    assert parse_pattern("{a,b}/{c,d}").alternatives == ("a/c", "a/d", "b/c", "b/d")
+    assert parse_pattern("a{b,c{d,e/f}}g").alternatives == ("abg", "acdg", "ace/fg")
+    assert parse_pattern("{src,lib/core}/**").alternatives == ("src/**", "lib/core/**")
+    assert parse_pattern("a{,b}").alternatives == ("a", "ab")
     assert matches("{src,lib/core}/**", "src/a", "lib/a", "lib/core/a") == ["src/a", "lib/core/a"]
 
 
@@ -85,7 +85,7 @@ def test_braces_without_a_comma_are_text_as_are_lone_signs() -> None:
     assert matches("x{1..3}", "x1", "x{1..3}") == ["x{1..3}"]
     assert matches("{}*", "{}", "{}x") == ["{}", "{}x"]
     assert matches("a},]?", "a},]!", "a") == ["a},]!"]
-    assert parse("{a{b,c}}").alternatives == ("{ab}", "{ac}")
+    assert parse_pattern("{a{b,c}}").alternatives == ("{ab}", "{ac}")
 
 
 def test_braces_and_commas_in_a_class_mean_nothing() -> None:
@@ -105,9 +105,9 @@ def test_an_escape_takes_the_next_character_as_it_is() -> None:
 
 def test_a_pattern_that_equals_the_path_matches_whatever_its_signs_mean() -> None:
     for text in ("app/[id]/page.tsx", "app/[[...slug]]/page.tsx", "app/[...slug]/(group)/@slot/a.ts", "x{a,b}", "[!a]"):
-        assert parse(text).matches(text)
-    assert not parse("[id]/*.ts").matches("[id]/a.ts")
-    assert parse("[id]/*.ts").matches("d/a.ts")
+        assert parse_pattern(text).matches(text)
+    assert not parse_pattern("[id]/*.ts").matches("[id]/a.ts")
+    assert parse_pattern("[id]/*.ts").matches("d/a.ts")
 
 
 def test_case_counts() -> None:
@@ -115,14 +115,14 @@ def test_case_counts() -> None:
 
 
 def test_a_leading_dot_slash_is_dropped() -> None:
-    assert parse("./src/*").text == "src/*"
+    assert parse_pattern("./src/*").text == "src/*"
     assert matches("././src/*", "src/a") == ["src/a"]
 
 
 @pytest.mark.parametrize("path", ["", "/a", "a/", "a//b", "./a", "a/./b", "../a", "a/../b", "..", "C:/a", "c:"])
 @pytest.mark.parametrize("text", ["**", "*", "**/a", "*/a", "*/*", "?:/*", "a/**", "*/**/*"])
 def test_a_path_that_does_not_lead_down_from_the_root_matches_nothing(text: str, path: str) -> None:
-    assert not parse(text).matches(path)
+    assert not parse_pattern(text).matches(path)
 
 
 @pytest.mark.parametrize(
@@ -176,23 +176,23 @@ def test_what_is_no_pattern_is_refused_with_a_hint(text: str, problem: str, hint
 
 def test_only_whole_segments_of_dots_are_refused() -> None:
     for text in ("[...slug]", "...", "a..b", ".a", "..a/b", "a/.../b", "*.."):
-        parse(text)
+        parse_pattern(text)
 
 
 def test_exactly_as_many_alternatives_as_allowed_pass() -> None:
-    assert len(parse("{a,b}" * 6).alternatives) == ALTERNATIVES_MAX
-    assert len(parse("{" + ",".join(map(str, range(ALTERNATIVES_MAX))) + "}").alternatives) == ALTERNATIVES_MAX
+    assert len(parse_pattern("{a,b}" * 6).alternatives) == ALTERNATIVES_MAX
+    assert len(parse_pattern("{" + ",".join(map(str, range(ALTERNATIVES_MAX))) + "}").alternatives) == ALTERNATIVES_MAX
     assert "more than 64" in refusal("{" + ",".join(map(str, range(ALTERNATIVES_MAX + 1))) + "}").problem
 
 
 def test_equal_alternatives_are_kept_once_but_count() -> None:
-    assert parse("{a,a}").alternatives == ("a",)
+    assert parse_pattern("{a,a}").alternatives == ("a",)
     assert "more than 64" in refusal("{a,a}" * 7).problem
 
 
 def test_alternatives_that_are_long_together_are_refused() -> None:
     long = "x" * 100
-    assert len(parse("{a,b}" * 6 + long).alternatives) == ALTERNATIVES_MAX
+    assert len(parse_pattern("{a,b}" * 6 + long).alternatives) == ALTERNATIVES_MAX
     assert "8,192 characters" in refusal("{a,b}" * 6 + "x" * 123).problem
 
 
@@ -204,5 +204,8 @@ def test_a_text_that_would_explode_is_refused_before_it_does() -> None:
 
 def test_nesting_goes_as_deep_as_one_likes() -> None:
     deep = 4_000
-    assert expanded("{" * deep + "a" + "}" * deep) == ["{" * deep + "a" + "}" * deep]
-    assert parse("{" * 60 + "a,b" + "}" * 60).alternatives == ("{" * 59 + "a" + "}" * 59, "{" * 59 + "b" + "}" * 59)
+    assert expand_braces("{" * deep + "a" + "}" * deep) == ["{" * deep + "a" + "}" * deep]
+    assert parse_pattern("{" * 60 + "a,b" + "}" * 60).alternatives == (
+        "{" * 59 + "a" + "}" * 59,
+        "{" * 59 + "b" + "}" * 59,
+    )

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.names import names_of
-from groundplan.knowledge.paths.requested import requested
+from groundplan.knowledge.paths.names import split_path
+from groundplan.knowledge.paths.requested import parse_paths
 from tests.machines.budget import budget
 
 STEPS = 2_000
@@ -47,8 +47,8 @@ STEPS = 2_000
     ],
 )
 def test_decoration_and_detours_are_taken_off(text: str) -> None:
-    assert requested([text]) == ["src/a.ts"]
-    assert requested(text) == ["src/a.ts"]
+    assert parse_paths([text]) == ["src/a.ts"]
+    assert parse_paths(text) == ["src/a.ts"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_decoration_and_detours_are_taken_off(text: str) -> None:
     ["-a.ts", "1.txt", "[x].ts", "[id]/page.tsx", "*.ts", "a - b.ts", "it's.ts", "...", ".env", "a:b", "+page.ts"],
 )
 def test_names_that_only_look_decorated_are_left_alone(text: str) -> None:
-    assert requested(text) == [text]
+    assert parse_paths(text) == [text]
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_names_that_only_look_decorated_are_left_alone(text: str) -> None:
 def test_a_path_outside_the_repository_stays_as_it_is_and_matches_nothing(text: str, kept: str) -> None:
     index = PathIndex()
     index.put("everything", ["**", "*", "*/*", "**/a.ts"])
-    assert requested(text) == [kept]
+    assert parse_paths(text) == [kept]
     assert index.matching(kept) == []
 
 
 def test_a_string_is_split_at_commas_and_line_breaks() -> None:
-    assert requested("b.ts, a.ts\r\nc.ts\n\n- d.ts,") == ["a.ts", "b.ts", "c.ts", "d.ts"]
+    assert parse_paths("b.ts, a.ts\r\nc.ts\n\n- d.ts,") == ["a.ts", "b.ts", "c.ts", "d.ts"]
 
 
 def test_an_array_is_taken_element_by_element_also_when_it_is_written_into_a_string() -> None:
     paths = ["b,c.ts", " - `a.ts`"]
-    assert requested(paths) == requested(json.dumps(paths)) == ["a.ts", "b,c.ts"]
+    assert parse_paths(paths) == parse_paths(json.dumps(paths)) == ["a.ts", "b,c.ts"]
 
 
 @pytest.mark.parametrize(
@@ -99,17 +99,17 @@ def test_an_array_is_taken_element_by_element_also_when_it_is_written_into_a_str
     ids=["text", "broken", "nested", "number", "deep"],
 )
 def test_a_string_that_is_no_array_of_strings_is_read_as_text(text: str, found: list[str]) -> None:
-    assert requested(text) == found
+    assert parse_paths(text) == found
 
 
 def test_what_is_empty_vanishes() -> None:
     for nothing in ("", " \n , ,\n", "[]", "- \n*\n1.", "./", ".", "a/..", '""', "``"):
-        assert requested(nothing) == []
-    assert requested([]) == requested(["", " "]) == []
+        assert parse_paths(nothing) == []
+    assert parse_paths([]) == parse_paths(["", " "]) == []
 
 
 def test_paths_come_sorted_and_once() -> None:
-    assert requested("b/a, ./b/a, a/b, `b/a`, b/x/../a") == ["a/b", "b/a"]
+    assert parse_paths("b/a, ./b/a, a/b, `b/a`, b/x/../a") == ["a/b", "b/a"]
 
 
 @budget(STEPS)
@@ -117,15 +117,15 @@ def test_paths_come_sorted_and_once() -> None:
 def test_order_and_repetition_do_not_matter_and_names_lead_down_or_stay_outside(
     paths: list[str], random: Random
 ) -> None:
-    found = requested(paths)
+    found = parse_paths(paths)
     again = [*paths, *paths]
     random.shuffle(again)
-    assert requested(again) == found == sorted(set(found))
+    assert parse_paths(again) == found == sorted(set(found))
     for path in found:
         assert "\\" not in path
-        assert names_of(path) is not None or path.startswith("/") or ".." in path.split("/") or ":" in path
+        assert split_path(path) is not None or path.startswith("/") or ".." in path.split("/") or ":" in path
 
 
 def test_a_text_of_nothing_but_decoration_is_no_trouble() -> None:
     for text in ("- " * 100_000, '"' * 200_000, "1. [x] " * 50_000):
-        requested(text)
+        parse_paths(text)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import pytest
 
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.machine import Machine
-from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse
+from groundplan.knowledge.paths.machine import Automaton
+from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
 from groundplan.knowledge.paths.requested import PATH_CHARS_MAX
-from groundplan.knowledge.paths.route import Route
+from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
 from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path
 from tests.knowledge.paths.steps import Counted, lines_run
 
 
-def machine_of(text: str) -> Machine:
+def machine_of(text: str) -> Automaton:
     """All alternatives of a pattern, also those that need no machine."""
-    return Machine(
-        Route([parse_segment(name) for name in alternative.split("/")]).row for alternative in parse(text).alternatives
+    return Automaton(
+        PatternRoute([parse_segment(name) for name in alternative.split("/")]).row
+        for alternative in parse_pattern(text).alternatives
     )
 
 
@@ -34,7 +35,7 @@ def test_each_character_of_a_path_is_looked_at_once_for_all_alternatives(text: s
 
 @pytest.mark.parametrize(("text", "unit"), PATHOLOGICAL.values(), ids=PATHOLOGICAL)
 def test_a_path_of_twice_the_length_is_at_most_twice_the_work(text: str, unit: str) -> None:
-    pattern = parse(text)
+    pattern = parse_pattern(text)
     short, long = (long_path(unit, chars) for chars in (PATH_CHARS_MAX // 2, PATH_CHARS_MAX))
     pattern.matches(short)  # the machine is built once
     assert lines_run(lambda: pattern.matches(long)) <= 2 * lines_run(lambda: pattern.matches(short)) + 10
@@ -44,15 +45,15 @@ def test_a_path_of_twice_the_length_is_at_most_twice_the_work(text: str, unit: s
 def test_the_longest_path_is_bounded_work_even_the_first_time(text: str, unit: str) -> None:
     path = long_path(unit, PATH_CHARS_MAX)
     lines_per_character = 5
-    places = sum(map(len, parse(text).alternatives))
-    assert lines_run(lambda: parse(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
+    places = sum(map(len, parse_pattern(text).alternatives))
+    assert lines_run(lambda: parse_pattern(text).matches(path)) <= lines_per_character * len(path) + 20 * places + 1_000
 
 
 @pytest.mark.parametrize("text", ["{a,b}" * 20, "{a,b}" * 100, "{{a,b},{c,d}}" * 38, "{a,b,c,d}" * 56])
 def test_too_many_alternatives_are_refused_without_writing_them_out(text: str) -> None:
     def refused() -> None:
         with pytest.raises(MalformedPattern):
-            parse(text)
+            parse_pattern(text)
 
     assert lines_run(refused) <= 1_000
 

@@ -6,7 +6,7 @@ import csv
 import io
 
 from groundplan.purpose.exchange.formats.csv_sheets import csv_sheets
-from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.document_reading import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from tests.purpose.formats.taken_in import within_limits
 from tests.purpose.formats.written import written
@@ -15,13 +15,13 @@ from tests.purpose.theories import whole_theory
 WHOLE = csv_sheets(written(whole_theory()))
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> ReadDocument:
     reading = read_csv(text.encode())
     within_limits(reading)
     return reading
 
 
-def titles(reading: Reading) -> dict[str, str]:
+def titles(reading: ReadDocument) -> dict[str, str]:
     return {one.key: one.title for one in reading.document.nodes}
 
 

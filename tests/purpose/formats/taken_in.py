@@ -9,19 +9,19 @@ import msgspec
 import pytest
 from hypothesis import strategies as st
 
-from groundplan.kernel.input_gate.admit import admit
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, inspect
-from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of
-from groundplan.purpose.exchange.readers.document_reading import Reading, UnreadableFile, on_one_line
+from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, validate_value
+from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document
+from groundplan.purpose.exchange.readers.document_reading import ReadDocument, UnreadableFile, normalize_line
 from groundplan.purpose.exchange.theory import Theory
 
-Reader = Callable[[bytes], Reading]
+Reader = Callable[[bytes], ReadDocument]
 
 _WORDS = ("title", "name", "owner", "unit", "frequency")
 _SORTS = ("nodes", "edges", "assumptions", "indicators")
 
 
-def taken(read: Reader, raw: bytes) -> Reading | None:
+def taken(read: Reader, raw: bytes) -> ReadDocument | None:
     """What a reader makes of a file; None if it refuses it. Nothing else may come of it, and nothing beyond limits."""
     try:
         reading = read(raw)
@@ -31,12 +31,12 @@ def taken(read: Reader, raw: bytes) -> Reading | None:
     return reading
 
 
-def within_limits(reading: Reading) -> None:
+def within_limits(reading: ReadDocument) -> None:
     """The document is one that could have been sent, and it names only what is in it."""
     plain = msgspec.to_builtins(reading.document)
     if len(msgspec.json.encode(plain)) <= BODY_BYTES_MAX:
-        inspect(plain)
-    assert admit(plain, TheoryDocument) == reading.document, "admitting it changed it"
+        validate_value(plain)
+    assert parse_request(plain, TheoryDocument) == reading.document, "admitting it changed it"
     nodes = {one.key for one in reading.document.nodes}
     edges = {(one.source, one.target, one.edge_type) for one in reading.document.edges}
     assert len(nodes) == len(reading.document.nodes)
@@ -54,24 +54,24 @@ def refusal(read: Reader, raw: bytes) -> str:
     return refused.value.message
 
 
-def skips(reading: Reading) -> dict[tuple[str, str], int]:
+def skips(reading: ReadDocument) -> dict[tuple[str, str], int]:
     """How often what did not come in, and why."""
     return {(one.what, one.why): one.count for one in reading.skipped}
 
 
 def as_it_comes_back(theory: Theory) -> dict[str, Any]:
     """Every field of the nodes, edges, assumptions and indicators of a theory; blank texts are none."""
-    plain: dict[str, Any] = msgspec.to_builtins(document_of(theory))
+    plain: dict[str, Any] = msgspec.to_builtins(build_document(theory))
     for one in (one for sort in _SORTS for one in plain[sort]):
         for field, value in [*one.items()]:
             if field in _WORDS:
-                one[field] = on_one_line(value)
+                one[field] = normalize_line(value)
             elif isinstance(value, str) and not value.strip():
                 del one[field]
     return {sort: plain[sort] for sort in _SORTS}
 
 
-def fields_of(reading: Reading) -> dict[str, Any]:
+def fields_of(reading: ReadDocument) -> dict[str, Any]:
     """The same of what was read."""
     plain: dict[str, Any] = msgspec.to_builtins(reading.document)
     return {sort: plain[sort] for sort in _SORTS}

@@ -15,7 +15,7 @@ from groundplan.purpose.exchange.formats.canvas import canvas
 from groundplan.purpose.exchange.formats.canvas_texts import edge_label, node_text, read_card, read_label
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import Edge, EdgeType
+from groundplan.purpose.model import EdgeType, PurposeEdge
 from tests.purpose.formats.taken_in import as_it_comes_back, fields_of, skips, taken
 from tests.purpose.formats.written import (
     NEVER_STORED,
@@ -167,7 +167,7 @@ def test_a_card_of_ours_says_exactly_what_was_written_on_it(title: str, descript
 )
 @tries(20)
 def test_an_arrow_says_type_and_mechanism_so_that_both_come_back(edge_type: EdgeType, mechanism: str | None) -> None:
-    label = edge_label(Edge("", "a", "b", edge_type, mechanism))
+    label = edge_label(PurposeEdge("", "a", "b", edge_type, mechanism))
     found = read_label(label or "")
 
     assert (found.edge_type or EdgeType.CONTRIBUTES_TO, found.mechanism) == (edge_type, mechanism)
@@ -175,7 +175,7 @@ def test_an_arrow_says_type_and_mechanism_so_that_both_come_back(edge_type: Edge
 
 def test_a_contribution_needs_no_word_unless_its_mechanism_looks_like_one() -> None:
     def label(edge_type: str, mechanism: str | None) -> str | None:
-        return edge_label(Edge("", "a", "b", EdgeType(edge_type), mechanism))
+        return edge_label(PurposeEdge("", "a", "b", EdgeType(edge_type), mechanism))
 
     assert label("CONTRIBUTES_TO", None) is None
     assert label("CONTRIBUTES_TO", "by hand") == "by hand"

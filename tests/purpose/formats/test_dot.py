@@ -224,7 +224,7 @@ def test_text_never_becomes_structure_and_reads_as_it_was_written(one: Theory) -
     assert text.endswith("}\n")
     assert "row-" not in text
     assert set(graph.nodes) == set(one.content.nodes)
-    marks = one.assumed()
+    marks = one.assumptions_by_subject()
     for key, node in one.content.nodes.items():
         _, attributes = graph.nodes[key]
         assert squeezed(shown(attributes["label"])).startswith(squeezed(key + node.title))

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from groundplan.purpose.exchange.formats.iati import NAMESPACE, iati, identifier
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import Direction, NodeType
+from groundplan.purpose.model import IndicatorDirection, NodeType
 from tests.purpose.formats.written import NEVER_STORED, any_theory, measured, tries, waiver, written
 from tests.purpose.theories import theory
 
@@ -128,8 +128,8 @@ def test_percentages_and_directions_are_told_in_codes() -> None:
     content = theory(
         "G1",
         indicators={
-            "IN1": {"on": "G1", "unit": "%", "direction": Direction.INCREASE},
-            "IN2": {"on": "G1", "unit": "Per cent", "direction": Direction.DECREASE},
+            "IN1": {"on": "G1", "unit": "%", "direction": IndicatorDirection.INCREASE},
+            "IN2": {"on": "G1", "unit": "Per cent", "direction": IndicatorDirection.DECREASE},
             "IN3": {"on": "G1", "unit": "of 12"},
         },
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_reading import Gathering
-from groundplan.purpose.exchange.readers.inferring import type_called, types_of
+from groundplan.purpose.exchange.readers.document_reading import DocumentBuilder
+from groundplan.purpose.exchange.readers.inferring import infer_node_types, parse_node_type
 from groundplan.purpose.model import NodeType
 from tests.purpose.formats.written import tries
 
@@ -22,7 +22,7 @@ def told(*lines: str, **known: NodeType) -> dict[str, NodeType]:
     chains = [line.split() for line in lines]
     said = {ref: known.get(ref) for chain in chains for ref in chain}
     causal = [pair for chain in chains for pair in pairwise(chain)]
-    return types_of(Gathering(), said, causal)
+    return infer_node_types(DocumentBuilder(), said, causal)
 
 
 def test_a_chain_ends_in_its_goal_and_begins_with_activities() -> None:
@@ -51,12 +51,12 @@ def test_known_types_stay_and_tell_nothing_about_others() -> None:
 
 
 def test_edges_to_what_is_no_node_tell_nothing() -> None:
-    assert types_of(Gathering(), {"a": None}, [("a", "gone"), ("gone", "a")]) == {"a": AC}
+    assert infer_node_types(DocumentBuilder(), {"a": None}, [("a", "gone"), ("gone", "a")]) == {"a": AC}
 
 
 def test_types_that_were_told_are_counted_with_examples() -> None:
-    gathering = Gathering()
-    types = types_of(gathering, {"a": None, "b": G, "c": None}, [("a", "b")])
+    gathering = DocumentBuilder()
+    types = infer_node_types(gathering, {"a": None, "b": G, "c": None}, [("a", "b")])
     for ref, node_type in types.items():
         gathering.node(ref, node_type, ref)
 
@@ -83,7 +83,7 @@ def test_types_that_were_told_are_counted_with_examples() -> None:
     ],
 )
 def test_a_type_is_known_by_its_names_in_any_case_and_number(said: str, node_type: NodeType | None) -> None:
-    assert type_called(said) is node_type
+    assert parse_node_type(said) is node_type
 
 
 refs = st.sampled_from("abcdefgh")
@@ -93,7 +93,7 @@ refs = st.sampled_from("abcdefgh")
 @tries(20)
 def test_types_are_those_of_the_longest_way_over_cycles_that_count_once(edges: list[tuple[str, str]]) -> None:
     nodes = {end for edge in edges for end in edge} | {"a"}
-    assert types_of(Gathering(), dict.fromkeys(nodes), edges) == slowly_told(nodes, edges)
+    assert infer_node_types(DocumentBuilder(), dict.fromkeys(nodes), edges) == slowly_told(nodes, edges)
 
 
 def slowly_told(nodes: set[str], edges: list[tuple[str, str]]) -> dict[str, NodeType]:
@@ -113,6 +113,6 @@ def slowly_told(nodes: set[str], edges: list[tuple[str, str]]) -> dict[str, Node
 
 def test_a_chain_of_many_thousand_nodes_is_told_without_recursion() -> None:
     names = [str(number) for number in range(5_000)]
-    types = types_of(Gathering(), dict.fromkeys(names), pairwise(names))
+    types = infer_node_types(DocumentBuilder(), dict.fromkeys(names), pairwise(names))
     assert [types[name] for name in names[-4:]] == [AC, OP, OC, G]
     assert types["0"] is AC

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from groundplan.purpose.exchange.formats.logframe import logframe
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.model import AssumptionStatus, Direction, Status
+from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, VersionStatus
 from tests.purpose.formats.written import NEVER_STORED, TROUBLE, any_theory, measured, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 
@@ -124,7 +124,7 @@ def test_indicators_stand_with_their_numbers_and_how_they_are_verified() -> None
                 "on": "OC1",
                 "name": "Households",
                 "unit": "%",
-                "direction": Direction.INCREASE,
+                "direction": IndicatorDirection.INCREASE,
                 "baseline": 31.0,
                 "baseline_verified": False,
                 "target": 97.5,
@@ -190,7 +190,7 @@ def test_waivers_have_a_section_of_their_own() -> None:
 
 
 def test_a_draft_says_so_and_an_empty_one_too() -> None:
-    page = read(logframe(written(theory(), status=Status.DRAFT, published_at=None)))
+    page = read(logframe(written(theory(), status=VersionStatus.DRAFT, published_at=None)))
 
     assert page.title == "Logical framework: wells, v2 (draft), profile standard"
     assert page.about == "Groundplan, format: 1. There is nothing in this version yet."

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import Invalid
-from groundplan.purpose.exchange.formats.document import THINGS_MAX, TheoryDocument, document_of, native_json
-from groundplan.purpose.exchange.formats.table import READ, Format
-from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, Reading, UnreadableFile
+from groundplan.purpose.exchange.formats.document import THINGS_MAX, TheoryDocument, build_document, native_json
+from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
+from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, ReadDocument, UnreadableFile
 from groundplan.purpose.exchange.readers.read_file import read_file, read_native
 from groundplan.purpose.exchange.theory import Theory
 from tests.purpose.formats.taken_in import damaged
@@ -25,20 +25,20 @@ WHOLE = native_json(THEORY).encode()
 NODE = {"key": "G1", "node_type": "GOAL", "title": "Health"}
 
 
-def read(document: Any) -> Reading:
+def read(document: Any) -> ReadDocument:
     return read_native(json.dumps(document).encode())
 
 
 def refusal(document: Any) -> Invalid:
     with pytest.raises(Invalid) as refused:
-        read_file(Format.JSON, document if isinstance(document, bytes) else json.dumps(document).encode())
+        read_file(FileFormat.JSON, document if isinstance(document, bytes) else json.dumps(document).encode())
     return refused.value
 
 
 def test_what_was_written_is_read_whole_and_written_again_byte_for_byte() -> None:
-    reading = read_file(Format.JSON, WHOLE)
+    reading = read_file(FileFormat.JSON, WHOLE)
 
-    assert reading.document == document_of(THEORY)
+    assert reading.document == build_document(THEORY)
     assert reading.skipped == []
     assert msgspec.json.decode(msgspec.json.encode(reading.document)) == json.loads(WHOLE)
 
@@ -50,7 +50,7 @@ def test_any_theory_is_read_as_it_was_written(one: Theory) -> None:
     if b"1152921504606846976" in raw:  # which no gate lets in
         assert "not a number that can be kept" in refusal(raw).message
     else:
-        assert read_native(raw).document == document_of(one)
+        assert read_native(raw).document == build_document(one)
 
 
 def test_a_file_needs_nodes_and_nothing_else() -> None:
@@ -135,8 +135,8 @@ def test_what_is_no_object_is_refused(value: Any) -> None:
 
 def test_a_file_may_be_as_large_as_the_limit_and_no_larger() -> None:
     fields = b'{"nodes": []}'
-    assert read_file(Format.JSON, fields + b" " * (1 << 20)).document.nodes == []
-    for one in READ:
+    assert read_file(FileFormat.JSON, fields + b" " * (1 << 20)).document.nodes == []
+    for one in READABLE:
         with pytest.raises(UnreadableFile, match="more than 67108864 bytes"):
             read_file(one, bytes(FILE_BYTES_MAX + 1))
 
@@ -179,7 +179,7 @@ def test_whatever_values_stand_in_a_document_it_is_read_or_refused(document: dic
 
 def _read_or_refused(raw: bytes) -> None:
     try:
-        reading = read_file(Format.JSON, raw)
+        reading = read_file(FileFormat.JSON, raw)
     except Invalid:
         return
     assert reading.skipped == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.purpose.exchange.formats.canvas import canvas
-from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.document_reading import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.taken_in import damaged, fields_of, refusal, skips, taken, within_limits
@@ -26,7 +26,7 @@ from tests.purpose.theories import theory
 UNSAID = ("type", "not said; told from where the node stands")
 
 
-def read(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) -> Reading:
+def read(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) -> ReadDocument:
     """A canvas that somebody drew. A card has text unless it says otherwise, and a place that does not matter."""
     place = {"type": "text", "x": 0, "y": 0, "width": 100, "height": 50}
     given = {"nodes": [{**place, **one} for one in nodes], "edges": edges or []}
@@ -39,11 +39,11 @@ def line(source: str, target: str, **others: Any) -> dict[str, Any]:
     return {"id": f"{source}{target}", "fromNode": source, "toNode": target, **others}
 
 
-def edges_of(reading: Reading) -> list[tuple[str, str, str, str | None]]:
+def edges_of(reading: ReadDocument) -> list[tuple[str, str, str, str | None]]:
     return [(one.source, one.target, one.edge_type, one.mechanism) for one in reading.document.edges]
 
 
-def types_of(reading: Reading) -> dict[str, NodeType]:
+def types_of(reading: ReadDocument) -> dict[str, NodeType]:
     return {one.key: one.node_type for one in reading.document.nodes}
 
 

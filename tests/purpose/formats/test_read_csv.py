@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.document_reading import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.sheets import WHOLE, read, titles
@@ -20,7 +20,7 @@ from tests.purpose.formats.written import hostile_text, tries
 UNSAID = ("type", "not said; told from where the node stands")
 
 
-def indicator(**cells: str) -> tuple[Any, Reading]:
+def indicator(**cells: str) -> tuple[Any, ReadDocument]:
     """One indicator, by its cells."""
     header = ",".join(["node", "name", *cells])
     row = ",".join(["G1", "how many", *(f'"{cell}"' for cell in cells.values())])

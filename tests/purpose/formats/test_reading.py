@@ -6,13 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from groundplan.purpose.exchange.readers.document_reading import EXAMPLES_MAX, Gathering, UnreadableFile, decoded_json
+from groundplan.purpose.exchange.readers.document_reading import (
+    EXAMPLES_MAX,
+    DocumentBuilder,
+    UnreadableFile,
+    decode_json,
+)
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.taken_in import skips
 
 
-def gathered() -> Gathering:
-    one = Gathering()
+def gathered() -> DocumentBuilder:
+    one = DocumentBuilder()
     for ref in ("a", "b", "c"):
         one.node(ref, NodeType.GOAL, ref)
     return one
@@ -28,7 +33,7 @@ def gathered() -> Gathering:
     ],
 )
 def test_the_first_thing_of_a_sort_that_is_too_many_refuses_the_file(
-    monkeypatch: pytest.MonkeyPatch, add: Callable[[Gathering, int], None], why: str
+    monkeypatch: pytest.MonkeyPatch, add: Callable[[DocumentBuilder, int], None], why: str
 ) -> None:
     one = gathered()
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_reading.THINGS_MAX", 5)
@@ -64,14 +69,14 @@ def test_a_name_that_is_none_or_that_another_has_refuses_the_file(ref: str) -> N
     "text", [b"[1, 2, [3], {}]", "[1, 2, [3], {}]".encode("utf-16"), b"\xef\xbb\xbf[1, 2, [3], {}]"]
 )
 def test_json_is_read_in_any_encoding_that_a_file_says(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert decoded_json(text) == [1, 2, [3], {}]
+    assert decode_json(text) == [1, 2, [3], {}]
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_reading.PIECES_MAX", 8)
     with pytest.raises(UnreadableFile, match="more than 8 commas and brackets"):
-        decoded_json(text)
+        decode_json(text)
 
 
 def test_json_that_grows_beyond_the_limit_when_it_is_decoded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("groundplan.purpose.exchange.readers.document_reading.FILE_BYTES_MAX", 30)
 
     with pytest.raises(UnreadableFile, match="it has 38 bytes, the limit is 30"):
-        decoded_json(('"' + "漢" * 12 + '"').encode("utf-16"))
+        decode_json(('"' + "漢" * 12 + '"').encode("utf-16"))

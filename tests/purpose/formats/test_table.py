@@ -7,10 +7,10 @@ from importlib import import_module
 
 import pytest
 
-from groundplan.purpose.exchange.formats.table import FORMATS, READ, WRITTEN, Format
+from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat
 from groundplan.purpose.exchange.readers.read_file import read_file
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import AssumptionStatus, Direction, Profile
+from groundplan.purpose.model import AssumptionStatus, IndicatorDirection, Profile
 from tests.purpose.formats.written import measured, waiver, written
 from tests.purpose.theories import theory
 
@@ -42,7 +42,7 @@ THEORY = written(
                 "on": "OP1",
                 "name": "mindicator",
                 "unit": "munit",
-                "direction": Direction.INCREASE,
+                "direction": IndicatorDirection.INCREASE,
                 "baseline": 11.5,
                 "baseline_verified": True,
                 "target": 99.5,
@@ -99,15 +99,15 @@ NAMED = {
 PLAIN = ("mnarrative", "mmetadata", "mmechanism", "low", "2031-05-06", "strict", "mcode", "2030-04-03")
 
 
-def file_of(one: Format) -> str:
-    module = {Format.JSON: "document", Format.CSV: "csv_sheets"}.get(one, str(one))
-    function = {Format.JSON: "native_json", Format.CSV: "csv_sheets"}.get(one, str(one))
+def file_of(one: FileFormat) -> str:
+    module = {FileFormat.JSON: "document", FileFormat.CSV: "csv_sheets"}.get(one, str(one))
+    function = {FileFormat.JSON: "native_json", FileFormat.CSV: "csv_sheets"}.get(one, str(one))
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
     return writer(THEORY)
 
 
-@pytest.mark.parametrize("one", WRITTEN)
-def test_what_a_file_does_not_hold_is_named_among_its_losses(one: Format) -> None:
+@pytest.mark.parametrize("one", WRITABLE)
+def test_what_a_file_does_not_hold_is_named_among_its_losses(one: FileFormat) -> None:
     content, loses = file_of(one).casefold(), FORMATS[one].loses
     lost = {mark: name for mark, name in NAMED.items() if mark not in content}
 
@@ -115,9 +115,9 @@ def test_what_a_file_does_not_hold_is_named_among_its_losses(one: Format) -> Non
     assert [mark for mark in PLAIN if mark not in lost and NAMED[mark] in loses] == []
 
 
-@pytest.mark.parametrize("one", [one for one in READ if one in WRITTEN])
-def test_what_no_file_of_a_format_can_bring_is_what_does_not_come_back(one: Format) -> None:
-    there = file_of(Format.JSON).casefold()
+@pytest.mark.parametrize("one", [one for one in READABLE if one in WRITABLE])
+def test_what_no_file_of_a_format_can_bring_is_what_does_not_come_back(one: FileFormat) -> None:
+    there = file_of(FileFormat.JSON).casefold()
     came = str(read_file(one, file_of(one).encode()).document).casefold()
 
     lost = {name.split("|")[0] for mark, name in NAMED.items() if mark in there and mark not in came}

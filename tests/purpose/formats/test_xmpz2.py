@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 
 from groundplan.purpose.exchange.formats.document import EdgeWritten, NodeWritten
-from groundplan.purpose.exchange.readers.document_reading import Reading
+from groundplan.purpose.exchange.readers.document_reading import ReadDocument
 from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.formats.miradi import Factor, MiradiProject, whole_project, xmpz2
 
 
-def nodes(reading: Reading) -> dict[str, NodeWritten]:
+def nodes(reading: ReadDocument) -> dict[str, NodeWritten]:
     return {node.title: node for node in reading.document.nodes}
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
-from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_TOLD_MAX, read_xmpz2
+from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_NAMED_MAX, read_xmpz2
 from groundplan.purpose.model import EdgeType
 from tests.purpose.formats.miradi import MiradiProject, whole_project, xmpz2
 from tests.purpose.formats.test_xmpz2 import chain, edges, node
@@ -77,8 +77,8 @@ def test_a_file_cannot_fill_the_report_with_pools_of_its_own() -> None:
         project.factor("New" + "a" * n, "new")
 
     lines = read_xmpz2(project.file()).skipped
-    assert len(lines) == KINDS_TOLD_MAX + 1
-    assert lines[-1].count == 100 - KINDS_TOLD_MAX
+    assert len(lines) == KINDS_NAMED_MAX + 1
+    assert lines[-1].count == 100 - KINDS_NAMED_MAX
 
 
 def test_what_has_no_id_refuses_no_file_where_nothing_reads_it() -> None:

@@ -23,17 +23,17 @@ from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
     Content,
-    Direction,
-    Edge,
     EdgeName,
     EdgeType,
     Indicator,
-    Node,
+    IndicatorDirection,
     NodeType,
     Profile,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
-    Status,
-    content_of,
+    VersionStatus,
+    build_content,
 )
 from groundplan.purpose.observing.observed import Measurement, Waiver
 from tests.machines.budget import budget
@@ -75,7 +75,7 @@ def written(content: Content, **given: Any) -> Theory:
         "project": "wells",
         "number": 2,
         "label": "Two wells",
-        "status": Status.PUBLISHED,
+        "status": VersionStatus.PUBLISHED,
         "profile": Profile.STANDARD,
         "published_at": "2026-11-15T12:00:00.000Z",
         "statuses": {},
@@ -141,7 +141,7 @@ def any_theory(
         project=one.word(),
         number=one.of(range(1, 999)),
         label=one.word(),
-        status=one.of(Status),
+        status=one.of(VersionStatus),
         profile=one.of(Profile),
         published_at=one.maybe(lambda: "2026-11-15T12:00:00.000Z"),
         statuses={key: one.of(AssumptionStatus) for key in one.some(content.assumptions)},
@@ -209,9 +209,9 @@ def _content(one: _Chance) -> Content:
     names = list(dict.fromkeys(EdgeName(*one.of(ends), one.of(EdgeType)) for _ in drawn))
     places: list[str | EdgeName] = [*keys, *names]
     placed = [(key, one.of(places)) for key in one.some(["AS1", "AS2", "AS10"])] if places else []
-    return content_of(
+    return build_content(
         [
-            Node(
+            PurposeNode(
                 f"row-{key}",
                 key,
                 one.of([_TYPES[key.rstrip("0123456789")], one.of(NodeType)]),
@@ -223,7 +223,10 @@ def _content(one: _Chance) -> Content:
             )
             for key in keys
         ],
-        [Edge(f"row-{name}", *name, one.maybe(one.sentence), one.maybe(lambda: one.of(Confidence))) for name in names],
+        [
+            PurposeEdge(f"row-{name}", *name, one.maybe(one.sentence), one.maybe(lambda: one.of(Confidence)))
+            for name in names
+        ],
         [
             Assumption(
                 f"row-{key}",
@@ -244,7 +247,7 @@ def _content(one: _Chance) -> Content:
                 one.of(keys),
                 one.line(),
                 one.of([None, "%", one.word()]),
-                one.maybe(lambda: one.of(Direction)),
+                one.maybe(lambda: one.of(IndicatorDirection)),
                 one.maybe(lambda: one.of(NUMBERS)),
                 one.of([None, False, True]),
                 one.maybe(lambda: one.of(NUMBERS)),

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.purpose.gates.profiles import Gate
-from groundplan.purpose.gates.result import Check, ContextFacts, GateResult, Outside
+from groundplan.purpose.gates.result import Check, ContextFacts, ExternalFacts, GateResult
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observing.observed import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, TODAY, observed, theory
 
 COMMITTED = ContextFacts(run="run")
-FINE = Outside(context=COMMITTED, served={"AC1": 1}, row_security=[])
-UNKNOWN = Outside()
+FINE = ExternalFacts(context=COMMITTED, served={"AC1": 1}, row_security=[])
+UNKNOWN = ExternalFacts()
 LONE_GOAL = theory("G1")
 EMPTY = theory()
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"
@@ -27,8 +27,8 @@ class Broken(NamedTuple):
     refs: list[str]
     nothing: Content | None = LONE_GOAL  # None: the check always applies, or does not because of the outside
     observations: Observations = NOTHING_OBSERVED
-    outside: Outside = FINE
-    nothing_outside: Outside = FINE
+    outside: ExternalFacts = FINE
+    nothing_outside: ExternalFacts = FINE
     in_strict: list[str] | None = None  # the refs in strict, where they differ
 
 
@@ -40,7 +40,7 @@ BROKEN: dict[str, Broken] = {
         theory(CHAIN),
         [],
         nothing=theory(CHAIN),
-        outside=Outside(context=ContextFacts()),
+        outside=ExternalFacts(context=ContextFacts()),
         nothing_outside=UNKNOWN,
     ),
     "GA_CROSS_VERSION": Broken(
@@ -98,7 +98,7 @@ BROKEN: dict[str, Broken] = {
         theory(CHAIN),
         [],
         nothing=theory(CHAIN),
-        outside=Outside(row_security=["a table has three policies"]),
+        outside=ExternalFacts(row_security=["a table has three policies"]),
         nothing_outside=UNKNOWN,
     ),
     "GA_SELF_EDGE": Broken(theory(CHAIN, "OC1->OC1/FEEDBACK"), ["OC1->OC1/FEEDBACK"]),
@@ -130,8 +130,8 @@ BROKEN: dict[str, Broken] = {
         theory(CHAIN),
         ["/a", "/b"],
         nothing=theory(CHAIN),
-        outside=Outside(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
-        nothing_outside=Outside(context=ContextFacts()),
+        outside=ExternalFacts(context=ContextFacts(run="run", required_unset=["/b", "/a"])),
+        nothing_outside=ExternalFacts(context=ContextFacts()),
     ),
     "GB_PLAN": Broken(
         theory(
@@ -165,7 +165,7 @@ BROKEN: dict[str, Broken] = {
         theory(CHAIN, "AC2", "AC3"),
         ["AC2", "AC3"],
         nothing=theory(CHAIN),
-        outside=Outside(served={"AC1": 2, "AC2": 0}),
+        outside=ExternalFacts(served={"AC1": 2, "AC2": 0}),
         nothing_outside=UNKNOWN,
     ),
 }
@@ -181,7 +181,7 @@ def run(
     observations: Observations = NOTHING_OBSERVED,
     *,
     profile: Profile = Profile.STANDARD,
-    outside: Outside = FINE,
+    outside: ExternalFacts = FINE,
     today: str = TODAY,
 ) -> GateResult:
     found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
@@ -194,7 +194,7 @@ def check(
     observations: Observations = NOTHING_OBSERVED,
     *,
     profile: Profile = Profile.STANDARD,
-    outside: Outside = FINE,
+    outside: ExternalFacts = FINE,
     today: str = TODAY,
 ) -> Check:
     """What one check says."""

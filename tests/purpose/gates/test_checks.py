@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec import UNSET
 
-from groundplan.purpose.gates.profiles import NOT_WAIVABLE, TABLES, is_waivable, known_codes, severities
-from groundplan.purpose.gates.result import ContextFacts, Outside
+from groundplan.purpose.gates.profiles import NOT_WAIVABLE, SEVERITY_TABLES, is_waivable, known_codes, severities
+from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Profile
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, Broken, check, gate_of, run
 from tests.purpose.theories import observed, theory, together, whole_theory
@@ -55,7 +55,7 @@ def refs_of(broken: Broken, profile: Profile) -> list[str]:
 def test_the_table_of_severities_is_the_one_agreed_on() -> None:
     assert {
         (code, profile): severity
-        for gate in TABLES
+        for gate in SEVERITY_TABLES
         for profile in Profile
         for code, severity in severities(gate, profile).items()
     } == {(code, profile): SEVERITIES[code, profile] for code, profile in ON}
@@ -150,7 +150,7 @@ def test_a_cycle_is_named_and_the_next_one_when_somebody_answers_for_it() -> Non
 
 def test_facts_committed_in_part_are_a_warning_in_every_profile() -> None:
     for profile in (Profile.STANDARD, Profile.STRICT):
-        outside = Outside(context=ContextFacts(run="run", is_partial=True))
+        outside = ExternalFacts(context=ContextFacts(run="run", is_partial=True))
         found = check("GA_CONTEXT", whole_theory(), profile=profile, outside=outside)
         assert (found.result, found.severity) == ("failed", "warn")
 
@@ -196,4 +196,4 @@ def test_what_is_not_waivable_is_what_the_database_refuses() -> None:
 
 def test_nobody_can_tell_is_no_failure() -> None:
     for code in ("GB_FACTS", "GB_WORK", "GA_CONTEXT", "GA_RLS"):
-        assert check(code, whole_theory(), outside=Outside()).result == "not_applicable"
+        assert check(code, whole_theory(), outside=ExternalFacts()).result == "not_applicable"

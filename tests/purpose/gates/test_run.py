@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from groundplan.purpose.canonical import content_hash
-from groundplan.purpose.model import Content, Profile, content_of
+from groundplan.purpose.model import Content, Profile, build_content
 from tests.purpose.gates.cases import BROKEN, CHAIN, EMPTY, check, gate_of, run
 from tests.purpose.theories import TODAY, observed, theory, together, whole_theory
 
@@ -77,7 +77,7 @@ def shuffled(content: Content, random: Random) -> Content:
     rows.append(list(content.indicators.values()))
     for some in rows:
         random.shuffle(some)  # type: ignore[arg-type]  # each list of rows of its own sort
-    return content_of(*rows)  # type: ignore[arg-type]  # the same
+    return build_content(*rows)  # type: ignore[arg-type]  # the same
 
 
 def test_the_same_theory_gives_the_same_bytes_whatever_order_it_came_in() -> None:
@@ -114,6 +114,6 @@ def test_a_theory_with_more_ways_than_can_be_counted_is_judged() -> None:
         for place, source in enumerate(one)
         for step in range(10 if other[0] != "G1" else 1)
     ]
-    result = run("A", content_of(nodes, drawn, [], []))
+    result = run("A", build_content(nodes, drawn, [], []))
     assert {one.code: one.result for one in result.checks}["GA_CYCLE"] == "passed"
     assert {one.code: one.result for one in result.checks}["GA_ORPHANS"] == "passed"

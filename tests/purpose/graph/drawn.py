@@ -8,7 +8,7 @@ from time import process_time
 
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import Graph, graph_of
+from groundplan.purpose.graph.numbered import Graph, build_graph
 
 KEYS = ("G1", "G2", "OC1", "OP2", "OP10", "AC1", "AC2")  # in the order of lists
 Pair = tuple[str, str]
@@ -18,7 +18,7 @@ acyclic_pairs = pairs.map(lambda some: [(a, b) for a, b in some if KEYS.index(a)
 
 
 def drawn(some: Sequence[Pair]) -> Graph:
-    return graph_of(KEYS, some)
+    return build_graph(KEYS, some)
 
 
 def simple_ways(some: Sequence[Pair], start: str) -> Iterator[list[str]]:

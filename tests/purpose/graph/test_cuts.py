@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cuts as cutting
-from groundplan.purpose.graph.cuts import Cut, heaviest_cuts
+from groundplan.purpose.graph.cuts import EdgeCut, heaviest_cuts
 from groundplan.purpose.graph.dominators import dominators_towards
-from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.numbered import build_graph
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, drawn, grows_linearly, pairs, reaches
 
@@ -55,18 +55,18 @@ def avoids(some: list[Pair], start: str, other: str) -> bool:
 
 
 def test_parallel_edges_do_not_cut() -> None:
-    graph = graph_of(["AC1", "G1"], [("AC1", "G1"), ("AC1", "G1")])
+    graph = build_graph(["AC1", "G1"], [("AC1", "G1"), ("AC1", "G1")])
     assert heaviest_cuts(graph, [0], [1]).of == {0: None}
 
 
 def test_of_very_many_goals_some_are_left_out_and_named() -> None:
-    graph = graph_of(["G1", "G2", "AC1"], [("AC1", "G1"), ("AC1", "G2")])
+    graph = build_graph(["G1", "G2", "AC1"], [("AC1", "G1"), ("AC1", "G2")])
     most, cutting.CUT_STEPS_MAX = cutting.CUT_STEPS_MAX, 1
     try:
         found = heaviest_cuts(graph, [0, 1], [2])
     finally:
         cutting.CUT_STEPS_MAX = most
-    assert (found.of, found.left_out) == ({0: Cut(0, [2])}, [1])
+    assert (found.of, found.left_out) == ({0: EdgeCut(0, [2])}, [1])
 
 
 @pytest.mark.proof
@@ -77,7 +77,7 @@ def test_a_long_chain_met_by_many_shortcuts_takes_nearly_linear_time() -> None:
         early = [f"AC{n}" for n in range(size // 3)]
         some = [(b, a) for a, b in zip(["G1", *chain], chain, strict=False)]
         some += [(key, chain[-1]) for key in early] + [(key, "G1") for key in early]
-        graph = graph_of(["G1", *chain, *early], some)
+        graph = build_graph(["G1", *chain, *early], some)
         assert heaviest_cuts(graph, [0], range(1, len(graph.keys))).of[0] is not None
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

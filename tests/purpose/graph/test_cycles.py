@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cycles as searching
 from groundplan.purpose.graph.cycles import closed_cycle, components, cyclic_components, shortest_cycle
-from groundplan.purpose.graph.numbered import Graph, graph_of
+from groundplan.purpose.graph.numbered import Graph, build_graph
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, acyclic_pairs, cycles, drawn, grows_linearly, pairs, reaches
 
@@ -89,14 +89,14 @@ def test_a_cycle_that_was_there_before_is_not_held_against_a_new_edge() -> None:
 
 def test_a_short_cycle_is_named_among_many_long_ones() -> None:
     every = [*RING, ("AC399", "AC900"), ("AC900", "AC901"), ("AC901", "AC399")]
-    graph = graph_of({end for pair in every for end in pair}, every)
+    graph = build_graph({end for pair in every for end in pair}, every)
     assert named(graph) == ["AC399", "AC900", "AC901", "AC399"]
 
 
 def test_past_the_bound_on_steps_some_cycle_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "SEARCH_STEPS_MIN", 0)
     monkeypatch.setattr(searching, "SEARCH_STEPS_PER_EDGE", 1)
-    found = named(graph_of({end for pair in RING for end in pair}, RING))
+    found = named(build_graph({end for pair in RING for end in pair}, RING))
     assert found is not None
     assert (found[0], len(found)) == (found[-1], 401)
     assert set(pairwise(found)) <= set(RING)
@@ -106,7 +106,7 @@ def test_many_paths_are_no_matter() -> None:  # P-8
     # Twelve layers, each connected with the next by 144 edges: more ways through them than can be walked.
     layers = [[f"OC{layer * 12 + place}" for place in range(12)] for layer in range(12)]
     pairs = [(a, b) for one, other in pairwise(layers) for a in one for b in other]
-    graph = graph_of([key for layer in layers for key in layer], pairs)
+    graph = build_graph([key for layer in layers for key in layer], pairs)
     assert named(graph) is None
     assert closed_cycle([*pairs, (layers[-1][0], layers[0][0])], [(layers[-1][0], layers[0][0])]) is not None
 
@@ -118,7 +118,7 @@ def test_very_many_edges_are_looked_at_in_linear_time_and_without_recursion() ->
         keys = [f"OC{n}" for n in range(size)]
         ring = [*pairwise(keys), (keys[-1], keys[0])]
         assert closed_cycle(ring, ring[-1:]) == [keys[-1], *keys]
-        assert len(named(graph_of(keys, ring)) or []) == size + 1
+        assert len(named(build_graph(keys, ring)) or []) == size + 1
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))
 
@@ -129,6 +129,6 @@ def test_searching_for_the_shortest_among_very_many_cycles_stays_linear() -> Non
         random = Random(7)  # noqa: S311 - the same graph every time
         keys = [f"OC{n}" for n in range(size // 4)]
         some = [(random.choice(keys), random.choice(keys)) for _ in range(size)]
-        assert named(graph_of(keys, [pair for pair in some if pair[0] != pair[1]]))
+        assert named(build_graph(keys, [pair for pair in some if pair[0] != pair[1]]))
 
     assert grows_linearly(run, small=scaled(2_500, 10_000))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.numbered import build_graph
 from groundplan.purpose.graph.pathways import pathways
 from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, simple_ways
 
@@ -27,7 +27,7 @@ def test_a_search_that_would_come_to_nothing_for_ages_is_given_up_and_says_so() 
     # Everything leads to everything, and the goal is behind the start: each way runs into itself.
     keys = [f"OC{n}" for n in range(30)]
     some = [(a, b) for a in keys for b in keys if a != b] + [("OC0", "AC1"), ("AC1", "G1")]
-    graph = graph_of([*keys, "AC1", "G1"], some)
+    graph = build_graph([*keys, "AC1", "G1"], some)
     found = pathways(graph, graph.numbers["OC0"], [0], limit=10)
     assert (found.ways, found.is_cut) == ([], True)
 
@@ -37,6 +37,6 @@ LONG = 10_000  # far more than Python calls into each other
 
 def test_a_very_long_chain_is_one_pathway() -> None:
     keys = ["G1", *(f"OC{n}" for n in range(LONG))]
-    graph = graph_of(keys, [(b, a) for a, b in pairwise(keys)])
+    graph = build_graph(keys, [(b, a) for a, b in pairwise(keys)])
     found = pathways(graph, LONG, [0], limit=2)
     assert ([len(way) for way in found.ways], found.is_cut) == ([LONG + 1], False)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import graph_of
-from groundplan.purpose.graph.reaching import leading_to, reached_from
+from groundplan.purpose.graph.numbered import build_graph
+from groundplan.purpose.graph.reaching import find_leading_to, find_reachable_from
 from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, reaches
 
 
@@ -15,10 +15,10 @@ from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, reaches
 def test_what_is_reached_and_what_leads_there_is_what_every_way_says(some: list[Pair], key: str) -> None:
     graph = drawn(some)
     number = graph.numbers[key]
-    assert reached_from(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, key, other)}
-    assert leading_to(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, other, key)}
+    assert find_reachable_from(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, key, other)}
+    assert find_leading_to(graph, [number]) == {graph.numbers[other] for other in KEYS if reaches(some, other, key)}
 
 
 def test_an_edge_to_a_node_that_is_not_there_is_no_edge_of_a_graph() -> None:
     with pytest.raises(KeyError):
-        graph_of(["AC1"], [("AC1", "OP1")])
+        build_graph(["AC1"], [("AC1", "OP1")])

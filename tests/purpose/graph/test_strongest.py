@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import graph_of
+from groundplan.purpose.graph.numbered import build_graph
 from groundplan.purpose.graph.strongest import strongest_paths
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, grows_linearly, simple_ways
@@ -21,7 +21,7 @@ strengths = st.dictionaries(
 @given(strengths)
 def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_before_it(sure: dict[Pair, int]) -> None:
     some = list(sure)
-    graph = graph_of(KEYS, some)
+    graph = build_graph(KEYS, some)
     beginnings = [key for key in KEYS if not any(b == key for _, b in some)]
     found = strongest_paths(graph, [sure[pair] for pair in some], range(2))
 
@@ -41,7 +41,7 @@ def test_no_path_to_a_goal_is_stronger_and_none_as_strong_is_shorter_or_stands_b
 
 
 def test_a_goal_to_which_nothing_leads_has_no_path() -> None:
-    graph = graph_of(["G1", "G2", "OC1", "OC2"], [("OC1", "OC2"), ("OC2", "OC1"), ("OC2", "G2")])
+    graph = build_graph(["G1", "G2", "OC1", "OC2"], [("OC1", "OC2"), ("OC2", "OC1"), ("OC2", "G2")])
     assert strongest_paths(graph, [3, 3, 3], [0, 1]) == {0: [], 1: []}
 
 
@@ -51,7 +51,7 @@ def test_very_many_edges_and_goals_take_linear_time() -> None:
         keys = [f"OC{n}" for n in range(size // 2)]
         goals = [f"G{n}" for n in range(size // 2)]
         some = [*pairwise(keys), *zip(keys, goals, strict=True)]
-        graph = graph_of([*keys, *goals], some)
+        graph = build_graph([*keys, *goals], some)
         found = strongest_paths(graph, [edge % 4 for edge in range(len(some))], [graph.numbers[goals[-1]], 1])
         assert len(found[graph.numbers[goals[-1]]]) == size // 2
 

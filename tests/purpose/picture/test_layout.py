@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
-from groundplan.purpose.picture.routing import Point, Route
+from groundplan.purpose.picture.routing import EdgeRoute, Point
 from tests.purpose.formats.written import tries
 
 STEPS = 24  # into which a curve is cut to be looked at
@@ -39,7 +39,7 @@ def laid_out(structure: tuple[dict[str, CardSize], list[EdgeName]]) -> Layout:
     return layout_of(cards, edges, [one for one in edges if one.edge_type is not EdgeType.FEEDBACK])
 
 
-def seen(route: Route) -> list[Point]:
+def seen(route: EdgeRoute) -> list[Point]:
     """Points along the way of an edge, close to each other, as the renderer draws it."""
     found = [route.points[0]]
     for (x1, y1), (x2, y2) in pairwise(route.points):

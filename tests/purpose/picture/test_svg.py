@@ -15,10 +15,10 @@ from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskL
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.comparison import comparison
 from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
-from groundplan.purpose.picture.subject import Emphasis, pathway, plan
+from groundplan.purpose.picture.subject import Emphasis, build_plan_picture, pathway
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
-from groundplan.purpose.picture.wording import width_of
+from groundplan.purpose.picture.wording import measure_width
 from tests.purpose.formats.written import any_theory, hostile_line, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 
@@ -52,7 +52,7 @@ def texts(element: ElementTree.Element) -> list[str]:
 @tries(20)
 @given(any_theory(), st.sampled_from(Theme))
 def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory, theme: Theme) -> None:
-    svg = draw(plan(drawn), theme).svg
+    svg = draw(build_plan_picture(drawn), theme).svg
 
     root = parsed(svg)
     assert {one.tag.removeprefix(SVG) for one in root.iter()} <= ELEMENTS
@@ -64,7 +64,7 @@ def test_any_theory_is_drawn_as_plain_svg_with_every_card_and_edge(drawn: Theory
 @tries(15)
 @given(any_theory())
 def test_the_same_theory_gives_the_same_bytes(drawn: Theory) -> None:
-    assert draw(plan(drawn)) == draw(plan(drawn))
+    assert draw(build_plan_picture(drawn)) == draw(build_plan_picture(drawn))
 
 
 def box(card: ElementTree.Element) -> tuple[float, float, float, float]:
@@ -96,12 +96,12 @@ def test_nothing_in_a_card_overflows_it(
         assumptions={f"AS{number}": "OC1" for number in range(1, badges + 1)},
         indicators={f"IN{number}": "OC1" for number in range(indicators)},
     )
-    card = cards(draw(plan(written(content))).svg)["OC1"]
+    card = cards(draw(build_plan_picture(written(content))).svg)["OC1"]
     left, top, right, bottom = box(card)
 
     for text in card.iter(f"{SVG}text"):
         size = float(text.attrib["font-size"])
-        width = width_of(text.text or "", size)
+        width = measure_width(text.text or "", size)
         x = float(text.attrib["x"]) - {"end": width, "middle": width / 2}.get(text.get("text-anchor", ""), 0)
         assert left <= x
         assert x + width <= right
@@ -111,7 +111,7 @@ def test_nothing_in_a_card_overflows_it(
 
 def test_what_the_table_cannot_measure_is_cut_off_at_its_card() -> None:
     content = theory("G1", "OC1", nodes={"G1": {"title": "ǄǄǄ"}, "OC1": {"title": "Water"}})
-    found = cards(draw(plan(written(content))).svg)
+    found = cards(draw(build_plan_picture(written(content))).svg)
 
     (window,) = found["G1"].iter(f"{SVG}svg")
     left, top, right, bottom = box(found["G1"])
@@ -123,7 +123,7 @@ def test_what_the_table_cannot_measure_is_cut_off_at_its_card() -> None:
 
 @pytest.mark.parametrize("theme", [Theme.LIGHT, Theme.DARK])
 def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None:
-    svg = draw(plan(written(whole_theory())), theme).svg
+    svg = draw(build_plan_picture(written(whole_theory())), theme).svg
 
     assert "var(" not in svg
     assert "<style" not in svg
@@ -132,7 +132,7 @@ def test_a_file_has_its_colours_resolved_and_needs_no_page(theme: Theme) -> None
 
 def test_a_picture_that_follows_its_reader_is_light_for_whoever_does_not_know_variables() -> None:
     theory_ = written(whole_theory())
-    svg, light = draw(plan(theory_), Theme.AUTO).svg, draw(plan(theory_), Theme.LIGHT).svg
+    svg, light = draw(build_plan_picture(theory_), Theme.AUTO).svg, draw(build_plan_picture(theory_), Theme.LIGHT).svg
 
     style = parsed(svg).findtext(f"{SVG}style") or ""
     rules = dict(re.findall(r'\[(?:fill|stroke)="(#[0-9a-f]{6})"\]\{(?:fill|stroke):var\(--gp-([a-z-]+)\)\}', style))
@@ -146,7 +146,7 @@ def test_a_picture_that_follows_its_reader_is_light_for_whoever_does_not_know_va
 
 def test_a_title_that_is_markup_stays_text() -> None:
     title = "</text><script>alert(1)</script><a href='javascript:x'>&amp;\"]]>"
-    svg = draw(plan(written(theory("G1", nodes={"G1": {"title": title}})))).svg
+    svg = draw(build_plan_picture(written(theory("G1", nodes={"G1": {"title": title}})))).svg
 
     assert "<script" not in svg
     assert title.replace(" ", "") in "".join(texts(cards(svg)["G1"])).replace(" ", "")
@@ -155,13 +155,15 @@ def test_a_title_that_is_markup_stays_text() -> None:
 def test_what_is_waived_stands_below_the_picture() -> None:
     drawn = written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known <and> small", owner="ben")])
 
-    said = " ".join(texts(parsed(draw(plan(drawn)).svg)))
+    said = " ".join(texts(parsed(draw(build_plan_picture(drawn)).svg)))
     assert "Waived until 2027-02-28 by ben: GA_LEAP (AC1->OP1). Known <and> small" in said
 
 
 def test_a_goal_weighs_more_than_any_other_card() -> None:
     chain = ("G1", "OC1", "OP1", "AC1")
-    found = cards(draw(plan(written(theory(*chain, nodes={key: {"title": "Clean water"} for key in chain})))).svg)
+    found = cards(
+        draw(build_plan_picture(written(theory(*chain, nodes={key: {"title": "Clean water"} for key in chain})))).svg
+    )
 
     def weight(key: str) -> tuple[float, float, float]:
         left, top, right, bottom = box(found[key])
@@ -311,7 +313,7 @@ def ordinary(seed: int, nodes: int = 40) -> Theory:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_forty_nodes_can_be_read_when_they_fit_a_page(seed: int) -> None:
-    drawn = draw(plan(ordinary(seed)))
+    drawn = draw(build_plan_picture(ordinary(seed)))
 
     scale = min(tokens.PAGE_WIDTH / drawn.width, tokens.PAGE_HEIGHT / drawn.height)
     assert tokens.CARD.title_px * scale >= tokens.READABLE_PX
@@ -320,7 +322,7 @@ def test_forty_nodes_can_be_read_when_they_fit_a_page(seed: int) -> None:
 def test_every_type_of_edge_has_a_head_or_a_line_of_its_own() -> None:
     drawn = written(theory(*(f"AC1->OP1/{one}" for one in EdgeType)))
 
-    svg = draw(plan(drawn)).svg
+    svg = draw(build_plan_picture(drawn)).svg
     looks = set()
     for edge in edges(svg).values():
         line, head = edge.iter(f"{SVG}path")

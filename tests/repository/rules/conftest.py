@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.repository.rules.notebook import Notebook, begin_project
@@ -25,4 +25,4 @@ def begin(engine: Engine) -> str:
 
 
 def ada_at(engine: Engine) -> Session:
-    return Session(engine.store, local_actor("ada", kind=Kind.PERSON))
+    return Session(engine.store, local_actor("ada", kind=ActorKind.PERSON))

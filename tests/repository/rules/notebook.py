@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from groundplan.repository.rules.export import Exported, export
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.taking import Imported, import_rules
+from groundplan.repository.rules.export import ExportedRules, export
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.taking import ImportedRules, import_rules
 from groundplan.session import Session
 
 
@@ -66,11 +66,11 @@ class Notebook:
         found = self.session.call("knowledge.search", entityType="atom", projectId=self.project, limit=100).items
         return [(atom.name, tuple(atom.paths), atom.knowledge) for atom in found]
 
-    def export(self, form: Format, **options: bool) -> Exported:
+    def export(self, form: RuleFormat, **options: bool) -> ExportedRules:
         """Write the rule files."""
         return export(self.session, self.project, form, self.folder, **options)
 
-    def take(self, form: Format, *paths: str | Path) -> Imported:
+    def take(self, form: RuleFormat, *paths: str | Path) -> ImportedRules:
         """Read rule files: those named, or all there are."""
         named = [str(self.folder / path) for path in paths] or [str(self.folder)]
         return import_rules(self.session, self.project, self.task, form, named)

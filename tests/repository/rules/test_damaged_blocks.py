@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.marking import end_of
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.marking import format_end_mark
 from groundplan.repository.rules.plan import REPAIRED
 from tests.repository.rules.notebook import Notebook
 
@@ -16,8 +16,8 @@ BREAKS = pytest.mark.parametrize("breaks", ["\n", "\r\n"], ids=["lf", "crlf"])
 def damaged(notebook: Notebook, breaks: str = "\n") -> str:
     """Let the atom's block lose its last line; what people wrote stands above and below it."""
     atom = notebook.atom()
-    notebook.export(Format.AGENTS)
-    text = notebook.files()[FILE].replace(f"{end_of(atom.id)}\n", "")
+    notebook.export(RuleFormat.AGENTS)
+    text = notebook.files()[FILE].replace(f"{format_end_mark(atom.id)}\n", "")
     notebook.write(FILE, f"Above.\n{text}Below.\n".replace("\n", breaks))
     return str(atom.id)
 
@@ -27,11 +27,11 @@ def test_a_block_without_its_end_is_left_alone_and_the_reason_says_what_to_do(no
     atom_id = damaged(notebook, breaks)
     before = notebook.files()
 
-    (drifted,) = notebook.export(Format.AGENTS).drifted
-    (skipped,) = notebook.take(Format.AGENTS).skipped
+    (drifted,) = notebook.export(RuleFormat.AGENTS).drifted
+    (skipped,) = notebook.take(RuleFormat.AGENTS).skipped
 
     assert (drifted.path, drifted.atom_id, drifted.can_be_taken) == (FILE, atom_id, False)
-    assert end_of(atom_id) in drifted.reason
+    assert format_end_mark(atom_id) in drifted.reason
     assert skipped.reason == drifted.reason
     assert notebook.files() == before
 
@@ -42,12 +42,12 @@ def test_both_remedies_that_the_reason_names_are_ones(notebook: Notebook, breaks
     atom_id = damaged(notebook, breaks)
     text = notebook.files()[FILE]
     if remedy == "put back":
-        notebook.edit(FILE, "Below.", f"{end_of(atom_id)}{breaks}Below.")
+        notebook.edit(FILE, "Below.", f"{format_end_mark(atom_id)}{breaks}Below.")
     else:
         notebook.write(FILE, "".join(line for line in text.splitlines(keepends=True) if "Generated" not in line))
 
-    assert notebook.export(Format.AGENTS).is_complete
-    assert notebook.export(Format.AGENTS).is_up_to_date
+    assert notebook.export(RuleFormat.AGENTS).is_complete
+    assert notebook.export(RuleFormat.AGENTS).is_up_to_date
     assert notebook.files()[FILE].count("Never round twice.") == (1 if remedy == "put back" else 2)
 
 
@@ -57,55 +57,55 @@ def test_force_leaves_the_text_to_people_and_writes_a_new_block(notebook: Notebo
     before = notebook.files()[FILE]
     mark = next(line for line in before.splitlines(keepends=True) if "Generated" in line)
 
-    done = notebook.export(Format.AGENTS, force=True)
+    done = notebook.export(RuleFormat.AGENTS, force=True)
 
     assert [(one.path, one.atom_id, one.reason) for one in done.repaired] == [(FILE, atom_id, REPAIRED)]
     assert (done.written, done.is_complete) == ([FILE], True)
     after = notebook.files()[FILE]
     assert after.startswith(before.replace(mark, "") + breaks + "<!-- Generated")
-    assert after.endswith(f"{end_of(atom_id)}{breaks}")
+    assert after.endswith(f"{format_end_mark(atom_id)}{breaks}")
     assert after.count("\n") == after.count(breaks)
-    assert notebook.export(Format.AGENTS).is_up_to_date
+    assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
 
 def test_blocks_behind_one_without_its_end_are_blocks_still(notebook: Notebook) -> None:
     atom = notebook.atom()
     notebook.atom("Other", knowledge="Other.")
-    notebook.export(Format.AGENTS)
-    notebook.edit(FILE, f"{end_of(atom.id)}\n", "Below.\n")
+    notebook.export(RuleFormat.AGENTS)
+    notebook.edit(FILE, f"{format_end_mark(atom.id)}\n", "Below.\n")
     notebook.edit(FILE, "Never", "Do not")
 
-    done = notebook.export(Format.AGENTS, force=True)
+    done = notebook.export(RuleFormat.AGENTS, force=True)
 
     assert [one.atom_id for one in done.repaired] == [atom.id]
     text = notebook.files()[FILE]
     places = [text.index(word) for word in ("Do not round", "Below.", "Never round", "# Other")]
     assert places == sorted(places)
     assert text.count("# Other") == 1
-    assert notebook.export(Format.AGENTS).is_up_to_date
+    assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
 
 def test_what_stands_between_a_block_without_its_end_and_a_copy_of_it_is_not_lost(notebook: Notebook) -> None:
     notebook.atom()
-    notebook.export(Format.AGENTS)
+    notebook.export(RuleFormat.AGENTS)
     block = notebook.files()[FILE]
     notebook.write(FILE, "".join(block.splitlines(keepends=True)[:-1]) + f"Between.\n{block}")
 
-    assert not notebook.export(Format.AGENTS).is_complete
-    notebook.export(Format.AGENTS, force=True)
+    assert not notebook.export(RuleFormat.AGENTS).is_complete
+    notebook.export(RuleFormat.AGENTS, force=True)
 
     assert "Between.\n<!-- Generated" in notebook.files()[FILE]
-    assert notebook.export(Format.AGENTS).is_up_to_date
+    assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
 
 def test_the_damaged_block_of_another_project_is_not_ours_to_repair(notebook: Notebook) -> None:
     theirs = damaged(notebook)
     before = notebook.files()
     other = Notebook(notebook.session, "other", notebook.folder)
-    assert other.export(Format.AGENTS).is_up_to_date
+    assert other.export(RuleFormat.AGENTS).is_up_to_date
     other.atom("Ours")
 
-    done = other.export(Format.AGENTS, force=True)
+    done = other.export(RuleFormat.AGENTS, force=True)
 
     assert [(one.path, one.atom_id) for one in done.refused] == [(FILE, theirs)]
     assert (done.repaired, done.written) == ([], [])
@@ -119,7 +119,7 @@ def test_a_check_repairs_nothing_and_a_write_that_is_refused_is_no_repair(
     before = notebook.files()
     monkeypatch.setattr("groundplan.repository.rules.placing.FILE_BYTES_MAX", len(before[FILE]))
 
-    done = notebook.export(Format.AGENTS, force=True)
+    done = notebook.export(RuleFormat.AGENTS, force=True)
 
     assert (done.repaired, [one.path for one in done.refused]) == ([], [FILE])
     assert notebook.files() == before

@@ -7,21 +7,21 @@ import pytest
 from groundplan.kernel.errors import NotFound
 from groundplan.repository.rules import subjects
 from groundplan.repository.rules.export import NOT_CARRIED, RulesOutOfReach
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.marking import end_of
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.marking import format_end_mark
 from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS
 from tests.repository.rules.notebook import Notebook
 
 CART = {
-    Format.CLAUDE: ".claude/rules/groundplan/cart.md",
-    Format.CURSOR: ".cursor/rules/groundplan/cart.mdc",
-    Format.AGENTS: "src/cart/AGENTS.md",
+    RuleFormat.CLAUDE: ".claude/rules/groundplan/cart.md",
+    RuleFormat.CURSOR: ".cursor/rules/groundplan/cart.mdc",
+    RuleFormat.AGENTS: "src/cart/AGENTS.md",
 }
-each_format = pytest.mark.parametrize("form", Format)
+each_format = pytest.mark.parametrize("form", RuleFormat)
 
 
 @each_format
-def test_an_atom_becomes_a_rule_where_the_tool_looks_for_it(notebook: Notebook, form: Format) -> None:
+def test_an_atom_becomes_a_rule_where_the_tool_looks_for_it(notebook: Notebook, form: RuleFormat) -> None:
     pages = notebook.molecule("Pages")
     other = notebook.atom("Stripe", "src/stripe/**")
     gone = notebook.atom("Gone", "x")
@@ -44,7 +44,9 @@ def test_an_atom_becomes_a_rule_where_the_tool_looks_for_it(notebook: Notebook, 
 
 
 @each_format
-def test_the_same_atoms_give_the_same_bytes_and_a_second_run_changes_nothing(notebook: Notebook, form: Format) -> None:
+def test_the_same_atoms_give_the_same_bytes_and_a_second_run_changes_nothing(
+    notebook: Notebook, form: RuleFormat
+) -> None:
     for name in ("b", "a", "ä"):
         notebook.atom(name, f"src/{name}/**", "src/cart/x")
     first = notebook.export(form)
@@ -61,7 +63,7 @@ def test_the_same_atoms_give_the_same_bytes_and_a_second_run_changes_nothing(not
 
 
 @each_format
-def test_a_changed_atom_is_refreshed_in_place(notebook: Notebook, form: Format) -> None:
+def test_a_changed_atom_is_refreshed_in_place(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.change(atom, knowledge="Round once.")
@@ -75,7 +77,7 @@ def test_a_changed_atom_is_refreshed_in_place(notebook: Notebook, form: Format) 
 
 
 @each_format
-def test_a_new_version_that_says_nothing_new_leaves_the_file_as_it_is(notebook: Notebook, form: Format) -> None:
+def test_a_new_version_that_says_nothing_new_leaves_the_file_as_it_is(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     files = notebook.files()
@@ -86,7 +88,7 @@ def test_a_new_version_that_says_nothing_new_leaves_the_file_as_it_is(notebook: 
 
 
 @each_format
-def test_the_rule_of_an_atom_that_is_gone_renamed_or_elsewhere_goes_too(notebook: Notebook, form: Format) -> None:
+def test_the_rule_of_an_atom_that_is_gone_renamed_or_elsewhere_goes_too(notebook: Notebook, form: RuleFormat) -> None:
     gone = notebook.atom()
     renamed = notebook.atom("Old", "src/old/**")
     notebook.export(form)
@@ -101,7 +103,7 @@ def test_the_rule_of_an_atom_that_is_gone_renamed_or_elsewhere_goes_too(notebook
 
 
 @each_format
-def test_an_edit_by_hand_is_reported_and_stays_until_it_is_forced(notebook: Notebook, form: Format) -> None:
+def test_an_edit_by_hand_is_reported_and_stays_until_it_is_forced(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "Never", "Do not")
@@ -119,7 +121,7 @@ def test_an_edit_by_hand_is_reported_and_stays_until_it_is_forced(notebook: Note
 
 
 @each_format
-def test_an_edited_rule_stays_though_its_atom_is_gone(notebook: Notebook, form: Format) -> None:
+def test_an_edited_rule_stays_though_its_atom_is_gone(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "Never", "Do not")
@@ -133,7 +135,7 @@ def test_an_edited_rule_stays_though_its_atom_is_gone(notebook: Notebook, form: 
 
 
 @each_format
-def test_a_check_writes_nothing_and_tells_what_an_export_would_do(notebook: Notebook, form: Format) -> None:
+def test_a_check_writes_nothing_and_tells_what_an_export_would_do(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.atom("Other", "src/other/**")
 
@@ -151,7 +153,7 @@ def test_a_check_writes_nothing_and_tells_what_an_export_would_do(notebook: Note
 
 
 @each_format
-def test_two_projects_write_into_one_working_copy_side_by_side(notebook: Notebook, form: Format) -> None:
+def test_two_projects_write_into_one_working_copy_side_by_side(notebook: Notebook, form: RuleFormat) -> None:
     other = Notebook(notebook.session, "other", notebook.folder)
     notebook.atom()
     theirs = other.atom(knowledge="Theirs.")
@@ -170,13 +172,13 @@ def test_two_projects_write_into_one_working_copy_side_by_side(notebook: Noteboo
 def test_atoms_of_like_names_have_files_of_their_own(notebook: Notebook) -> None:
     atoms = [notebook.atom(name, f"src/{number}/**") for number, name in enumerate(("Cart", "CART!", "../cart"))]
 
-    done = notebook.export(Format.CLAUDE)
+    done = notebook.export(RuleFormat.CLAUDE)
 
     assert sorted(done.written) == sorted(f".claude/rules/groundplan/cart-{atom.id[:8]}.md" for atom in atoms)
 
 
-@pytest.mark.parametrize("form", [Format.CLAUDE, Format.CURSOR])
-def test_a_file_of_somebody_else_in_the_way_is_not_written_over(notebook: Notebook, form: Format) -> None:
+@pytest.mark.parametrize("form", [RuleFormat.CLAUDE, RuleFormat.CURSOR])
+def test_a_file_of_somebody_else_in_the_way_is_not_written_over(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom()
     notebook.write(CART[form], "# Mine\n")
     notebook.write(CART[form].replace("cart", "theirs"), "---\nnot closed")
@@ -188,8 +190,8 @@ def test_a_file_of_somebody_else_in_the_way_is_not_written_over(notebook: Notebo
     assert notebook.files()[CART[form].replace("cart", "theirs")] == "---\nnot closed"
 
 
-@pytest.mark.parametrize("form", [Format.CLAUDE, Format.CURSOR])
-def test_a_folder_behind_a_link_is_refused_and_nothing_is_written(notebook: Notebook, form: Format) -> None:
+@pytest.mark.parametrize("form", [RuleFormat.CLAUDE, RuleFormat.CURSOR])
+def test_a_folder_behind_a_link_is_refused_and_nothing_is_written(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom()
     outside = notebook.folder.parent / "outside"
     outside.mkdir()
@@ -204,7 +206,7 @@ def test_a_folder_behind_a_link_is_refused_and_nothing_is_written(notebook: Note
 
 
 @each_format
-def test_a_link_in_the_place_of_a_file_is_refused_even_with_force(notebook: Notebook, form: Format) -> None:
+def test_a_link_in_the_place_of_a_file_is_refused_even_with_force(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     outside = notebook.folder.parent / "outside.md"
@@ -223,9 +225,9 @@ def test_an_unknown_project_is_refused_and_an_empty_one_has_no_files(notebook: N
         notebook.session.call("knowledge.search", entityType="atom", projectId="nowhere")
     notebook.project = "nowhere"
     with pytest.raises(NotFound):
-        notebook.export(Format.CLAUDE)
+        notebook.export(RuleFormat.CLAUDE)
     notebook.project = "atlas"
-    assert notebook.export(Format.CLAUDE).is_up_to_date
+    assert notebook.export(RuleFormat.CLAUDE).is_up_to_date
     assert not notebook.folder.exists()
 
 
@@ -233,15 +235,15 @@ def test_more_atoms_than_a_page_are_all_written(notebook: Notebook) -> None:
     for number in range(103):
         notebook.atom(f"Atom {number}", f"src/{number}/**")
 
-    assert len(notebook.export(Format.CLAUDE).written) == 103
+    assert len(notebook.export(RuleFormat.CLAUDE).written) == 103
 
 
 def test_an_atom_that_slips_from_page_to_page_is_not_taken_for_deleted(
     notebook: Notebook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     atoms = [notebook.atom(f"Atom {number}", f"src/{number}/**") for number in range(3)]
-    notebook.export(Format.CLAUDE)
-    monkeypatch.setattr(subjects, "PAGE", 2)
+    notebook.export(RuleFormat.CLAUDE)
+    monkeypatch.setattr(subjects, "PAGE_SIZE", 2)
     call = notebook.session.call
     moved: list[object] = []
 
@@ -252,7 +254,7 @@ def test_an_atom_that_slips_from_page_to_page_is_not_taken_for_deleted(
 
     monkeypatch.setattr(notebook.session, "call", move_in_between)
 
-    assert len(notebook.export(Format.CLAUDE).unchanged) == 2
+    assert len(notebook.export(RuleFormat.CLAUDE).unchanged) == 2
     assert moved
     assert len(notebook.files()) == 3
 
@@ -263,15 +265,15 @@ class TestSharedFiles:
     def test_what_people_wrote_stays_around_the_blocks_as_it_is(self, notebook: Notebook) -> None:
         atom = notebook.atom("Beta", "src/**")
         notebook.write("src/AGENTS.md", "# Ours\n\nRun the tests.\n")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         text = notebook.files()["src/AGENTS.md"]
         assert text.startswith("# Ours\n\nRun the tests.\n\n<!-- Generated by Groundplan: atom=")
-        assert text.endswith(f"\n\nNever round twice.\n{end_of(atom.id)}\n")
+        assert text.endswith(f"\n\nNever round twice.\n{format_end_mark(atom.id)}\n")
 
         notebook.write("src/AGENTS.md", f"{text}\nAsk Ada.\n")
         notebook.atom("Alpha", "src/*")
         notebook.atom("Gamma", "src/*")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
 
         text = notebook.files()["src/AGENTS.md"]
         places = [text.index(word) for word in ("# Ours", "# Alpha", "# Beta", "# Gamma", "Ask Ada.")]
@@ -281,23 +283,23 @@ class TestSharedFiles:
         before = "# Ours\n\nRun the tests.\n"
         notebook.write("src/AGENTS.md", before)
         atoms = [notebook.atom(name, "src/**") for name in ("a", "b", "c")]
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         for atom in (atoms[1], atoms[0], atoms[2]):
             notebook.forget(atom)
-            assert notebook.export(Format.AGENTS).is_complete
+            assert notebook.export(RuleFormat.AGENTS).is_complete
 
         assert notebook.files() == {"src/AGENTS.md": before}
 
     def test_blocks_stay_in_order_when_names_change_and_where_they_were_put(self, notebook: Notebook) -> None:
         one, two = notebook.atom("a", "src/**"), notebook.atom("b", "src/**")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         text = notebook.files()["src/AGENTS.md"]
         block_a, block_b = text.split("\n\n<!-- Gen")
         notebook.write("src/AGENTS.md", f"top\n{block_a}\nmiddle\n<!-- Gen{block_b}bottom\n")
-        assert notebook.export(Format.AGENTS).is_up_to_date
+        assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
         notebook.change(one, name="z")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
 
         text = notebook.files()["src/AGENTS.md"]
         places = [text.index(word) for word in ("top", "# b", "middle", "# z", "bottom")]
@@ -306,22 +308,22 @@ class TestSharedFiles:
 
     def test_knowledge_that_holds_the_end_of_its_own_block_is_refused_with_a_reason(self, notebook: Notebook) -> None:
         atom = notebook.atom()
-        notebook.change(atom, knowledge=f"Copied.\n{end_of(atom.id)}\nmore")
+        notebook.change(atom, knowledge=f"Copied.\n{format_end_mark(atom.id)}\nmore")
         notebook.atom("Fine", "src/fine/**")
 
-        done = notebook.export(Format.AGENTS)
+        done = notebook.export(RuleFormat.AGENTS)
 
         assert [(one.atom_id, one.reason) for one in done.refused] == [(atom.id, NOT_CARRIED)]
         assert done.written == ["src/fine/AGENTS.md"]
 
     def test_a_block_that_was_copied_is_there_once_again(self, notebook: Notebook) -> None:
         notebook.atom()
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         once = notebook.files()["src/cart/AGENTS.md"]
         notebook.write("src/cart/AGENTS.md", f"{once}\n{once}")
         notebook.write("docs/AGENTS.md", once)
 
-        done = notebook.export(Format.AGENTS)
+        done = notebook.export(RuleFormat.AGENTS)
 
         assert (done.written, done.removed) == (["src/cart/AGENTS.md"], ["docs/AGENTS.md"])
         assert notebook.files() == {"src/cart/AGENTS.md": once}
@@ -331,14 +333,14 @@ class TestSharedFiles:
         notebook.write("docs/AGENTS.md", "Écoute".encode("latin-1"))
         notebook.write("lib/AGENTS.md", "no line break at the end")
 
-        assert notebook.export(Format.AGENTS).written == ["src/cart/AGENTS.md"]
+        assert notebook.export(RuleFormat.AGENTS).written == ["src/cart/AGENTS.md"]
         assert (notebook.folder / "lib/AGENTS.md").read_text() == "no line break at the end"
 
     def test_a_directory_that_is_a_file_is_refused(self, notebook: Notebook) -> None:
         notebook.atom()
         notebook.write("src/cart", "a file")
 
-        (refused,) = notebook.export(Format.AGENTS).refused
+        (refused,) = notebook.export(RuleFormat.AGENTS).refused
 
         assert refused.path == "src/cart/AGENTS.md"
         assert refused.reason.startswith("is out of reach")

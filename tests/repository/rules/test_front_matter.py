@@ -8,11 +8,11 @@ from hypothesis import given
 
 from groundplan.repository.rules.formats.front_matter import (
     FRONT_CHARS_MAX,
-    Unreadable,
-    fields,
-    patterns_in,
-    plain,
-    quoted,
+    UnreadableRule,
+    parse_fields,
+    parse_patterns,
+    quote,
+    quote_if_needed,
     split,
 )
 from tests.repository.rules import texts
@@ -30,9 +30,9 @@ def test_the_head_is_what_stands_between_two_fences_at_the_top() -> None:
 
 
 def test_a_head_without_an_end_or_of_endless_length_is_refused() -> None:
-    with pytest.raises(Unreadable, match="no second"):
+    with pytest.raises(UnreadableRule, match="no second"):
         split("---\npaths: a\n# Name\n")
-    with pytest.raises(Unreadable, match="more than"):
+    with pytest.raises(UnreadableRule, match="more than"):
         split("---\n" + "a: b\n" * FRONT_CHARS_MAX + "---\n")
 
 
@@ -57,25 +57,25 @@ def test_a_head_without_an_end_or_of_endless_length_is_refused() -> None:
     ],
 )
 def test_patterns_are_read_in_every_spelling_that_is_in_use(line: str, expected: tuple[str, ...]) -> None:
-    assert patterns_in(fields(head(line, "alwaysApply: false"))["globs"]) == expected
+    assert parse_patterns(parse_fields(head(line, "alwaysApply: false"))["globs"]) == expected
 
 
 @pytest.mark.parametrize(
     "line", ["globs:", "globs: ", "globs: ~", "globs: null", "globs: NULL", "globs: # none", "globs: ''"]
 )
 def test_a_field_without_a_value_is_not_there(line: str) -> None:
-    assert fields(head(line)) == {}
+    assert parse_fields(head(line)) == {}
 
 
 @pytest.mark.parametrize("line", ["paths: []", "paths: [ ]  # none", "paths: ','"])
 def test_a_list_of_patterns_without_one_is_refused(line: str) -> None:
-    with pytest.raises(Unreadable, match="no pattern in it"):
-        patterns_in(fields(head(line))["paths"])
+    with pytest.raises(UnreadableRule, match="no pattern in it"):
+        parse_patterns(parse_fields(head(line))["paths"])
 
 
 def test_a_description_may_hold_what_yaml_would_stumble_over() -> None:
-    assert fields(head("description: when: always #1")) == {"description": "when: always"}
-    assert fields(head("description: >", "  in", "  two lines")) == {"description": "in two lines"}
+    assert parse_fields(head("description: when: always #1")) == {"description": "when: always"}
+    assert parse_fields(head("description: >", "  in", "  two lines")) == {"description": "in two lines"}
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_a_description_may_hold_what_yaml_would_stumble_over() -> None:
     ],
 )
 def test_what_is_no_list_of_patterns_is_refused_with_a_reason(lines: list[str]) -> None:
-    with pytest.raises(Unreadable) as refused:
-        fields(head(*lines))
+    with pytest.raises(UnreadableRule) as refused:
+        parse_fields(head(*lines))
     assert refused.value.reason.startswith("has ")
 
 
@@ -126,12 +126,12 @@ def test_what_is_no_list_of_patterns_is_refused_with_a_reason(lines: list[str]) 
     ids=["lists", "maps", "items", "keys", "lines", "merges"],
 )
 def test_what_would_take_minutes_or_all_memory_is_refused_at_once(bomb: str, fuse: str) -> None:
-    with pytest.raises(Unreadable, match=fuse):
-        fields(head(bomb))
+    with pytest.raises(UnreadableRule, match=fuse):
+        parse_fields(head(bomb))
 
 
 def test_nothing_is_built_from_a_head_but_text() -> None:
-    assert fields(head("x: !!python/object/apply:os.abort []", "y: !!int nonsense", "z: 2001-99-99")) == {
+    assert parse_fields(head("x: !!python/object/apply:os.abort []", "y: !!int nonsense", "z: 2001-99-99")) == {
         "x": [],
         "y": "nonsense",
         "z": "2001-99-99",
@@ -140,9 +140,9 @@ def test_nothing_is_built_from_a_head_but_text() -> None:
 
 @given(texts.names | texts.knowledge | texts.patterns)
 def test_a_quoted_text_is_read_back_by_yaml_as_it_was(text: str) -> None:
-    assert yaml.safe_load(f"- {quoted(text)}") == [text]
+    assert yaml.safe_load(f"- {quote(text)}") == [text]
 
 
 @given(texts.names)
 def test_a_plain_text_is_quoted_where_yaml_would_read_something_else(name: str) -> None:
-    assert yaml.safe_load(f"description: {plain(name)}") == {"description": name}
+    assert yaml.safe_load(f"description: {quote_if_needed(name)}") == {"description": name}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.line_breaks import with_lf
-from groundplan.repository.rules.marking import end_of
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.marking import format_end_mark
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
 
@@ -14,12 +14,14 @@ from tests.repository.rules.test_export import CART, each_format
 def check_out_with_crlf(notebook: Notebook) -> dict[str, str]:
     """What git does on Windows."""
     for path, text in notebook.files().items():
-        notebook.write(path, with_lf(text).replace("\n", "\r\n"))
+        notebook.write(path, normalize_line_breaks(text).replace("\n", "\r\n"))
     return notebook.files()
 
 
 @each_format
-def test_what_was_exported_is_up_to_date_with_crlf_and_is_not_written_again(notebook: Notebook, form: Format) -> None:
+def test_what_was_exported_is_up_to_date_with_crlf_and_is_not_written_again(
+    notebook: Notebook, form: RuleFormat
+) -> None:
     notebook.atom(moleculeId=notebook.molecule("Pages").id)
     notebook.atom("Windows", "src/cart/*", knowledge="Written\r\nthere.")
     notebook.export(form)
@@ -32,7 +34,7 @@ def test_what_was_exported_is_up_to_date_with_crlf_and_is_not_written_again(note
 
 
 @each_format
-def test_a_changed_atom_is_written_with_crlf_where_its_file_has_it(notebook: Notebook, form: Format) -> None:
+def test_a_changed_atom_is_written_with_crlf_where_its_file_has_it(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.atom("Same", "src/cart/*")
     notebook.export(form)
@@ -49,7 +51,7 @@ def test_a_changed_atom_is_written_with_crlf_where_its_file_has_it(notebook: Not
 
 @each_format
 def test_an_edit_is_noticed_among_crlf_taken_in_with_lf_and_can_be_forced_away(
-    notebook: Notebook, form: Format
+    notebook: Notebook, form: RuleFormat
 ) -> None:
     atom = notebook.atom(knowledge="Never round twice.\r\nNever.")
     notebook.export(form)
@@ -69,7 +71,7 @@ def test_an_edit_is_noticed_among_crlf_taken_in_with_lf_and_can_be_forced_away(
 
 
 @each_format
-def test_the_rule_of_an_atom_that_is_gone_goes_though_it_has_crlf(notebook: Notebook, form: Format) -> None:
+def test_the_rule_of_an_atom_that_is_gone_goes_though_it_has_crlf(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     check_out_with_crlf(notebook)
@@ -79,7 +81,7 @@ def test_the_rule_of_an_atom_that_is_gone_goes_though_it_has_crlf(notebook: Note
 
 
 @each_format
-def test_a_single_line_with_another_break_is_no_edit(notebook: Notebook, form: Format) -> None:
+def test_a_single_line_with_another_break_is_no_edit(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "# Cart\n", "# Cart\r\n")
@@ -89,8 +91,8 @@ def test_a_single_line_with_another_break_is_no_edit(notebook: Notebook, form: F
     assert notebook.files() == files
 
 
-@pytest.mark.parametrize("form", [Format.CLAUDE, Format.CURSOR])
-def test_a_file_of_somebody_else_that_is_forced_keeps_its_line_breaks(notebook: Notebook, form: Format) -> None:
+@pytest.mark.parametrize("form", [RuleFormat.CLAUDE, RuleFormat.CURSOR])
+def test_a_file_of_somebody_else_that_is_forced_keeps_its_line_breaks(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom()
     notebook.write(CART[form], "# Mine\r\n")
 
@@ -109,50 +111,50 @@ class TestSharedFiles:
         notebook.write("src/AGENTS.md", self.MIXED)
         one = notebook.atom("a", "src/**")
 
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         first = notebook.files()["src/AGENTS.md"]
         assert first.startswith(f"{self.MIXED}\r\n<!-- Generated")
-        assert first.endswith(f"Never round twice.\r\n{end_of(one.id)}\r\n")
+        assert first.endswith(f"Never round twice.\r\n{format_end_mark(one.id)}\r\n")
 
         notebook.write("src/AGENTS.md", f"{first}\r\nAsk\nAda.")
         two = notebook.atom("b", "src/**")
         notebook.change(one, knowledge="Round once.")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         text = notebook.files()["src/AGENTS.md"]
         assert text.startswith(f"{self.MIXED}\r\n<!-- Generated")
-        assert text.endswith(f"{end_of(two.id)}\r\n\r\nAsk\nAda.")
+        assert text.endswith(f"{format_end_mark(two.id)}\r\n\r\nAsk\nAda.")
         ours = text.removeprefix(self.MIXED).removesuffix("Ask\nAda.")
         assert ours.count("\n") == ours.count("\r\n")
         assert ours.count("<!-- Generated") == 2
 
         notebook.forget(one)
         notebook.forget(two)
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         assert notebook.files()["src/AGENTS.md"] == f"{self.MIXED}\r\nAsk\nAda."
 
     def test_the_block_of_another_project_keeps_its_line_breaks(self, notebook: Notebook) -> None:
         other = Notebook(notebook.session, "other", notebook.folder)
         other.atom(knowledge="Theirs.")
-        other.export(Format.AGENTS)
-        theirs = notebook.files()[CART[Format.AGENTS]]
-        notebook.write(CART[Format.AGENTS], f"Ours.\r\n{theirs}")
+        other.export(RuleFormat.AGENTS)
+        theirs = notebook.files()[CART[RuleFormat.AGENTS]]
+        notebook.write(CART[RuleFormat.AGENTS], f"Ours.\r\n{theirs}")
         notebook.atom()
 
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
 
-        assert notebook.files()[CART[Format.AGENTS]].startswith(f"Ours.\r\n{theirs}\r\n<!-- Generated")
+        assert notebook.files()[CART[RuleFormat.AGENTS]].startswith(f"Ours.\r\n{theirs}\r\n<!-- Generated")
 
     def test_a_block_at_the_end_of_a_file_that_does_not_end_its_line_is_up_to_date(self, notebook: Notebook) -> None:
         notebook.atom("b", "src/cart/**")
-        notebook.export(Format.AGENTS)
-        notebook.write(CART[Format.AGENTS], notebook.files()[CART[Format.AGENTS]].rstrip("\n"))
-        assert notebook.export(Format.AGENTS).is_up_to_date
+        notebook.export(RuleFormat.AGENTS)
+        notebook.write(CART[RuleFormat.AGENTS], notebook.files()[CART[RuleFormat.AGENTS]].rstrip("\n"))
+        assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
-        notebook.edit(CART[Format.AGENTS], "Never", "Do not")
+        notebook.edit(CART[RuleFormat.AGENTS], "Never", "Do not")
         notebook.atom("a", "src/cart/**")
         notebook.atom("c", "src/cart/**")
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
 
-        text = notebook.files()[CART[Format.AGENTS]]
+        text = notebook.files()[CART[RuleFormat.AGENTS]]
         assert text.count("-->\n\n<!-- Generated") == 2
         assert "Do not round twice." in text

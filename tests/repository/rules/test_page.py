@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from groundplan.repository.rules.formats import agents, claude, cursor
-from groundplan.repository.rules.formats.table import SUBFOLDER, Format, piece_of
+from groundplan.repository.rules.formats.table import SUBFOLDER, RuleFormat, render_piece
 from tests.repository.rules import texts
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rules-files.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^````markdown\n(.*?)^````$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(("form", "example"), list(zip(Format, EXAMPLES, strict=True)))
-def test_an_example_is_what_the_writer_writes(form: Format, example: str) -> None:
-    piece = piece_of(texts.subject(), form)
+@pytest.mark.parametrize(("form", "example"), list(zip(RuleFormat, EXAMPLES, strict=True)))
+def test_an_example_is_what_the_writer_writes(form: RuleFormat, example: str) -> None:
+    piece = render_piece(texts.subject(), form)
 
-    assert example == (piece.as_block if form is Format.AGENTS else piece.as_file)
+    assert example == (piece.as_block if form is RuleFormat.AGENTS else piece.as_file)
 
 
 def test_the_files_are_where_the_page_says() -> None:

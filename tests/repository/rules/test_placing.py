@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.rules.placing import FILE_BYTES_MAX, Folder, Misplaced
+from groundplan.repository.rules.placing import FILE_BYTES_MAX, Folder, UnusableFile
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def test_a_file_is_taken_away(folder: Folder) -> None:
     folder.write("a/b.md", "one")
     folder.remove("a/b.md")
     assert folder.read("a/b.md") is None
-    with pytest.raises(Misplaced, match="out of reach"):
+    with pytest.raises(UnusableFile, match="out of reach"):
         folder.remove("a/b.md")
 
 
 @pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "/etc/x.md", "a//b.md", "./a.md", "a\0b.md", ""])
 def test_no_path_leads_out(folder: Folder, path: str) -> None:
     for act in (folder.read, folder.remove, lambda path: folder.write(path, "x")):
-        with pytest.raises(Misplaced, match="no path below"):
+        with pytest.raises(UnusableFile, match="no path below"):
             act(path)
 
 
@@ -64,11 +64,11 @@ def test_a_link_on_the_way_or_at_the_end_is_not_followed(folder: Folder, tmp_pat
     (folder.root / "broken.md").symlink_to(outside / "new.md")
 
     for path in ("linked/a.md", "linked/new/b.md", "a.md", "broken.md"):
-        with pytest.raises(Misplaced, match="symbolic link"):
+        with pytest.raises(UnusableFile, match="symbolic link"):
             folder.read(path)
-        with pytest.raises(Misplaced, match="symbolic link"):
+        with pytest.raises(UnusableFile, match="symbolic link"):
             folder.write(path, "x")
-    with pytest.raises(Misplaced, match="symbolic link"):
+    with pytest.raises(UnusableFile, match="symbolic link"):
         folder.names("linked", ".md")
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"a.md": "secret"}
 
@@ -82,7 +82,7 @@ def test_what_is_no_plain_file_of_text_is_left_alone(folder: Folder) -> None:
 
     reasons = {}
     for path in ("folder.md", "pipe.md", "latin.md", "large.md", "file/below.md"):
-        with pytest.raises(Misplaced) as refused:
+        with pytest.raises(UnusableFile) as refused:
             folder.read(path)
         reasons[path] = refused.value.reason
     assert reasons == {
@@ -93,12 +93,12 @@ def test_what_is_no_plain_file_of_text_is_left_alone(folder: Folder) -> None:
         "file/below.md": "is out of reach: Not a directory",
     }
     for path in ("folder.md", "pipe.md", "file/below.md"):
-        with pytest.raises(Misplaced):
+        with pytest.raises(UnusableFile):
             folder.write(path, "x")
 
 
 def test_what_cannot_be_read_back_is_not_written(folder: Folder) -> None:
-    with pytest.raises(Misplaced, match="the limit is"):
+    with pytest.raises(UnusableFile, match="the limit is"):
         folder.write("a.md", "x" * (FILE_BYTES_MAX + 1))
     assert list(folder.root.iterdir()) == []
 
@@ -110,7 +110,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_remains(folder: Folder, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "rename", fail)
-    with pytest.raises(Misplaced, match="No space left"):
+    with pytest.raises(UnusableFile, match="No space left"):
         folder.write("a.md", "new")
 
     assert {path.name: path.read_text() for path in folder.root.iterdir()} == {"a.md": "old"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from groundplan.repository.rules.line_breaks import with_lf
-from groundplan.repository.rules.rule import Rule, Subject, body_of, by_hand, written
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, parse_handwritten, render_body
 from tests.repository.rules import texts
 
 
 def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -> None:
-    assert body_of(texts.subject(), names_files=True) == (
+    assert render_body(texts.subject(), names_files=True) == (
         "# Checkout Page\n"
         "> Files: `src/pages/checkout/**`, `src/components/checkout-*.tsx`\n"
         "> Part of: Pages\n"
@@ -22,19 +22,19 @@ def test_a_rule_shows_its_name_what_it_belongs_to_and_the_knowledge_as_it_is() -
 
 
 @given(texts.subjects)
-def test_what_is_written_is_read_back(subject: Subject) -> None:
-    knowledge = with_lf(subject.knowledge)
+def test_what_is_written_is_read_back(subject: ExportedAtom) -> None:
+    knowledge = normalize_line_breaks(subject.knowledge)
 
-    assert written(body_of(subject, names_files=True)) == Rule(knowledge, subject.name, subject.patterns)
-    assert written(body_of(subject, names_files=False)) == Rule(knowledge, subject.name)
+    assert parse_generated(render_body(subject, names_files=True)) == Rule(knowledge, subject.name, subject.patterns)
+    assert parse_generated(render_body(subject, names_files=False)) == Rule(knowledge, subject.name)
 
 
 def test_a_quotation_that_somebody_put_under_the_heading_is_knowledge() -> None:
-    assert written("# Cart\n> Never round twice.\n\nMore.\n") == Rule("> Never round twice.\n\nMore.", "Cart")
+    assert parse_generated("# Cart\n> Never round twice.\n\nMore.\n") == Rule("> Never round twice.\n\nMore.", "Cart")
 
 
 def test_without_its_heading_the_text_says_no_name() -> None:
-    assert written("Never round twice.\n") == Rule("Never round twice.")
+    assert parse_generated("Never round twice.\n") == Rule("Never round twice.")
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,20 @@ def test_without_its_heading_the_text_says_no_name() -> None:
     ],
 )
 def test_the_first_heading_is_the_name_and_on_top_nothing_else(text: str, expected: Rule) -> None:
-    assert by_hand(text) == expected
+    assert parse_handwritten(text) == expected
 
 
 @given(texts.subjects)
-def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: Subject) -> None:
-    bare = Subject(subject.atom_id, subject.project_id, 1, "Cart", subject.patterns, subject.knowledge)
+def test_a_file_that_somebody_writes_like_ours_says_the_same(subject: ExportedAtom) -> None:
+    bare = ExportedAtom(subject.atom_id, subject.project_id, 1, "Cart", subject.patterns, subject.knowledge)
 
-    assert by_hand(body_of(bare, names_files=False)) == Rule(with_lf(subject.knowledge), "Cart")
+    assert parse_handwritten(render_body(bare, names_files=False)) == Rule(
+        normalize_line_breaks(subject.knowledge), "Cart"
+    )
 
 
 @pytest.mark.parametrize("line", ["# a" + " " * 500_000 + "b", "# " + "# " * 250_000, "`a" * 250_000, "`" * 500_000])
 def test_a_long_line_takes_no_longer_than_its_length(line: str) -> None:
     # With the square of its length this would not end while anybody waits.
-    assert by_hand(line).knowledge in ("", line.strip())
-    assert written(f"# Cart\n> Files: {line}\n").knowledge == ""
+    assert parse_handwritten(line).knowledge in ("", line.strip())
+    assert parse_generated(f"# Cart\n> Files: {line}\n").knowledge == ""

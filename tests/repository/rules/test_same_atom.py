@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import Format
+from groundplan.repository.rules.formats.table import RuleFormat
 from groundplan.repository.rules.taking import BOTH_CHANGED
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART
@@ -22,7 +22,7 @@ def test_the_first_is_taken_and_the_others_are_skipped_in_every_run(notebook: No
     write(notebook, a="One.", b="Two.", c="One.")
 
     for is_new in (True, False, False):
-        taken = notebook.take(Format.CLAUDE)
+        taken = notebook.take(RuleFormat.CLAUDE)
 
         assert names(taken) == ((["Cart"], [], ["Cart"]) if is_new else ([], [], ["Cart", "Cart"]))
         ((path, reason),) = reasons(taken, notebook.folder).items()
@@ -37,59 +37,59 @@ def test_the_order_is_that_of_their_paths_not_that_in_which_they_are_named(
 ) -> None:
     write(notebook, a="One.", b="Two.")
 
-    notebook.take(Format.CLAUDE, *(f"{RULES}/{name}" for name in named))
+    notebook.take(RuleFormat.CLAUDE, *(f"{RULES}/{name}" for name in named))
 
     assert notebook.kept() == [("Cart", ("**",), "One.")]
 
 
 def test_an_edit_of_the_first_is_taken_and_one_of_another_is_not(notebook: Notebook) -> None:
     write(notebook, a="One.", b="Two.")
-    notebook.take(Format.CLAUDE)
+    notebook.take(RuleFormat.CLAUDE)
     write(notebook, b="Three.")
-    assert names(notebook.take(Format.CLAUDE)) == ([], [], ["Cart"])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == ([], [], ["Cart"])
 
     write(notebook, a="Four.")
 
-    assert names(notebook.take(Format.CLAUDE)) == ([], ["Cart"], [])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == ([], ["Cart"], [])
     assert notebook.kept() == [("Cart", ("**",), "Four.")]
 
 
 def test_an_edit_of_what_was_exported_waits_while_the_file_it_once_came_from_comes_first(notebook: Notebook) -> None:
     write(notebook, cart="Never round twice.")
-    notebook.take(Format.CLAUDE)
-    notebook.export(Format.CLAUDE)
-    notebook.edit(CART[Format.CLAUDE], "Never", "Do not")
+    notebook.take(RuleFormat.CLAUDE)
+    notebook.export(RuleFormat.CLAUDE)
+    notebook.edit(CART[RuleFormat.CLAUDE], "Never", "Do not")
 
     for _ in range(2):
-        taken = notebook.take(Format.CLAUDE)
+        taken = notebook.take(RuleFormat.CLAUDE)
         assert names(taken) == ([], [], ["Cart"])
-        assert list(reasons(taken, notebook.folder)) == [CART[Format.CLAUDE]]
+        assert list(reasons(taken, notebook.folder)) == [CART[RuleFormat.CLAUDE]]
     (notebook.folder / RULES / "cart.md").unlink()
 
-    assert names(notebook.take(Format.CLAUDE)) == ([], ["Cart"], [])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == ([], ["Cart"], [])
     assert notebook.kept() == [("Cart", ("**",), "Do not round twice.")]
 
 
 def test_what_was_exported_and_not_edited_speaks_for_nobody(notebook: Notebook) -> None:
     write(notebook, zebra="One.")
-    notebook.take(Format.CLAUDE)
-    notebook.export(Format.CLAUDE)
+    notebook.take(RuleFormat.CLAUDE)
+    notebook.export(RuleFormat.CLAUDE)
     write(notebook, zebra="Two.")
 
-    assert names(notebook.take(Format.CLAUDE)) == ([], ["Cart"], ["Cart"])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == ([], ["Cart"], ["Cart"])
 
 
 def test_while_the_first_waits_for_a_decision_nobody_else_speaks(notebook: Notebook) -> None:
     atom = notebook.atom("Cart", "**")
-    notebook.export(Format.CLAUDE)
-    notebook.edit(CART[Format.CLAUDE], "Never", "Do not")
+    notebook.export(RuleFormat.CLAUDE)
+    notebook.edit(CART[RuleFormat.CLAUDE], "Never", "Do not")
     notebook.change(atom, knowledge="Round once.")
     write(notebook, zebra="Otherwise.")
 
-    found = reasons(notebook.take(Format.CLAUDE), notebook.folder)
+    found = reasons(notebook.take(RuleFormat.CLAUDE), notebook.folder)
 
-    assert found[CART[Format.CLAUDE]] == BOTH_CHANGED
-    assert CART[Format.CLAUDE] in found[f"{RULES}/zebra.md"]
+    assert found[CART[RuleFormat.CLAUDE]] == BOTH_CHANGED
+    assert CART[RuleFormat.CLAUDE] in found[f"{RULES}/zebra.md"]
     assert notebook.read(atom.id).knowledge == "Round once."
 
 
@@ -97,7 +97,7 @@ def test_a_file_that_can_be_no_rule_does_not_stand_in_the_way_of_the_next(notebo
     write(notebook, a="é" * 16_385, b="Two.")
 
     for _ in range(2):
-        assert list(reasons(notebook.take(Format.CLAUDE), notebook.folder)) == [f"{RULES}/a.md"]
+        assert list(reasons(notebook.take(RuleFormat.CLAUDE), notebook.folder)) == [f"{RULES}/a.md"]
         assert notebook.kept() == [("Cart", ("**",), "Two.")]
 
 
@@ -105,13 +105,13 @@ def test_a_file_that_can_be_no_rule_does_not_stand_in_the_way_of_the_next(notebo
 @pytest.mark.parametrize("name", ["Cart", "Basket"])
 def test_a_name_that_an_edit_gives_or_leaves_is_one_file_s_for_good(notebook: Notebook, name: str, other: str) -> None:
     notebook.atom("Cart", "**")
-    notebook.export(Format.CLAUDE)
-    notebook.edit(CART[Format.CLAUDE], "# Cart", "# Basket")
+    notebook.export(RuleFormat.CLAUDE)
+    notebook.edit(CART[RuleFormat.CLAUDE], "# Cart", "# Basket")
     notebook.write(f"{RULES}/{other}.md", f"# {name}\n\nOtherwise.\n")
-    notebook.take(Format.CLAUDE)
+    notebook.take(RuleFormat.CLAUDE)
     kept = notebook.kept()
 
-    again = notebook.take(Format.CLAUDE)
+    again = notebook.take(RuleFormat.CLAUDE)
 
     assert (again.created, again.updated) == ([], [])
     assert notebook.kept() == kept
@@ -119,14 +119,14 @@ def test_a_name_that_an_edit_gives_or_leaves_is_one_file_s_for_good(notebook: No
 
 def test_the_parts_of_one_file_do_not_write_over_each_other(notebook: Notebook) -> None:
     notebook.atom()
-    notebook.export(Format.AGENTS)
-    path = CART[Format.AGENTS]
+    notebook.export(RuleFormat.AGENTS)
+    path = CART[RuleFormat.AGENTS]
     (notebook.folder / ".git").mkdir()
     notebook.edit(path, "Never", "Do not")
     notebook.write(path, notebook.files()[path] + "\n# Cart\n\nOtherwise.\n")
 
     for is_new in (True, False):
-        taken = notebook.take(Format.AGENTS)
+        taken = notebook.take(RuleFormat.AGENTS)
         assert names(taken) == (([], ["Cart"], []) if is_new else ([], [], ["Cart"]))
         assert "another part of it" in reasons(taken, notebook.folder)[path]
     assert notebook.kept() == [("Cart", ("src/cart/**",), "Do not round twice.")]
@@ -135,6 +135,6 @@ def test_the_parts_of_one_file_do_not_write_over_each_other(notebook: Notebook) 
 def test_a_pattern_in_another_spelling_is_the_same_pattern(notebook: Notebook) -> None:
     notebook.write(f"{RULES}/a.md", "---\npaths: [././src/**, ' docs/** ']\n---\n# Cart\n\nOne.\n")
 
-    assert names(notebook.take(Format.CLAUDE)) == (["Cart"], [], [])
-    assert names(notebook.take(Format.CLAUDE)) == ([], [], ["Cart"])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == (["Cart"], [], [])
+    assert names(notebook.take(RuleFormat.CLAUDE)) == ([], [], ["Cart"])
     assert notebook.kept() == [("Cart", ("src/**", "docs/**"), "One.")]

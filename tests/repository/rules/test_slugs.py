@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.rules.slugs import slug, slugs
+from groundplan.repository.rules.slugs import assign_slugs, slugify
 from tests.repository.rules import texts
 
 
@@ -27,32 +27,32 @@ from tests.repository.rules import texts
     ],
 )
 def test_a_name_becomes_letters_digits_and_dashes(name: str, expected: str) -> None:
-    assert slug(name) == expected
+    assert slugify(name) == expected
 
 
 def test_atoms_that_would_share_a_name_get_the_beginning_of_their_id() -> None:
     one, other, third = (str(uuid.UUID(int=number << 96)) for number in (1, 2, 3))
 
-    assert slugs([(one, "Cart"), (other, "cart!"), (third, "Pay")]) == {
+    assert assign_slugs([(one, "Cart"), (other, "cart!"), (third, "Pay")]) == {
         one: "cart-00000001",
         other: "cart-00000002",
         third: "pay",
     }
-    assert slugs([(one, "結帳")]) == {one: "atom-00000001"}
-    assert slugs([(one, "Cart")], taken=["cart"]) == {one: "cart-00000001"}
+    assert assign_slugs([(one, "結帳")]) == {one: "atom-00000001"}
+    assert assign_slugs([(one, "Cart")], taken=["cart"]) == {one: "cart-00000001"}
 
 
 def test_a_name_that_looks_like_anothers_with_its_id_does_not_take_its_place() -> None:
     one, other, third = (str(uuid.UUID(int=number << 96)) for number in (1, 2, 3))
 
-    found = slugs([(one, "Cart"), (other, "Cart"), (third, "Cart 00000001")])
+    found = assign_slugs([(one, "Cart"), (other, "Cart"), (third, "Cart 00000001")])
 
     assert len(set(found.values())) == 3
 
 
 @given(st.lists(st.tuples(st.uuids().map(str), texts.names), unique_by=lambda atom: atom[0], max_size=20))
 def test_every_atom_has_a_file_of_its_own_that_every_system_can_keep(atoms: list[tuple[str, str]]) -> None:
-    found = slugs(atoms, taken=["taken"])
+    found = assign_slugs(atoms, taken=["taken"])
 
     assert list(found) == [atom_id for atom_id, _ in atoms]
     assert len(set(found.values())) == len(atoms)

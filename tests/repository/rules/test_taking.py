@@ -11,34 +11,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.line_breaks import with_lf
-from groundplan.repository.rules.rule import Subject
-from groundplan.repository.rules.taking import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, Imported
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.rule import ExportedAtom
+from groundplan.repository.rules.taking import BLOCK_LEFT_OVER, BOTH_CHANGED, FILE_LEFT_OVER, ImportedRules
 from tests.proof import scaled
 from tests.repository.rules import texts
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
 
 
-def names(taken: Imported) -> tuple[list[str], list[str], list[str]]:
+def names(taken: ImportedRules) -> tuple[list[str], list[str], list[str]]:
     """What was created, updated and left as it was."""
     return tuple([one.name for one in some] for some in (taken.created, taken.updated, taken.unchanged))  # type: ignore[return-value] # three of them
 
 
-def reasons(taken: Imported, folder: Path) -> dict[str, str]:
+def reasons(taken: ImportedRules, folder: Path) -> dict[str, str]:
     return {os.path.relpath(one.file, folder): one.reason for one in taken.skipped}
 
 
 HAND_WRITTEN = {
-    Format.CLAUDE: (".claude/rules/cart.md", "---\npaths:\n  - src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
-    Format.CURSOR: (".cursor/rules/cart.mdc", "---\nglobs: src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
-    Format.AGENTS: ("src/cart/AGENTS.md", "# Cart\n\nNever round twice.\n"),
+    RuleFormat.CLAUDE: (".claude/rules/cart.md", "---\npaths:\n  - src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
+    RuleFormat.CURSOR: (".cursor/rules/cart.mdc", "---\nglobs: src/cart/**\n---\n# Cart\n\nNever round twice.\n"),
+    RuleFormat.AGENTS: ("src/cart/AGENTS.md", "# Cart\n\nNever round twice.\n"),
 }
 
 
 @each_format
-def test_a_rule_that_somebody_wrote_becomes_an_atom_once(notebook: Notebook, form: Format) -> None:
+def test_a_rule_that_somebody_wrote_becomes_an_atom_once(notebook: Notebook, form: RuleFormat) -> None:
     path, text = HAND_WRITTEN[form]
     notebook.write(path, text)
     (notebook.folder / ".git").mkdir()
@@ -56,7 +56,7 @@ def test_a_rule_that_somebody_wrote_becomes_an_atom_once(notebook: Notebook, for
 
 @each_format
 def test_an_edit_by_hand_is_taken_into_the_atom_and_the_file_is_then_as_written(
-    notebook: Notebook, form: Format
+    notebook: Notebook, form: RuleFormat
 ) -> None:
     atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
     notebook.export(form)
@@ -75,7 +75,7 @@ def test_an_edit_by_hand_is_taken_into_the_atom_and_the_file_is_then_as_written(
 
 
 @each_format
-def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: Notebook, form: Format) -> None:
+def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.change(atom, knowledge="Round once.")
@@ -87,7 +87,7 @@ def test_a_file_that_was_not_edited_takes_nothing_back_from_its_atom(notebook: N
 @each_format
 @pytest.mark.parametrize("has_a_namesake", [False, True])
 def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
-    notebook: Notebook, form: Format, has_a_namesake: bool
+    notebook: Notebook, form: RuleFormat, has_a_namesake: bool
 ) -> None:
     atom = notebook.atom()
     notebook.export(form)
@@ -98,7 +98,7 @@ def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
 
     taken = notebook.take(form)
 
-    reason = BLOCK_LEFT_OVER if form is Format.AGENTS else FILE_LEFT_OVER
+    reason = BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER
     assert reasons(taken, notebook.folder) == {CART[form]: reason}
     assert (names(taken), notebook.kept()) == (([], [], []), kept)
     assert notebook.export(form).is_complete
@@ -106,7 +106,7 @@ def test_a_file_that_was_not_edited_brings_no_deleted_atom_back(
 
 
 @each_format
-def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(notebook: Notebook, form: Format) -> None:
+def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "Never", "Do not")
@@ -118,7 +118,7 @@ def test_a_file_that_was_edited_makes_an_atom_where_its_own_was_deleted(notebook
 
 
 @each_format
-def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(notebook: Notebook, form: Format) -> None:
+def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(notebook: Notebook, form: RuleFormat) -> None:
     other = Notebook(notebook.session, "other", notebook.folder)
     theirs = other.atom()
     other.export(form)
@@ -128,7 +128,7 @@ def test_a_deleted_atom_of_another_project_is_none_of_this_one_s(notebook: Noteb
 
 
 @each_format
-def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Notebook, form: Format) -> None:
+def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "Never", "Do not")
@@ -139,7 +139,7 @@ def test_where_file_and_atom_have_both_changed_neither_is_lost(notebook: Noteboo
 
 
 @each_format
-def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(notebook: Notebook, form: Format) -> None:
+def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(notebook: Notebook, form: RuleFormat) -> None:
     atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
     notebook.export(form)
     notebook.change(atom, confirm="9fceb02d0ae598e95dc970b74767f19372d61af8")
@@ -149,7 +149,7 @@ def test_an_atom_that_was_only_confirmed_since_still_takes_the_edit(notebook: No
 
 
 @each_format
-def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook, form: Format) -> None:
+def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom()
     notebook.export(form)
     notebook.edit(CART[form], "# Cart\n", "")
@@ -166,7 +166,7 @@ def test_a_heading_that_was_deleted_leaves_the_atom_its_name(notebook: Notebook,
 @settings(max_examples=scaled(5, 15), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(atoms=st.lists(texts.subjects, min_size=1, max_size=4))
 def test_what_one_project_exports_another_one_imports_unchanged(
-    notebook: Notebook, form: Format, atoms: list[Subject]
+    notebook: Notebook, form: RuleFormat, atoms: list[ExportedAtom]
 ) -> None:
     source = Notebook(notebook.session, f"from {uuid.uuid4()}", notebook.folder / uuid.uuid4().hex)
     target = Notebook(notebook.session, f"to {uuid.uuid4()}", source.folder)
@@ -178,7 +178,7 @@ def test_what_one_project_exports_another_one_imports_unchanged(
 
     assert taken.skipped == []
     assert sorted(target.kept()) == sorted(
-        (name, patterns, with_lf(knowledge)) for name, patterns, knowledge in source.kept()
+        (name, patterns, normalize_line_breaks(knowledge)) for name, patterns, knowledge in source.kept()
     )
     assert target.export(form).is_complete
     assert source.export(form).is_up_to_date
@@ -205,7 +205,7 @@ def test_rules_of_claude_code_are_read_as_the_tool_reads_them(
     notebook.write(path, text)
     notebook.write("README.md", "# No rule")
 
-    notebook.take(Format.CLAUDE)
+    notebook.take(RuleFormat.CLAUDE)
 
     assert notebook.kept() == [expected]
 
@@ -216,7 +216,7 @@ def test_rules_of_cursor_are_read_as_the_tool_reads_them(notebook: Notebook) -> 
     notebook.write(".cursor/rules/asked.mdc", "---\ndescription: On demand\n---\nText.\n")
     notebook.write("web/.cursor/rules/near.mdc", "---\nalwaysApply: true\n---\n# Near\n")
 
-    taken = notebook.take(Format.CURSOR)
+    taken = notebook.take(RuleFormat.CURSOR)
 
     assert notebook.kept() == [
         ("House rules", ("**",), "Be kind."),
@@ -228,12 +228,12 @@ def test_rules_of_cursor_are_read_as_the_tool_reads_them(notebook: Notebook) -> 
 
 def test_an_agents_file_is_for_its_directory_and_its_blocks_are_atoms_of_their_own(notebook: Notebook) -> None:
     notebook.atom("Block", "src/**")
-    notebook.export(Format.AGENTS)
+    notebook.export(RuleFormat.AGENTS)
     block = notebook.files()["src/AGENTS.md"]
     notebook.write("src/AGENTS.md", f"Before.\n\n{block}\n## After\n")
     notebook.write("AGENTS.md", "# Everywhere\nBe kind.\n")
 
-    taken = notebook.take(Format.AGENTS)
+    taken = notebook.take(RuleFormat.AGENTS)
 
     assert names(taken) == (["Everywhere", "After"], [], ["Block"])
     assert notebook.kept() == [
@@ -251,8 +251,8 @@ def test_patterns_are_meant_from_the_root_of_the_repository(
     (notebook.folder / ".git").mkdir()
     monkeypatch.chdir(notebook.folder / "src")
 
-    notebook.take(Format.AGENTS, "src/ui")
-    notebook.take(Format.CLAUDE, "src/ui/.claude/rules/x.md")
+    notebook.take(RuleFormat.AGENTS, "src/ui")
+    notebook.take(RuleFormat.CLAUDE, "src/ui/.claude/rules/x.md")
 
     assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [
         ("Near", ("src/ui/**",)),
@@ -266,9 +266,9 @@ def test_without_a_repository_a_file_is_meant_from_where_one_stands(
     notebook.write("src/AGENTS.md", "# Near\n")
     notebook.write("far/AGENTS.md", "# Far\n")
     monkeypatch.chdir(notebook.folder)
-    notebook.take(Format.AGENTS, "src/AGENTS.md")
+    notebook.take(RuleFormat.AGENTS, "src/AGENTS.md")
     monkeypatch.chdir(notebook.folder / "src")
-    notebook.take(Format.AGENTS, "far/AGENTS.md")
+    notebook.take(RuleFormat.AGENTS, "far/AGENTS.md")
 
     assert [(name, patterns) for name, patterns, _ in notebook.kept()] == [("Far", ("**",)), ("Near", ("src/**",))]
 
@@ -303,7 +303,7 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
     (notebook.folder / rules / "link.md").symlink_to(secret)
     os.mkfifo(notebook.folder / rules / "pipe.md")
 
-    taken = notebook.take(Format.CLAUDE)
+    taken = notebook.take(RuleFormat.CLAUDE)
 
     assert names(taken) == (["Fine"], [], [])
     found = reasons(taken, notebook.folder)
@@ -328,20 +328,20 @@ def test_what_cannot_be_read_is_skipped_with_its_reason_and_the_rest_is_taken(no
 def test_a_file_that_is_named_twice_is_read_once(notebook: Notebook) -> None:
     notebook.write("src/AGENTS.md", "# Near\n")
 
-    assert names(notebook.take(Format.AGENTS, "src", "src/AGENTS.md", "src/./AGENTS.md")) == (["Near"], [], [])
+    assert names(notebook.take(RuleFormat.AGENTS, "src", "src/AGENTS.md", "src/./AGENTS.md")) == (["Near"], [], [])
 
 
 def test_nothing_is_taken_when_a_path_a_project_or_a_task_is_unknown(notebook: Notebook) -> None:
     notebook.write("AGENTS.md", "# Near\n")
 
     with pytest.raises(NotFound):
-        notebook.take(Format.AGENTS, "AGENTS.md", "missing")
+        notebook.take(RuleFormat.AGENTS, "AGENTS.md", "missing")
     task, notebook.task = notebook.task, "zzzzzz"
     with pytest.raises(NotFound):
-        notebook.take(Format.AGENTS)
+        notebook.take(RuleFormat.AGENTS)
     notebook.task, notebook.project = task, "nowhere"
     with pytest.raises(NotFound):
-        notebook.take(Format.AGENTS)
+        notebook.take(RuleFormat.AGENTS)
     notebook.project = "atlas"
     assert notebook.kept() == []
 
@@ -351,6 +351,6 @@ def test_a_name_that_is_not_utf_8_is_shown_all_the_same(notebook: Notebook) -> N
     strange.mkdir(parents=True)
     (strange / "AGENTS.md").write_text("# Strange\n")
 
-    (skipped,) = notebook.take(Format.AGENTS).skipped
+    (skipped,) = notebook.take(RuleFormat.AGENTS).skipped
 
     assert skipped.file.endswith("?/AGENTS.md")

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.formats.table import Format
-from groundplan.repository.rules.marking import end_of
+from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.marking import format_end_mark
 from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
 
-FILE = CART[Format.AGENTS]
+FILE = CART[RuleFormat.AGENTS]
 
 
-def edited_and_forgotten(notebook: Notebook, form: Format, **more: Any) -> str:
+def edited_and_forgotten(notebook: Notebook, form: RuleFormat, **more: Any) -> str:
     """Edit the file of an atom and delete the atom, whose id it was."""
     atom = notebook.atom(**more)
     notebook.export(form)
@@ -27,7 +27,7 @@ def edited_and_forgotten(notebook: Notebook, form: Format, **more: Any) -> str:
 @each_format
 @pytest.mark.parametrize("is_in_a_molecule", [False, True])
 def test_an_edit_that_was_taken_in_as_a_new_atom_is_drifted_no_longer(
-    notebook: Notebook, form: Format, is_in_a_molecule: bool
+    notebook: Notebook, form: RuleFormat, is_in_a_molecule: bool
 ) -> None:
     gone = edited_and_forgotten(
         notebook, form, **({"moleculeId": notebook.molecule("Pages").id} if is_in_a_molecule else {})
@@ -45,7 +45,7 @@ def test_an_edit_that_was_taken_in_as_a_new_atom_is_drifted_no_longer(
 
 
 @each_format
-def test_so_is_one_that_got_another_name_and_other_patterns(notebook: Notebook, form: Format) -> None:
+def test_so_is_one_that_got_another_name_and_other_patterns(notebook: Notebook, form: RuleFormat) -> None:
     edited_and_forgotten(notebook, form)
     notebook.edit(CART[form], "# Cart", "# Basket")
     notebook.edit(CART[form], "src/cart/**", "./src/basket/**")
@@ -60,20 +60,22 @@ def test_so_is_one_that_got_another_name_and_other_patterns(notebook: Notebook, 
 
 
 @each_format
-def test_an_edit_that_says_more_than_any_atom_stays(notebook: Notebook, form: Format) -> None:
+def test_an_edit_that_says_more_than_any_atom_stays(notebook: Notebook, form: RuleFormat) -> None:
     edited_and_forgotten(notebook, form)
     notebook.take(form)
     notebook.edit(CART[form], "twice.", "thrice.")
 
     done = notebook.export(form)
 
-    reason = ATOM_GONE if form is Format.AGENTS else HAND_EDITED
+    reason = ATOM_GONE if form is RuleFormat.AGENTS else HAND_EDITED
     assert [(one.path, one.reason) for one in done.drifted] == [(CART[form], reason)]
     assert "Do not round thrice." in notebook.files()[CART[form]]
 
 
 @each_format
-def test_an_edit_that_the_plan_keeps_in_another_spelling_is_drifted_no_longer(notebook: Notebook, form: Format) -> None:
+def test_an_edit_that_the_plan_keeps_in_another_spelling_is_drifted_no_longer(
+    notebook: Notebook, form: RuleFormat
+) -> None:
     atom = notebook.atom(moleculeId=notebook.molecule("Pages").id)
     notebook.export(form)
     notebook.edit(CART[form], "src/cart/**", "./src/cart/*")
@@ -87,7 +89,7 @@ def test_an_edit_that_the_plan_keeps_in_another_spelling_is_drifted_no_longer(no
 
 
 @each_format
-def test_an_edit_of_what_is_never_read_back_stays_until_it_is_forced(notebook: Notebook, form: Format) -> None:
+def test_an_edit_of_what_is_never_read_back_stays_until_it_is_forced(notebook: Notebook, form: RuleFormat) -> None:
     notebook.atom(moleculeId=notebook.molecule("Pages").id)
     notebook.export(form)
     notebook.edit(CART[form], "Part of: Pages", "Part of: Pages, or so")
@@ -96,8 +98,8 @@ def test_an_edit_of_what_is_never_read_back_stays_until_it_is_forced(notebook: N
     assert notebook.export(form, force=True).written == [CART[form]]
 
 
-@pytest.mark.parametrize("form", [Format.CLAUDE, Format.CURSOR])
-def test_a_field_of_somebody_s_own_is_nothing_that_an_atom_says(notebook: Notebook, form: Format) -> None:
+@pytest.mark.parametrize("form", [RuleFormat.CLAUDE, RuleFormat.CURSOR])
+def test_a_field_of_somebody_s_own_is_nothing_that_an_atom_says(notebook: Notebook, form: RuleFormat) -> None:
     edited_and_forgotten(notebook, form)
     notebook.take(form)
     notebook.edit(CART[form], "---\n<!--", "owner: Ada\n---\n<!--")
@@ -106,8 +108,8 @@ def test_a_field_of_somebody_s_own_is_nothing_that_an_atom_says(notebook: Notebo
     assert "owner: Ada" in notebook.files()[CART[form]]
 
 
-@pytest.mark.parametrize("form", [Format.CLAUDE, Format.CURSOR])
-def test_front_matter_that_nobody_can_read_says_what_no_atom_says(notebook: Notebook, form: Format) -> None:
+@pytest.mark.parametrize("form", [RuleFormat.CLAUDE, RuleFormat.CURSOR])
+def test_front_matter_that_nobody_can_read_says_what_no_atom_says(notebook: Notebook, form: RuleFormat) -> None:
     edited_and_forgotten(notebook, form)
     notebook.take(form)
     notebook.edit(CART[form], "---\n<!--", "other: [\n---\n<!--")
@@ -119,28 +121,28 @@ class TestSharedFiles:
     """AGENTS.md, in which people write too."""
 
     def test_the_block_stays_where_it_stands(self, notebook: Notebook) -> None:
-        edited_and_forgotten(notebook, Format.AGENTS)
+        edited_and_forgotten(notebook, RuleFormat.AGENTS)
         block = notebook.files()[FILE]
-        notebook.take(Format.AGENTS)
+        notebook.take(RuleFormat.AGENTS)
         notebook.write(FILE, f"Above.\n\n{block}\nBelow.\n")
 
-        notebook.export(Format.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
 
         text = notebook.files()[FILE]
         assert text.startswith("Above.\n\n<!-- Generated")
         assert text.endswith(" -->\n\nBelow.\n")
         assert text.count("<!-- Generated") == 1
-        assert notebook.export(Format.AGENTS).is_up_to_date
+        assert notebook.export(RuleFormat.AGENTS).is_up_to_date
 
     @pytest.mark.parametrize("is_first", [True, False])
     def test_beside_the_block_of_the_new_atom_the_old_one_goes(self, notebook: Notebook, is_first: bool) -> None:
-        gone = edited_and_forgotten(notebook, Format.AGENTS)
+        gone = edited_and_forgotten(notebook, RuleFormat.AGENTS)
         old = notebook.files()[FILE]
-        notebook.take(Format.AGENTS)
-        notebook.export(Format.AGENTS)
+        notebook.take(RuleFormat.AGENTS)
+        notebook.export(RuleFormat.AGENTS)
         new = notebook.files()[FILE]
         notebook.write(FILE, f"{old}\n{new}" if is_first else f"{new}\n{old}")
-        assert end_of(gone) in notebook.files()[FILE]
+        assert format_end_mark(gone) in notebook.files()[FILE]
 
-        assert notebook.export(Format.AGENTS).is_complete
+        assert notebook.export(RuleFormat.AGENTS).is_complete
         assert notebook.files() == {FILE: new}

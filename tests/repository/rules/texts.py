@@ -6,8 +6,8 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from groundplan.knowledge.paths.pattern import MalformedPattern, parse
-from groundplan.repository.rules.rule import Subject
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
+from groundplan.repository.rules.rule import ExportedAtom
 
 ATOM = "0f8fad5b-d9cb-469f-a165-70867728950e"
 PROJECT = "4g6j42"
@@ -37,7 +37,7 @@ _telling = st.sampled_from(
 
 def _is_pattern(text: str) -> bool:
     try:
-        parse(text)
+        parse_pattern(text)
     except MalformedPattern:
         return False
     return True
@@ -83,7 +83,7 @@ patterns = (
 knowledge = st.lists(st.one_of(_telling, _kept), max_size=30).map(lambda parts: "".join(parts).strip())
 
 subjects = st.builds(
-    Subject,
+    ExportedAtom,
     atom_id=st.just(ATOM),
     project_id=st.just(PROJECT),
     version=st.integers(1, 1000),
@@ -95,7 +95,7 @@ subjects = st.builds(
 )
 
 
-def subject(**changes: object) -> Subject:
+def subject(**changes: object) -> ExportedAtom:
     """An atom about the checkout page."""
     known: dict[str, object] = {
         "atom_id": ATOM,
@@ -107,4 +107,4 @@ def subject(**changes: object) -> Subject:
         "part_of": "Pages",
         "related": (("Cart", "shares the price formatter"),),
     }
-    return Subject(**{**known, **changes})  # type: ignore[arg-type] # the fields are what the tests give them
+    return ExportedAtom(**{**known, **changes})  # type: ignore[arg-type] # the fields are what the tests give them

@@ -10,7 +10,7 @@ import pytest
 import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.drawings import DRAWINGS
+from groundplan.surfaces.cli.drawings import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 
@@ -253,4 +253,4 @@ def test_every_operation_about_containers_has_a_drawing() -> None:
     containers = {
         operation.name for operation in OPERATIONS if operation.tool and operation.tool.group is Group.CONTAINERS
     }
-    assert containers <= DRAWINGS.keys() <= {operation.name for operation in OPERATIONS}
+    assert containers <= RENDERERS.keys() <= {operation.name for operation in OPERATIONS}

@@ -14,12 +14,12 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.demo import PROJECTS
-from groundplan.demo.context import MISSING, SUGGESTED
+from groundplan.demo.context import MISSING, SUGGESTION
 from groundplan.demo.knowledge import PATH
-from groundplan.demo.work import EVIDENCE, WHY_GIVEN_UP
+from groundplan.demo.work import DROP_DECISION, EVIDENCE
 from groundplan.kernel.operations.registry import Effect
 from groundplan.session import Session
-from groundplan.surfaces.cli.setup.demo import _without_password
+from groundplan.surfaces.cli.setup.demo import _strip_password
 from tests.engines import PostgresEngine
 from tests.surfaces.cli.conftest import Run
 
@@ -86,7 +86,7 @@ def test_the_demo_has_work_that_is_done_taken_given_up_and_waiting(run: Run, dem
     assert min(counts["blocked"], counts["actionable"]) >= 4
     assert node_by_summary(run, "Rank the")["properties"]["_claimed_by"] == "claude"
     given_up = run("work", "history", node_by_summary(run, "Design a")["id"], "--db", "demo.db", "--json").answer
-    assert (given_up["events"][0]["action"], given_up["events"][0]["decision"]) == ("dropped", WHY_GIVEN_UP)
+    assert (given_up["events"][0]["action"], given_up["events"][0]["decision"]) == ("dropped", DROP_DECISION)
     offered = run("work", "next", "--project", "clean-water", "--agent", "ben", "--db", "demo.db", "--json").answer
     assert offered["nodes"][0]["node"]["id"] == node_by_summary(run, "Draw the")["id"]
     after = run("work", "next", "--project", "clean-water", "--agent", "claude", "--db", "demo.db", "--json").answer
@@ -135,7 +135,7 @@ def test_the_demo_has_facts_in_force_and_a_draft_with_a_suggestion(run: Run, dem
     assert [one["status"] for one in listed] == ["draft", "partial_committed"]
     asked = ("context", "view", "--project", "clean-water", "--run", listed[0]["id"], "--db", "demo.db", "--json")
     (waiting,) = run(*asked).answer["suggestions"]
-    assert (waiting["pointer"], waiting["createdBy"]) == (SUGGESTED["pointer"], "claude")
+    assert (waiting["pointer"], waiting["createdBy"]) == (SUGGESTION["pointer"], "claude")
     assert counts == {"inputs": len(inputs), "missing": 1, "constraints": 2, "sources": 3, "suggestions": 1}
 
 
@@ -284,7 +284,7 @@ def test_the_demo_fits_into_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_password_is_taken_out_of_a_url_wherever_it_stands(url: str) -> None:
-    assert _without_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
+    assert _strip_password(url) == "postgresql://ada@host:5/plan?sslmode=require"
 
 
 def test_the_demo_runs_on_postgresql_and_keeps_its_password_off_the_screen(run: Run, team: PostgresEngine) -> None:

@@ -126,15 +126,15 @@ def test_a_file_that_this_user_may_not_use_is_found(run: Run, monkeypatch: pytes
 
 def test_a_file_beside_it_that_root_left_behind_is_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("init")
-    real_files = checkup._files
+    real_files = checkup._stat_files
 
-    def with_a_stranger(path: Path) -> Iterator[checkup._File]:
+    def with_a_stranger(path: Path) -> Iterator[checkup._FileStat]:
         # Only root can give a file away, so the file is said to be somebody else's.
         first, *others = real_files(path)
         yield first._replace(owner=first.owner + 1)
         yield from others
 
-    monkeypatch.setattr(checkup, "_files", with_a_stranger)
+    monkeypatch.setattr(checkup, "_stat_files", with_a_stranger)
 
     assert failing(run("doctor", "--json")) == {"access": "fail"}
 
@@ -181,8 +181,8 @@ def test_a_postgresql_that_is_down_is_found(run: Run) -> None:
 
 
 def test_a_missing_driver_is_named_with_the_command_that_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("checkup_postgres", "postgres_setup"):
-        monkeypatch.setitem(sys.modules, f"groundplan.kernel.store.{module}", None)
+    for module in ("checkup", "setup"):
+        monkeypatch.setitem(sys.modules, f"groundplan.kernel.store.postgres.{module}", None)
 
     assert failing(run("doctor", "--db", "postgresql://127.0.0.1:1/plan", "--json")) == {"driver": "fail"}
     assert "driver: run: pip install" in run("doctor", "--db", "postgresql://127.0.0.1:1/plan").out

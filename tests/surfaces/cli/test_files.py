@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import write_file
 
 
@@ -30,7 +30,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_what_was_there(tmp_path: Pat
     if force:
         there.write_bytes(b"as it was")
 
-    with files_of_at_most(8), pytest.raises(Usage):
+    with files_of_at_most(8), pytest.raises(UsageError):
         write_file(str(there), b"x" * 100, force=force)
 
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == (

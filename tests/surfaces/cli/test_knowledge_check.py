@@ -181,7 +181,7 @@ class TestCheck:
     ) -> None:
         atlas.atom("Docs", "docs/**")
         atlas.confirm("Docs")
-        monkeypatch.setattr(check, "PATIENCE_S", 0)
+        monkeypatch.setattr(check, "PROGRESS_DELAY_S", 0)
         assert atlas.check("--json").err == ""
 
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -14,9 +14,9 @@ from typer.main import get_command
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.surfaces.cli.drawing import usage
-from groundplan.surfaces.cli.meanings import DESCRIPTIONS
-from groundplan.surfaces.cli.program import application
+from groundplan.surfaces.cli.drawing import format_usage
+from groundplan.surfaces.cli.meanings import GROUP_HELP
+from groundplan.surfaces.cli.program import build_app
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]
@@ -60,7 +60,7 @@ def test_what_a_command_says_or_leaves_out_is_a_field_of_its_operation(
 
 
 def test_every_option_says_what_it_means() -> None:
-    program: Any = get_command(application())
+    program: Any = get_command(build_app())
     silent = [
         f"{word} {name} {parameter.name}"
         for word, group in program.commands.items()
@@ -72,7 +72,7 @@ def test_every_option_says_what_it_means() -> None:
 
 
 def test_every_group_of_commands_says_what_it_is_about() -> None:
-    assert {command.words[0] for _, command in COMMANDS} == DESCRIPTIONS.keys()
+    assert {command.words[0] for _, command in COMMANDS} == GROUP_HELP.keys()
 
 
 def test_a_default_is_told_only_where_there_is_something_to_tell(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[
         "GATE": "A",
         "OPERATION": '{"kind": "read"}',
     }
-    required = [meant.get(word, word) for word in usage(operation, command).split()[1:]]
+    required = [meant.get(word, word) for word in format_usage(operation, command).split()[1:]]
 
     refused = run(*required, "--db", "nope.db", "--json")
 

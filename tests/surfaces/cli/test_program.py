@@ -319,7 +319,7 @@ def test_the_header_of_a_file_tells_whether_it_will_open(run: Run) -> None:
     whole = Path("groundplan.db").read_bytes()
     assert file_header.is_ready("groundplan.db")
 
-    for at in (0, file_header.USER_VERSION_AT, file_header.APPLICATION_ID_AT):
+    for at in (0, file_header.USER_VERSION_OFFSET, file_header.APPLICATION_ID_OFFSET):
         spoiled = bytearray(whole)
         spoiled[at] ^= 0xFF
         Path("spoiled.db").write_bytes(spoiled)

@@ -12,10 +12,10 @@ import pytest
 import groundplan
 from groundplan.demo.theory import Days, first_version
 from groundplan.purpose.gates.profiles import severities
-from groundplan.purpose.model import NodeType, Profile, Status
-from groundplan.purpose.open import Counts, EdgeShown, HealthLine, NodeShown, Opened
+from groundplan.purpose.model import NodeType, Profile, VersionStatus
+from groundplan.purpose.open import ContentCounts, HealthSummary, OpenedPurpose, PurposeEdgeView, PurposeNodeView
 from groundplan.purpose.version import Version
-from groundplan.surfaces.cli.purpose.answers import draw_opened
+from groundplan.surfaces.cli.purpose.answers import draw_theory
 from tests.surfaces.cli.conftest import Ended, Run
 
 # What somebody may store and a drawing must survive.
@@ -118,12 +118,12 @@ def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: Pu
 
 def test_a_theory_deeper_than_the_stack_is_drawn_whole(capsys: pytest.CaptureFixture[str]) -> None:
     deep = sys.getrecursionlimit() + 100
-    nodes = [NodeShown(key=f"OC{n}", node_type=NodeType.OUTCOME, title=f"Step {n}") for n in range(deep)]
-    edges = [EdgeShown(source=f"OC{n}", target=f"OC{n - 1}") for n in range(1, deep)]
-    version = Version(1, Status.DRAFT, "draft", Profile.LIGHT)
-    counts = Counts(goal=0, outcome=deep, output=0, activity=0, edges=deep - 1, assumptions=0, indicators=0)
+    nodes = [PurposeNodeView(key=f"OC{n}", node_type=NodeType.OUTCOME, title=f"Step {n}") for n in range(deep)]
+    edges = [PurposeEdgeView(source=f"OC{n}", target=f"OC{n - 1}") for n in range(1, deep)]
+    version = Version(1, VersionStatus.DRAFT, "draft", Profile.LIGHT)
+    counts = ContentCounts(goal=0, outcome=deep, output=0, activity=0, edges=deep - 1, assumptions=0, indicators=0)
 
-    draw_opened(Opened("atlas", 1, version, [version], counts, HealthLine(None, {}), nodes, edges, []))
+    draw_theory(OpenedPurpose("atlas", 1, version, [version], counts, HealthSummary(None, {}), nodes, edges, []))
 
     assert capsys.readouterr().out.count("Step ") == deep
 

@@ -9,9 +9,9 @@ from typing import get_args
 
 import pytest
 
-from groundplan.purpose.exchange.export import Written
-from groundplan.purpose.exchange.formats.table import FORMATS, READ, WRITTEN, Format
-from groundplan.surfaces.cli.purpose.files import Readable
+from groundplan.purpose.exchange.export import ExportFormat
+from groundplan.purpose.exchange.formats.table import FORMATS, READABLE, WRITABLE, FileFormat
+from groundplan.surfaces.cli.purpose.files import ImportChoice
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import THEORY, Files, plan_without_theory, squeezed, written
@@ -29,7 +29,7 @@ def files(run: Run, plan: Path) -> Files:
 
 def test_the_name_of_the_file_tells_the_format_and_the_answer_says_what_was_written(files: Files) -> None:
     files.begin()
-    for one in WRITTEN:
+    for one in WRITABLE:
         out = f"theory{FORMATS[one].suffix}".upper()
 
         told = files.answer("export", "--out", out)
@@ -113,7 +113,7 @@ def test_a_format_that_nothing_tells_is_asked_for_and_the_formats_are_listed(fil
     ]
 
     assert {one.refusal for one in refused} == {(2, "usage")}
-    assert all(name in one.err for one in refused for name in WRITTEN)
+    assert all(name in one.err for one in refused for name in WRITABLE)
     assert "read and not written" in refused[3].err
     assert not [*Path().glob("t*")]
 
@@ -146,9 +146,9 @@ def test_what_cannot_be_exported_leaves_no_file(files: Files, run: Run) -> None:
     assert not [*Path().glob("no*")]
 
 
-@pytest.mark.parametrize(("word", "formats"), [("export", WRITTEN), ("import", READ)])
+@pytest.mark.parametrize(("word", "formats"), [("export", WRITABLE), ("import", READABLE)])
 def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
-    files: Files, monkeypatch: pytest.MonkeyPatch, word: str, formats: tuple[Format, ...]
+    files: Files, monkeypatch: pytest.MonkeyPatch, word: str, formats: tuple[FileFormat, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
@@ -166,5 +166,5 @@ def test_help_says_of_every_format_what_it_keeps_and_loses_in_80_columns(
 
 
 def test_the_formats_one_may_say_are_those_of_the_table() -> None:
-    assert get_args(Written) == WRITTEN
-    assert get_args(Readable) == READ
+    assert get_args(ExportFormat) == WRITABLE
+    assert get_args(ImportChoice) == READABLE

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.purpose.exchange.formats.table import FORMATS, Format
+from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.session import Session
 from tests.surfaces.cli.conftest import Run
 from tests.surfaces.cli.theory_files import CANVAS, THEORY, WAIVER, Files, plan_without_theory, written
@@ -112,8 +112,8 @@ def test_the_sheets_of_csv_may_be_several_files_each_with_its_own_encoding_and_s
 
 
 def test_several_files_may_be_no_larger_together_than_one(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("reading", "read"):
-        monkeypatch.setattr(f"groundplan.purpose.exchange.formats.{module}.FILE_BYTES_MAX", 100)
+    for module in ("document_reading", "read_file"):
+        monkeypatch.setattr(f"groundplan.purpose.exchange.readers.{module}.FILE_BYTES_MAX", 100)
     rows = written("rows.csv", "key,type,title\nG1,goal,Health and wells\n")
     more = written("more.csv", "key,type,title\nG2,goal,Wealth and more\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\xe9\n")
 
@@ -321,7 +321,7 @@ def test_what_no_file_of_a_format_can_bring_is_said(files: Files, file: str, con
 
     assert told in shown
     assert ("Not in" in shown) == bool(told)
-    assert taken["not_carried"] == [*FORMATS[Format(file[2:])].not_carried]
+    assert taken["not_carried"] == [*FORMATS[FileFormat(file[2:])].not_carried]
 
 
 def test_keys_of_another_theory_are_asked_about_and_can_be_made_new(files: Files) -> None:

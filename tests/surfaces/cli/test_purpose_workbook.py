@@ -19,13 +19,13 @@ from hypothesis import given
 from openpyxl import Workbook, load_workbook
 
 import groundplan
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, sheets_of
-from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of, native_json
-from groundplan.purpose.exchange.formats.table import FORMATS, Format
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, build_sheets
+from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document, native_json
+from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.purpose.exchange.readers.read_file import read_native
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.surfaces.cli.purpose.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, workbook
+from groundplan.surfaces.cli.purpose.workbook import COLUMN_CHARS_MAX, COLUMN_CHARS_MIN, build_workbook
 from tests.purpose.formats.written import NEVER_STORED, any_theory, tries, written
 from tests.purpose.theories import theory, whole_theory
 from tests.surfaces.cli.conftest import Ended, Run
@@ -107,7 +107,7 @@ def kinds(book: Workbook) -> Iterator[tuple[Any, str]]:
 
 
 def titled(title: str) -> bytes:
-    return workbook(document_of(written(theory("G1", nodes={"G1": {"title": title}}))))
+    return build_workbook(build_document(written(theory("G1", nodes={"G1": {"title": title}}))))
 
 
 # --- What is in it ----------------------------------------------------------------------------------------------------
@@ -155,17 +155,19 @@ def test_a_text_stays_text_whatever_it_looks_like(text: str) -> None:
 @given(any_theory())
 @tries(12)
 def test_every_cell_of_any_theory_is_there_and_no_text_is_anything_else(one: Theory) -> None:
-    book = opened(workbook(msgspec.json.decode(native_json(one), type=TheoryDocument)))
+    book = opened(build_workbook(msgspec.json.decode(native_json(one), type=TheoryDocument)))
 
     expected = {
         sheet.capitalize(): [[*COLUMNS[sheet]], *([_as_kept(value) for value in row] for row in rows)]
-        for sheet, rows in sheets_of(document_of(one)).items()
+        for sheet, rows in build_sheets(build_document(one)).items()
     }
     assert cells(book) == expected
     assert all(kind == {str: "s", bool: "b"}.get(type(value), "n") for value, kind in kinds(book))
 
 
 def _as_kept(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.16g}")  # what openpyxl writes of a number; spreadsheets show fewer digits still
     return value.replace("\r\n", "\n").replace("\r", "\n") or None if isinstance(value, str) else value
 
 
@@ -180,7 +182,7 @@ def test_a_text_that_looks_like_a_coded_letter_is_not_taken_for_one() -> None:
 
 def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
     def described(description: str | None) -> bytes:
-        return workbook(document_of(written(theory("G1", nodes={"G1": {"description": description}}))))
+        return build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": description}}))))
 
     assert described("a\r\nb\rc") == described("a\nb\nc") != described("a b c")
     assert described("") == described(None)
@@ -188,16 +190,16 @@ def test_line_ends_are_line_feeds_and_an_empty_text_is_no_cell() -> None:
 
 def test_the_longest_text_is_whole() -> None:
     text = "ab" * (TEXT_BYTES_MAX // 2)
-    raw = workbook(document_of(written(theory("G1", nodes={"G1": {"description": text}}))))
+    raw = build_workbook(build_document(written(theory("G1", nodes={"G1": {"description": text}}))))
 
     assert cells(opened(raw))["Factors"][1][3] == text
 
 
 def test_the_same_theory_gives_the_same_bytes_because_none_of_them_tells_the_time() -> None:
-    document = document_of(written(whole_theory()))
-    raw = workbook(document)
+    document = build_document(written(whole_theory()))
+    raw = build_workbook(document)
 
-    assert workbook(document) == raw
+    assert build_workbook(document) == raw
     assert opened(raw).properties.created == opened(raw).properties.modified
     with zipfile.ZipFile(io.BytesIO(raw)) as parts:
         assert {part.date_time for part in parts.infolist()} == {(1980, 1, 1, 0, 0, 0)}
@@ -205,7 +207,7 @@ def test_the_same_theory_gives_the_same_bytes_because_none_of_them_tells_the_tim
 
 
 def test_an_empty_theory_is_four_headers() -> None:
-    assert [len(rows) for rows in cells(opened(workbook(TheoryDocument([])))).values()] == [1, 1, 1, 1]
+    assert [len(rows) for rows in cells(opened(build_workbook(TheoryDocument([])))).values()] == [1, 1, 1, 1]
 
 
 # --- As it is typed ---------------------------------------------------------------------------------------------------
@@ -278,7 +280,7 @@ def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_wor
 
 def test_help_tells_of_the_format_and_what_it_needs(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    about = FORMATS[Format.XLSX]
+    about = FORMATS[FileFormat.XLSX]
 
     shown = files.run("purpose", "export", "--help").out
 

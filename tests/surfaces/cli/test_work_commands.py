@@ -13,7 +13,7 @@ import pytest
 import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.work.graph import DRAWINGS
+from groundplan.surfaces.cli.work.graph import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 
@@ -178,7 +178,7 @@ def test_every_answer_about_work_can_be_drawn_whatever_was_stored(
 
 
 def test_every_operation_about_work_has_a_drawing() -> None:
-    assert DRAWINGS.keys() == {operation.name for operation in OPERATIONS if operation.name.startswith("work.")}
+    assert RENDERERS.keys() == {operation.name for operation in OPERATIONS if operation.name.startswith("work.")}
 
 
 def test_json_is_exactly_the_answer_of_the_tool(run: Run, ids: dict[str, str]) -> None:
@@ -251,16 +251,16 @@ def test_an_empty_pipe_is_refused_as_what_it_is(run: Run, piped: Callable[[str],
 
 
 def test_standard_input_is_read_once(run: Run, piped: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    from groundplan.surfaces.cli.failures import Usage
-    from groundplan.surfaces.cli.json_arguments import with_json
+    from groundplan.surfaces.cli.failures import UsageError
+    from groundplan.surfaces.cli.json_arguments import parse_json_options
 
     piped("[]")
-    with pytest.raises(Usage):
-        with_json({"nodes": "-", "filter": "-"}, {"nodes", "filter"})
-    assert with_json({"nodes": "-", "project": "-"}, {"nodes", "filter"}) == {"nodes": [], "project": "-"}
+    with pytest.raises(UsageError):
+        parse_json_options({"nodes": "-", "filter": "-"}, {"nodes", "filter"})
+    assert parse_json_options({"nodes": "-", "project": "-"}, {"nodes", "filter"}) == {"nodes": [], "project": "-"}
     monkeypatch.setattr("sys.stdin", None)
-    with pytest.raises(Usage):
-        with_json({"nodes": "-"}, {"nodes"})
+    with pytest.raises(UsageError):
+        parse_json_options({"nodes": "-"}, {"nodes"})
 
 
 def test_opening_a_project_makes_the_file_and_listing_does_not(run: Run) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
 from groundplan.surfaces.mcp.stdio import serve
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -90,12 +90,12 @@ REGISTRY = Registry(
 )
 
 
-def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Answered:
+def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
     try:
         request = msgspec.convert(dict(arguments), chosen.input)
     except msgspec.ValidationError as error:
         raise Invalid(str(error)) from error
-    return Answered(chosen.handler(None, request))  # type: ignore[arg-type]  # these operations touch no store
+    return ExecutionResult(chosen.handler(None, request))  # type: ignore[arg-type]  # these operations touch no store
 
 
 def main(_arguments: Sequence[str] = ()) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from groundplan.catalog import OPERATIONS
-from groundplan.kernel.actors import Actor, Kind, local_actor
+from groundplan.kernel.actors import Actor, ActorKind, local_actor
 from groundplan.kernel.operations.registry import Group
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -115,7 +115,7 @@ def test_details_are_in_the_contract_s_own_style(engine: Engine, ada: Client) ->
         "expected": 7,
         "current": 1,
     }
-    agent = client(engine, local_actor("ada", kind=Kind.AGENT))
+    agent = client(engine, local_actor("ada", kind=ActorKind.AGENT))
     claim = {"pointer": "/a", "label": "A", "value": 1, "provenance": "user-entered"}
     refused = agent.error("context_edit", runId=run, inputs=[claim])
     assert (refused["code"], refused["details"]) == ("provenance_not_allowed", {"field": "inputs[0].provenance"})

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, CutLine
-from groundplan.surfaces.mcp.recovery import recovered
+from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, TruncatedLine
+from groundplan.surfaces.mcp.recovery import recover_request
 from tests.proof import scaled
 from tests.surfaces.mcp.peer import PATIENCE_S, SERVER_KEY, Child, GateTools, Peer, call, envelope
 
@@ -327,7 +327,7 @@ def as_line(document: Any, *, ascii_only: bool, indent: int | None = None) -> by
 @given(documents, st.booleans(), st.sampled_from([None, 1]))
 @settings(max_examples=scaled(100, 500))
 def test_a_recovered_id_is_the_one_that_json_says(document: Any, ascii_only: bool, indent: int | None) -> None:
-    found = recovered(as_line(document, ascii_only=ascii_only, indent=indent))
+    found = recover_request(as_line(document, ascii_only=ascii_only, indent=indent))
 
     is_request = (
         isinstance(document, dict)
@@ -351,7 +351,7 @@ def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
         document[middle] = document[middle] if middle in ("id", "method", "jsonrpc") else ["x" * padding, "\0"]
     text = as_line(document, ascii_only=ascii_only)
     for head_bytes in {len(text) // 3, len(text) // 2, HEAD_BYTES}:
-        found = recovered(CutLine(text[:head_bytes], text[head_bytes:][-TAIL_BYTES:]))
+        found = recover_request(TruncatedLine(text[:head_bytes], text[head_bytes:][-TAIL_BYTES:]))
         if found is not None:
             assert (type(found.message["id"]), found.message["id"]) == (type(document["id"]), document["id"])
             assert found.message["method"] == document["method"]
@@ -362,5 +362,5 @@ def test_an_id_recovered_from_the_ends_of_a_line_is_the_one_that_json_says(
 def test_no_bytes_keep_the_search_for_an_id_from_ending(head: bytes, tail: bytes) -> None:
     opening = b'{"jsonrpc":"2.0","method":"x","params":{'
 
-    recovered(CutLine(opening + head, tail + b',"id":7}'))
-    recovered(opening + head + tail)
+    recover_request(TruncatedLine(opening + head, tail + b',"id":7}'))
+    recover_request(opening + head + tail)

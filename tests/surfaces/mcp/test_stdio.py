@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, CutLine, read_lines
+from groundplan.surfaces.mcp.lines import CHUNK_BYTES, HEAD_BYTES, TAIL_BYTES, TruncatedLine, read_lines
 from tests.surfaces.mcp.peer import PATIENCE_S, Child, GateTools, Peer, call
 
 MIB = 1 << 20
@@ -83,7 +83,7 @@ def test_lines_are_cut_at_newlines_wherever_the_chunks_end(tmp_path: Path, size_
 def test_of_a_line_above_the_limit_only_the_ends_are_kept(tmp_path: Path, size_bytes: int) -> None:
     line = ping_of(size_bytes)
     (tmp_path / "input").write_bytes(b"a\n" + line + b"\nb\n" + line)
-    kept = line if size_bytes <= MIB else CutLine(line[:HEAD_BYTES], line[-TAIL_BYTES:])
+    kept = line if size_bytes <= MIB else TruncatedLine(line[:HEAD_BYTES], line[-TAIL_BYTES:])
     with (tmp_path / "input").open("rb") as file:
         assert list(read_lines(file.fileno(), MIB)) == [b"a", kept, b"b", kept]
 

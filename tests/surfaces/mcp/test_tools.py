@@ -22,7 +22,7 @@ from groundplan.kernel.errors import (
     Unauthenticated,
     Unavailable,
 )
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry, Tool
 from groundplan.surfaces.mcp.interface import DeferredTools
 from groundplan.surfaces.mcp.protocol import UnknownTool
@@ -65,8 +65,8 @@ def operation(
 def served(*operations: Operation[Any, Any], groups: set[Group] | None = None) -> RegistryTools:
     """Tools whose answer says which operation ran and with what."""
 
-    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> Answered:
-        return Answered({"ran": chosen.name, "with": arguments})
+    def run(chosen: Operation[Any, Any], arguments: Mapping[str, Any]) -> ExecutionResult:
+        return ExecutionResult({"ran": chosen.name, "with": arguments})
 
     return RegistryTools(Registry(operations), set(Group) if groups is None else groups, run)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundplan.kernel.actors import Actor, Kind
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.work.desk import Work
@@ -23,7 +23,7 @@ class Containers(Work):
         super().__init__(session, project, ids)
         self.features = set() if features is None else features  # by name, shared like the ids
 
-    def by(self, who: str | Actor, *, kind: Kind = Kind.AGENT) -> Containers:
+    def by(self, who: str | Actor, *, kind: ActorKind = ActorKind.AGENT) -> Containers:
         other = super().by(who, kind=kind)
         return Containers(other.session, other.project, other.ids, self.features)
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET, to_builtins
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from tests.work.containers.desk import Containers
 from tests.work.desk import refused
 
@@ -116,7 +116,7 @@ def test_sections_that_do_not_fit_lose_their_contents_and_say_so(desk: Container
 
     answer = got(desk.capped(3_000), "walk", includeSections=True, includeGraphContext=True)
 
-    assert tokens(encode(answer)) <= 3_000
+    assert count_tokens(encode(answer)) <= 3_000
     assert answer.sections[-1].left_out == {"content": 1}
     assert len(answer.graph_context.unmatched_paths) == 100
 

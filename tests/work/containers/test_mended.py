@@ -10,7 +10,7 @@ import pytest
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.operations.registry import Group
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
@@ -109,7 +109,7 @@ def test_a_task_with_much_beside_it_is_answered_within_the_cap(desk: Containers)
 
     answer = capped.call("container.get", containerType="task", id=desk["walk"], includeGraphContext=True)
 
-    assert tokens(encode({"success": True, "data": answer})) <= cap
+    assert count_tokens(encode({"success": True, "data": answer})) <= cap
     assert answer.sections[-1].left_out or answer.task.left_out
     assert answer.graph_context.unmatched_paths == []
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from tests.work.containers.desk import Containers
 from tests.work.desk import Hands, refused
 
@@ -400,7 +400,7 @@ def test_an_answer_about_a_step_keeps_the_cap_and_counts_what_it_left_out(desk: 
 
     answer = desk.capped(1_000).terminate("walk")
 
-    assert tokens(encode({"success": True, "data": answer})) <= 1_000
+    assert count_tokens(encode({"success": True, "data": answer})) <= 1_000
     assert answer.task.left_out == {"description": 1}
     assert 0 < len(answer.affected_dependents) == 30 - answer.left_out["affectedDependents"]
     assert 0 < len(answer.unblocked_entities) == 30 - answer.left_out["unblockedEntities"]

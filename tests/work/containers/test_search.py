@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from tests.engines import person
 from tests.work.containers.desk import Containers
 from tests.work.desk import Hands, refused
@@ -194,12 +194,12 @@ def test_long_answers_are_cut_to_the_cap_and_say_where_they_go_on(desk: Containe
     offset: Any = 0
     while offset is not UNSET:
         page = capped.call("container.search", containerType="task", projectId="atlas", offset=offset)
-        assert tokens(encode(page)) <= CAP
+        assert count_tokens(encode(page)) <= CAP
         found += desk.names(page.items)
         offset = page.next_offset
     assert found == [f"t{place}" for place in range(12)]
     blocked = capped.call("container.blocked_tasks", projectId="atlas")
-    assert tokens(encode(blocked)) <= CAP
+    assert count_tokens(encode(blocked)) <= CAP
     assert (blocked.count, len(blocked.items)) == (12, blocked.next_offset)
 
 
@@ -219,7 +219,7 @@ def test_an_overview_is_cut_to_the_cap_and_its_pages_are_everything(desk: Contai
     offset: Any = 0
     while offset is not UNSET:
         page = capped.call("container.overview", **asked, offset=offset)
-        assert tokens(encode(page)) <= CAP
+        assert count_tokens(encode(page)) <= CAP
         found += desk.names(page.tasks if kind == "feature" else page.features)
         offset = page.next_offset
     assert [name for name in found if name != "coast"] == names
@@ -235,7 +235,7 @@ def test_one_very_long_task_is_found_listed_and_got_under_the_cap_of_every_answe
         capped.call("container.blocked_tasks", projectId="atlas"),
         capped.call("container.get", containerType="task", id=desk["walk"]),
     ):
-        assert tokens(encode(page)) <= 20_000
+        assert count_tokens(encode(page)) <= 20_000
 
 
 # --- Counts ---

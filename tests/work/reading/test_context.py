@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError, NotFound
-from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, filled_once, person
 from tests.proof import scaled
@@ -221,7 +221,7 @@ def test_a_node_with_very_many_children_is_answered_in_bounds(engine: Engine, ad
     assert found.children.child_count == count
     assert found.left_out["children"] == count - 50
     assert [one.summary for one in found.children.children[:2]] == ["child 1", "child 2"]
-    assert tokens(as_json(found)) < 2_000
+    assert count_tokens(as_json(found)) < 2_000
 
 
 @pytest.mark.proof
@@ -265,7 +265,7 @@ def crowded(ada: Session) -> str:
 def test_an_answer_keeps_the_cap_and_counts_what_it_left_out(engine: Engine, crowded: str, tokens_max: int) -> None:
     found = capped(engine, tokens_max).call("work.context", node_id=crowded)
 
-    assert tokens(as_json(found)) <= tokens_max
+    assert count_tokens(as_json(found)) <= tokens_max
     assert found.node.summary == "it"
     missing = found.left_out or {}
     assert len(found.ancestors) + missing.get("ancestors", 0) == 2
@@ -283,6 +283,6 @@ def test_a_node_that_is_too_long_itself_loses_its_oldest_evidence(engine: Engine
 
     found = capped(engine, 800).call("work.context", node_id=ids["it"])
 
-    assert tokens(as_json(found)) <= 800
+    assert count_tokens(as_json(found)) <= 800
     assert found.left_out == {"ancestors": 1, "node.context_links": 2, "node.evidence": 4}
     assert [one.ref.partition(" ")[0] for one in found.node.evidence] == ["4", "5", "6", "7"]

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError, NotFound
-from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.work.reading.rows import as_json, capped, plan, root_of
@@ -155,7 +155,7 @@ def test_a_page_ends_early_where_the_cap_ends_and_nothing_is_lost(engine: Engine
 
     read = pages(capped(engine, 500), ids["a"])
 
-    assert all(tokens(as_json(page)) <= 500 for page in read)
+    assert all(count_tokens(as_json(page)) <= 500 for page in read)
     states = [one.changes[0].after.partition(" ")[0] for page in read for one in page.events]
     assert states == [*map(str, range(19, -1, -1)), "a"]
 
@@ -167,7 +167,7 @@ def test_an_event_longer_than_the_cap_goes_out_with_the_changes_that_fit(engine:
 
     read = pages(capped(engine, 500), ids["a"])
 
-    assert all(tokens(as_json(page)) <= 500 for page in read)
+    assert all(count_tokens(as_json(page)) <= 500 for page in read)
     updated, created = (one for page in read for one in page.events)
     assert [one.field for one in updated.changes] == ["summary"]
     assert updated.left_out == {"changes": 2}

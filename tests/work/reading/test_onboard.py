@@ -9,11 +9,13 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.output_gate import tokens
+from groundplan.kernel.output_gate import count_tokens
 from groundplan.session import Session
 from tests.engines import Engine, person
 from tests.proof import scaled
+from tests.work.desk import Hands
 from tests.work.reading.rows import add_children, as_json, capped, plan
 
 TOKENS_MAX = 600
@@ -133,9 +135,12 @@ def test_without_a_project_the_only_one_is_meant(ada: Session) -> None:
     assert ada.call("work.onboard").project.name == "atlas"
 
 
-def test_without_a_project_several_are_named_the_latest_first(ada: Session) -> None:
+def test_without_a_project_several_are_named_the_latest_first(engine: Engine) -> None:
+    clock = Hands()
+    ada = Session(engine.store_with_clock(clock), local_actor("ada"))
     for name in ("atlas", "borealis", "cetus"):
         ada.call("work.open", project=name, goal=f"goal of {name}")
+    clock.move(minutes=1)
     plan(ada, "atlas", {"ref": "a"})
 
     found = ada.call("work.onboard")
@@ -229,7 +234,7 @@ def test_no_text_makes_it_longer_than_six_hundred_tokens(engine: Engine, kind: s
     for lean in (False, True):
         found = ada.call("work.onboard", lean=lean)
         answer = as_json(found)
-        assert TOKENS_MAX * 0.6 < tokens(answer) <= TOKENS_MAX, answer
+        assert TOKENS_MAX * 0.6 < count_tokens(answer) <= TOKENS_MAX, answer
         assert found.next
         assert not list(texts(msgspec.to_builtins(found)))
         assert found.project.goal_excerpt.startswith("g")
@@ -248,7 +253,7 @@ def test_short_texts_stay_whole_and_long_ones_become_excerpts(ada: Session) -> N
     assert (tree[ids["short"]].summary, tree[ids["short"]].excerpt) == ("short", UNSET)
     assert tree[ids["long"]].summary is UNSET
     assert long.startswith(tree[ids["long"]].excerpt[:-1])
-    assert tokens(as_json(found)) > TOKENS_MAX * 0.9  # the room there is is used
+    assert count_tokens(as_json(found)) > TOKENS_MAX * 0.9  # the room there is is used
 
 
 def test_many_projects_with_long_names_still_fit(ada: Session) -> None:
@@ -257,7 +262,7 @@ def test_many_projects_with_long_names_still_fit(ada: Session) -> None:
 
     found = ada.call("work.onboard")
 
-    assert tokens(as_json(found)) <= TOKENS_MAX
+    assert count_tokens(as_json(found)) <= TOKENS_MAX
     assert found.projects
     assert len(found.projects) + found.left_out["projects"] == 25
 
@@ -270,7 +275,7 @@ def test_a_wide_project_is_answered_in_bounds_and_says_how_much_is_open(engine: 
 
     found = ada.call("work.onboard")
 
-    assert tokens(as_json(found)) <= TOKENS_MAX
+    assert count_tokens(as_json(found)) <= TOKENS_MAX
     assert found.counts.total == count + 1
     assert len(found.tree) + found.left_out["tree"] == count
     assert len(found.next) >= 2
@@ -283,7 +288,7 @@ def test_a_smaller_cap_of_the_caller_counts_too(engine: Engine, ada: Session, to
 
     answer = as_json(capped(engine, tokens_max).call("work.onboard"))
 
-    assert tokens(answer) <= min(tokens_max, TOKENS_MAX)
+    assert count_tokens(answer) <= min(tokens_max, TOKENS_MAX)
 
 
 def test_more_claims_than_are_shown_are_counted(engine: Engine, ada: Session) -> None:

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from groundplan.kernel.actors import local_actor
-from groundplan.kernel.clock import stamp
+from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
@@ -136,7 +136,7 @@ class Entangled:
     def nodes(self) -> list[Seen]:
         """Every node of the project, by the tables."""
         where = "project_id = (SELECT id FROM projects WHERE name = 'atlas')"
-        now = stamp(self.clock())
+        now = format_timestamp(self.clock())
         evidence = self.engine.as_owner(f"SELECT node_n, type FROM work_evidence WHERE {where}")
         edges = self.engine.as_owner(f"SELECT from_n, to_n FROM work_edges WHERE {where} AND type = 'depends_on'")
         rows = self.engine.as_owner(

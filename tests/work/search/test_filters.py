@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.operations.schema import json_schema
+from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
 from groundplan.work.graph.search.filters import Filter
@@ -209,7 +209,7 @@ def test_everything_below_a_node_is_found_very_many_levels_deep(engine: Engine, 
 
 
 def test_null_can_be_seen_in_the_schema_of_a_filter_where_it_means_something() -> None:
-    properties = json_schema(Filter)["properties"]
+    properties = build_json_schema(Filter)["properties"]
     assert properties["claimed_by"] == {"type": ["string", "null"]}
     assert {name: schema["type"] for name, schema in properties.items()}["resolved"] == "boolean"
 

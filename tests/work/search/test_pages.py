@@ -10,7 +10,7 @@ import pytest
 
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine
@@ -115,7 +115,7 @@ def test_a_page_keeps_the_callers_cap_and_the_rest_follows(project: Entangled) -
     for sort in SORTS:
         answers = list(pages(capped, limits=repeat(100), project="atlas", sort=sort))
         assert len(answers) > 2
-        assert max(tokens(encode(answer)) for answer in answers) <= 600
+        assert max(count_tokens(encode(answer)) for answer in answers) <= 600
         wanted = [node.id for node in expected(project.nodes(), {}, sort)]
         assert [node.id for answer in answers for node in answer.nodes] == wanted
         assert {answer.total for answer in answers} == {len(wanted)}

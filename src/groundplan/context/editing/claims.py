@@ -9,23 +9,23 @@ from msgspec import UNSET, UnsetType
 
 from groundplan.context.schemas import ConstraintWrite, InputRow, InputWrite, PcivConstraintV1, Provenance, UpdatedBy
 from groundplan.context.values import Value, typed_value
-from groundplan.kernel.actors import Actor, Kind
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 T = TypeVar("T")
 
 FactRow: TypeAlias = InputRow | PcivConstraintV1
 
-WRITERS: Mapping[Kind, UpdatedBy] = {
-    Kind.PERSON: UpdatedBy.USER,
-    Kind.AGENT: UpdatedBy.MODEL,
-    Kind.SERVICE: UpdatedBy.SYSTEM,
+WRITER_BY_ACTOR_KIND: Mapping[ActorKind, UpdatedBy] = {
+    ActorKind.PERSON: UpdatedBy.USER,
+    ActorKind.AGENT: UpdatedBy.MODEL,
+    ActorKind.SERVICE: UpdatedBy.SYSTEM,
 }
 
 
-class Claim(NamedTuple):
+class ProposedValue(NamedTuple):
     """A value, where it comes from, and why one should believe it."""
 
     value: Value
@@ -40,8 +40,8 @@ class ProvenanceNotAllowed(RuleViolated):
 
     code = "provenance_not_allowed"
 
-    def __init__(self, what: str, way_out: str | NextStep, path: Path) -> None:
-        field = rendered(path)
+    def __init__(self, what: str, way_out: str | NextStep, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
         problem = f"{field}: only a person can {what}"
         if isinstance(way_out, NextStep):
             super().__init__(problem, next_steps=way_out, field=field)
@@ -54,20 +54,20 @@ class ValueOfUnknown(RuleViolated):
 
     code = "unknown_has_no_value"
 
-    def __init__(self, path: Path) -> None:
-        field = rendered(path)
+    def __init__(self, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
         super().__init__(
             f"{field} is unknown, and there is a value; say where the value comes from, or send null for it",
             field=field,
         )
 
 
-def writer(actor: Actor) -> UpdatedBy:
+def classify_writer(actor: Actor) -> UpdatedBy:
     """What sort of writer an actor is. It follows from who they are, whatever a request says."""
-    return WRITERS[actor.kind]
+    return WRITER_BY_ACTOR_KIND[actor.kind]
 
 
-def claimed_provenance(
+def resolve_provenance(
     actor: Actor,
     write: InputWrite | ConstraintWrite,
     value: Value,
@@ -75,7 +75,7 @@ def claimed_provenance(
     *,
     is_given: bool,
     has_source: bool,
-    path: Path,
+    path: ArgumentPath,
 ) -> Provenance:
     """Where a value comes from once a request was served: as it says, else as it is, else as one may assume.
 
@@ -86,7 +86,7 @@ def claimed_provenance(
     where = (*path, "provenance")
     if write.provenance is not UNSET:
         if write.provenance is Provenance.USER_ENTERED and not (
-            actor.kind is Kind.PERSON or _says_the_same(value, before)
+            actor.kind is ActorKind.PERSON or _is_unchanged_user_value(value, before)
         ):
             raise ProvenanceNotAllowed(
                 "write user-entered values", "write it as model-inferred, or as source-backed with its source", where
@@ -96,35 +96,35 @@ def claimed_provenance(
         return write.provenance
     if not is_given:
         return Provenance.UNKNOWN if before is None else before.provenance
-    if actor.kind is Kind.PERSON and before is not None and is_a_persons(before):
+    if actor.kind is ActorKind.PERSON and before is not None and is_user_entered(before):
         return Provenance.USER_ENTERED  # also where they name a source: it is still theirs
     if has_source:
         return Provenance.SOURCE_BACKED
     if before is None and value.is_unset:
         return Provenance.UNKNOWN
-    if actor.kind is Kind.PERSON:
+    if actor.kind is ActorKind.PERSON:
         return Provenance.USER_ENTERED
     is_guess = before is not None and before.provenance is Provenance.MODEL_INFERRED
     return Provenance.UNKNOWN if value.is_unset and not is_guess else Provenance.MODEL_INFERRED
 
 
-def _says_the_same(value: Value, before: FactRow | None) -> bool:
+def _is_unchanged_user_value(value: Value, before: FactRow | None) -> bool:
     """Whether a value that a person entered is only sent back: whoever reads rows and writes them claims nothing."""
     return before is not None and before.provenance is Provenance.USER_ENTERED and typed_value(before).same_as(value)
 
 
-def refuse_no_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
+def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> None:
     """Let only a person accept or reject a suggestion.
 
     Raises:
         ProvenanceNotAllowed: it is somebody else.
     """
-    if actor.kind is not Kind.PERSON:
+    if actor.kind is not ActorKind.PERSON:
         step = NextStep("context.edit", f"{verb}s it for a person", {"runId": run_id, verb: [suggestion_id]})
         raise ProvenanceNotAllowed(f"{verb} suggestions", step, (verb,))
 
 
-def must_wait(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
+def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
     """Whether a value must wait for a person, because the one that stands is of higher provenance.
 
     Another value for which no source is named is no more than an inference, whatever is claimed of it, if it is no
@@ -133,31 +133,31 @@ def must_wait(actor: Actor, value: Value, provenance: Provenance, before: FactRo
     """
     stood = typed_value(before)
     rank = provenance.rank
-    if actor.kind is not Kind.PERSON and not value.same_as(stood) and not (has_source and not value.is_unset):
+    if actor.kind is not ActorKind.PERSON and not value.same_as(stood) and not (has_source and not value.is_unset):
         rank = min(rank, Provenance.MODEL_INFERRED.rank)
     return not stood.is_unset and rank < before.provenance.rank
 
 
-def is_another(value: Value, stood: Value | None) -> bool:
+def replaces_value(value: Value, stood: Value | None) -> bool:
     """Whether a value takes the place of one that was there."""
     return stood is not None and not stood.is_unset and not value.same_as(stood)
 
 
-def is_a_persons(row: FactRow) -> bool:
+def is_user_entered(row: FactRow) -> bool:
     """Whether a row holds a value that a person entered."""
     return row.provenance is Provenance.USER_ENTERED and not typed_value(row).is_unset
 
 
-def refuse_redefinition(actor: Actor, before: FactRow | None, path: Path) -> None:
+def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:
     """Let only a person change what is said about a value that a person entered: its meaning would change with it.
 
     Raises:
         ProvenanceNotAllowed: it is somebody else.
     """
-    if before is not None and actor.kind is not Kind.PERSON and is_a_persons(before):
+    if before is not None and actor.kind is not ActorKind.PERSON and is_user_entered(before):
         raise ProvenanceNotAllowed("change what is said of a value that a person entered", "suggest a value", path)
 
 
-def given_or_none(value: T | UnsetType) -> T | None:
+def unset_to_none(value: T | UnsetType) -> T | None:
     """What a request says, or nothing."""
     return None if isinstance(value, UnsetType) else value

@@ -5,39 +5,39 @@ from __future__ import annotations
 from msgspec import UNSET, structs
 
 from groundplan.context.editing.claims import (
-    Claim,
-    claimed_provenance,
-    given_or_none,
-    is_another,
-    must_wait,
+    ProposedValue,
+    needs_approval,
     refuse_redefinition,
+    replaces_value,
+    resolve_provenance,
+    unset_to_none,
 )
-from groundplan.context.editing.inputs import DOMAIN, LastSource
+from groundplan.context.editing.inputs import DEFAULT_DOMAIN, LastSource
 from groundplan.context.editing.rows import (
     add_row,
     change_row,
-    changes_between,
-    given,
+    diff_rows,
+    get_given_fields,
     new_row,
-    own_row,
     refuse_other_run,
+    resolve_row,
 )
-from groundplan.context.editing.sources import checked_source
-from groundplan.context.editing.suggesting import About, Suggested, suggest
+from groundplan.context.editing.sources import validate_source_id
+from groundplan.context.editing.suggesting import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
 from groundplan.context.schemas import ConstraintWrite, PcivConstraintV1, Provenance
-from groundplan.context.values import Value, typed_value, written_value
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.context.values import Value, parse_value, typed_value
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path
+from groundplan.kernel.wording import ArgumentPath
 
 sql = load_queries(__file__)
 
 
 def write_constraint(
-    tx: Transaction, run_id: str, write: ConstraintWrite, path: Path, *, fresh: str
-) -> tuple[str, str, Suggested | None]:
+    tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, fresh: str
+) -> tuple[str, str, NewSuggestion | None]:
     """Add a constraint, or change the one with this id. Gives its id and key, and what was suggested instead.
 
     Raises:
@@ -49,31 +49,31 @@ def write_constraint(
         ValueOfUnknown: it has a value and is said to be unknown.
     """
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = own_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
+    id_, before = resolve_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
     stood = None if before is None else typed_value(before)
-    value, is_given = written_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
-    source_id = given_or_none(write.source_id)
+    value, is_given = parse_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    source_id = unset_to_none(write.source_id)
     if source_id is not None:
-        source_id = checked_source(tx, run_id, source_id, (*path, "sourceId"))
-    provenance = claimed_provenance(
+        source_id = validate_source_id(tx, run_id, source_id, (*path, "sourceId"))
+    provenance = resolve_provenance(
         tx.actor, write, value, before, is_given=is_given, has_source=source_id is not None, path=path
     )
-    if before is not None and must_wait(tx.actor, value, provenance, before, has_source=source_id is not None):
+    if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=source_id is not None):
         stands = before.provenance
-        if is_another(value, stood):
-            about = About(run_id, constraint_id=id_, key=before.key)
+        if replaces_value(value, stood):
+            about = SuggestionTarget(run_id, constraint_id=id_, key=before.key)
             cited = [] if source_id is None else [source_id]
-            claim = Claim(value, provenance, cited, given_or_none(write.snippet), write.rationale)
+            claim = ProposedValue(value, provenance, cited, unset_to_none(write.snippet), write.rationale)
             return id_, before.key, suggest(tx, about, claim, stands=stands)
         provenance = stands  # the same value with less to say for it: what else is said counts
     after = _row(tx, write, before, value, provenance, id_, run_id, path)
-    if is_another(value, stood):
+    if replaces_value(value, stood):
         # What was said for the value that goes says nothing for this one.
-        after.source_id, after.snippet = source_id, given_or_none(write.snippet)
+        after.source_id, after.snippet = source_id, unset_to_none(write.snippet)
     elif write.source_id is not UNSET:
         after.source_id = source_id
     _refuse_unbacked(write, before, after, path)
-    if changes := changes_between(before, after):
+    if changes := diff_rows(before, after):
         refuse_redefinition(tx.actor, before, path)
         if before is None:
             add_row(tx, sql.add_constraint, after, path)
@@ -85,7 +85,7 @@ def write_constraint(
 
 
 def _refuse_unbacked(
-    write: ConstraintWrite, before: PcivConstraintV1 | None, after: PcivConstraintV1, path: Path
+    write: ConstraintWrite, before: PcivConstraintV1 | None, after: PcivConstraintV1, path: ArgumentPath
 ) -> None:
     """What is source-backed keeps its source. One that never had any may wait for it until the commit."""
     had_source = before is not None and before.source_id is not None
@@ -102,13 +102,13 @@ def _row(
     provenance: Provenance,
     id_: str,
     run_id: str,
-    path: Path,
+    path: ArgumentPath,
 ) -> PcivConstraintV1:
     """A constraint as the request wants it."""
-    fields = given(write, "key", "domain", "label", "snippet")
+    fields = get_given_fields(write, "key", "domain", "label", "snippet")
     if before is None:
         for name in ("key", "label"):
             if name not in fields:
-                raise missing(name, path, wanted="a string")
-        before = new_row(PcivConstraintV1, id=id_, run_id=run_id, domain=DOMAIN, created_at=tx.now)
+                raise missing_argument(name, path, wanted="a string")
+        before = new_row(PcivConstraintV1, id=id_, run_id=run_id, domain=DEFAULT_DOMAIN, created_at=tx.now)
     return structs.replace(before, **fields, **value.columns(), provenance=provenance)

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from groundplan.context.editing.claims import writer
+from groundplan.context.editing.claims import classify_writer
 from groundplan.context.editing.inputs import Inputs, refuse_outside_options
-from groundplan.context.editing.rows import change_row, changes_between
-from groundplan.context.editing.suggesting import SuggestionRow, decided
+from groundplan.context.editing.rows import change_row, diff_rows
+from groundplan.context.editing.suggesting import SuggestionRow, decide
 from groundplan.context.events import Op
 from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_rows
 from groundplan.context.values import Value, typed_value
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path
+from groundplan.kernel.wording import ArgumentPath
 
 sql = load_queries(__file__)
 
 
-def accept(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None:
+def accept(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
     """Let a suggestion take the place of the value that stands.
 
     Raises:
@@ -33,7 +33,7 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None
         AlreadyDecided: somebody did.
         NotAnOption: the options have changed since, and it is none of them.
     """
-    suggestion = decided(tx, run_id, suggestion_id, "accepted", path)
+    suggestion = decide(tx, run_id, suggestion_id, "accepted", path)
     value = typed_value(suggestion)
     if suggestion.input_id is None:
         _accept_constraint(tx, suggestion, value)
@@ -45,11 +45,11 @@ def accept(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None
         **value.columns(),
         provenance=Provenance.USER_ENTERED,
         evidence_snippet=suggestion.snippet,
-        updated_by=writer(tx.actor),
+        updated_by=classify_writer(tx.actor),
         updated_at=tx.now,
     )
     change_row(tx, sql.change_input, after)
-    tx.record(Op.INPUT_CHANGED, before.id, *changes_between(before, after), decision=suggestion.rationale)
+    tx.record(Op.INPUT_CHANGED, before.id, *diff_rows(before, after), decision=suggestion.rationale)
     inputs = Inputs(tx, run_id, [before.pointer])
     cited = set(suggestion.source_ids)
     inputs.link(before.id, cited)
@@ -66,10 +66,10 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
         snippet=suggestion.snippet,
     )
     change_row(tx, sql.change_constraint, after)
-    tx.record(Op.CONSTRAINT_CHANGED, before.id, *changes_between(before, after), decision=suggestion.rationale)
+    tx.record(Op.CONSTRAINT_CHANGED, before.id, *diff_rows(before, after), decision=suggestion.rationale)
 
 
-def reject(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None:
+def reject(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
     """Let the value that stands stay.
 
     Raises:
@@ -77,4 +77,4 @@ def reject(tx: Transaction, run_id: str, suggestion_id: str, path: Path) -> None
         NotFound: there is no such suggestion.
         AlreadyDecided: somebody did.
     """
-    decided(tx, run_id, suggestion_id, "rejected", path)
+    decide(tx, run_id, suggestion_id, "rejected", path)

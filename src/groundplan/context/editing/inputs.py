@@ -7,47 +7,49 @@ from collections.abc import Iterable
 from msgspec import UNSET, structs
 
 from groundplan.context.editing.claims import (
-    Claim,
+    ProposedValue,
     ProvenanceNotAllowed,
-    claimed_provenance,
-    given_or_none,
-    is_another,
-    must_wait,
+    classify_writer,
+    needs_approval,
     refuse_redefinition,
-    writer,
+    replaces_value,
+    resolve_provenance,
+    unset_to_none,
 )
-from groundplan.context.editing.rows import add_row, change_row, changes_between, given, new_row, refuse_other_run
-from groundplan.context.editing.sources import checked_sources, refuse_long
-from groundplan.context.editing.suggesting import About, Suggested, suggest
+from groundplan.context.editing.rows import add_row, change_row, diff_rows, get_given_fields, new_row, refuse_other_run
+from groundplan.context.editing.sources import refuse_long_json, validate_source_ids
+from groundplan.context.editing.suggesting import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
 from groundplan.context.limits import OPTIONS_BYTES_MAX
-from groundplan.context.pointers import checked_pointer
+from groundplan.context.pointers import validate_pointer
 from groundplan.context.refusals import NotAnOption
-from groundplan.context.run import checked_id
+from groundplan.context.run import parse_id
 from groundplan.context.schemas import InputRow, InputWrite, Provenance, ValueKind
 from groundplan.context.stored_rows import load_rows
-from groundplan.context.values import Value, typed_value, written_value
-from groundplan.kernel.actors import Actor, Kind
+from groundplan.context.values import Value, parse_value, typed_value
+from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, alternatives, quoted, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_alternatives, quote_text
 
 sql = load_queries(__file__)
 
-DOMAIN = "general"  # of an input or a constraint whose writer names none
+DEFAULT_DOMAIN = "general"  # of an input or a constraint whose writer names none
 # How a form would ask for a value, where nobody says.
-FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
+DEFAULT_FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
 
 
-def outside_options(held: str, options: list[str], path: Path) -> NotAnOption:
+def outside_options(held: str, options: list[str], path: ArgumentPath) -> NotAnOption:
     """Return the refusal of a choice that is none of the options."""
-    field = rendered(path)
-    shown = alternatives([quoted(option) for option in options[:20]]) if options else "nothing: options is empty"
-    return NotAnOption(f"{field} is {quoted(held)}, and the options are {shown}", field=field, options=options[:20])
+    field = format_argument_path(path)
+    shown = (
+        join_alternatives([quote_text(option) for option in options[:20]]) if options else "nothing: options is empty"
+    )
+    return NotAnOption(f"{field} is {quote_text(held)}, and the options are {shown}", field=field, options=options[:20])
 
 
 class LastSource(RuleViolated):
@@ -55,8 +57,8 @@ class LastSource(RuleViolated):
 
     code = "last_source"
 
-    def __init__(self, pointer: str, path: Path) -> None:
-        field = rendered(path)
+    def __init__(self, pointer: str, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
         super().__init__(
             f"{field}: the value at {pointer} is source-backed and would be left without a source; link another one "
             "first, or change its provenance with its value",
@@ -67,7 +69,7 @@ class LastSource(RuleViolated):
 
 def inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> list[InputRow]:
     """Return the inputs of a run at some pointers."""
-    return load_rows(tx, sql.inputs_at, InputRow, run_id=run_id, pointers=listed(sorted(set(pointers))))
+    return load_rows(tx, sql.inputs_at, InputRow, run_id=run_id, pointers=to_json_array(sorted(set(pointers))))
 
 
 class Inputs:
@@ -80,7 +82,9 @@ class Inputs:
         self.by_pointer = {row.pointer: row for row in found}
         self.sources: dict[str, set[str]] = {row.id: set() for row in found}
         if found:
-            for input_id, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed(sorted(self.sources))):
+            for input_id, source_id in tx.all(
+                sql.links_of_inputs, run_id=run_id, ids=to_json_array(sorted(self.sources))
+            ):
                 self.sources[input_id].add(source_id)
 
     def link(self, input_id: str, source_ids: set[str]) -> None:
@@ -105,7 +109,7 @@ class Inputs:
             self.sources[input_id] -= set(gone)
 
 
-def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Suggested | None]:
+def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[str, NewSuggestion | None]:
     """Add an input, or change the one at its pointer. Gives its id, and what was suggested instead of written.
 
     Raises:
@@ -119,40 +123,42 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
     """
     tx, run_id = inputs.tx, inputs.run_id
     refuse_other_run(write.run_id, run_id, path)
-    pointer = checked_pointer(write.pointer, (*path, "pointer"))
+    pointer = validate_pointer(write.pointer, (*path, "pointer"))
     before = inputs.by_pointer.get(pointer)
     stood = None if before is None else typed_value(before)
-    value, is_given = written_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
-    cited = None if write.source_ids is UNSET else checked_sources(tx, run_id, write.source_ids, (*path, "sourceIds"))
-    provenance = claimed_provenance(
+    value, is_given = parse_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    cited = (
+        None if write.source_ids is UNSET else validate_source_ids(tx, run_id, write.source_ids, (*path, "sourceIds"))
+    )
+    provenance = resolve_provenance(
         tx.actor, write, value, before, is_given=is_given, has_source=bool(cited), path=path
     )
-    if before is not None and must_wait(tx.actor, value, provenance, before, has_source=bool(cited)):
+    if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=bool(cited)):
         stands = before.provenance
-        if is_another(value, stood):
+        if replaces_value(value, stood):
             refuse_outside_options(value, before.options, path)
-            about = About(run_id, input_id=before.id, pointer=pointer)
-            snippet = given_or_none(write.evidence_snippet)
-            claim = Claim(value, provenance, cited or [], snippet, write.rationale)
+            about = SuggestionTarget(run_id, input_id=before.id, pointer=pointer)
+            snippet = unset_to_none(write.evidence_snippet)
+            claim = ProposedValue(value, provenance, cited or [], snippet, write.rationale)
             return before.id, suggest(tx, about, claim, stands=stands)
         provenance = stands  # the same value with less to say for it: what else is said counts
     after = _row(tx, write, before, value, provenance, run_id, path)
-    if is_another(value, stood):
+    if replaces_value(value, stood):
         # What was said for the value that goes says nothing for this one.
-        after.evidence_snippet = given_or_none(write.evidence_snippet)
+        after.evidence_snippet = unset_to_none(write.evidence_snippet)
         cited = cited or []
     refuse_outside_options(value, after.options, path)
     id_ = after.id
-    if changes_between(before, after):
+    if diff_rows(before, after):
         refuse_redefinition(tx.actor, before, path)
-        _refuse_unrequiring(tx.actor, before, after, path)
-        after.updated_by, after.updated_at = writer(tx.actor), tx.now
+        _refuse_making_optional(tx.actor, before, after, path)
+        after.updated_by, after.updated_at = classify_writer(tx.actor), tx.now
         if before is None:
             add_row(tx, sql.add_input, after, path)
         else:
             change_row(tx, sql.change_input, after)
         op = Op.INPUT_ADDED if before is None else Op.INPUT_CHANGED
-        tx.record(op, id_, *changes_between(before, after), decision=write.rationale)
+        tx.record(op, id_, *diff_rows(before, after), decision=write.rationale)
     inputs.by_pointer[pointer] = after
     inputs.sources.setdefault(id_, set())
     if cited is not None and set(cited) != inputs.sources[id_]:
@@ -165,7 +171,7 @@ def write_input(inputs: Inputs, write: InputWrite, path: Path) -> tuple[str, Sug
     return id_, None
 
 
-def refuse_unbacked(inputs: Inputs, pointer: str, path: Path) -> None:
+def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
     """Refuse to leave a source-backed value without a source. One that never had any may wait until the commit.
 
     Raises:
@@ -177,13 +183,13 @@ def refuse_unbacked(inputs: Inputs, pointer: str, path: Path) -> None:
         raise LastSource(pointer, path)
 
 
-def _refuse_unrequiring(actor: Actor, before: InputRow | None, after: InputRow, path: Path) -> None:
+def _refuse_making_optional(actor: Actor, before: InputRow | None, after: InputRow, path: ArgumentPath) -> None:
     """What is required, only a person lets go: else a whole commit could be had by asking for less."""
-    if before is not None and before.required and not after.required and actor.kind is not Kind.PERSON:
+    if before is not None and before.required and not after.required and actor.kind is not ActorKind.PERSON:
         raise ProvenanceNotAllowed("say that this is not required", "commit partially", (*path, "required"))
 
 
-def refuse_outside_options(value: Value, options: list[str] | None, path: Path) -> None:
+def refuse_outside_options(value: Value, options: list[str] | None, path: ArgumentPath) -> None:
     """Refuse a choice that there is not.
 
     Raises:
@@ -200,25 +206,25 @@ def _row(
     value: Value,
     provenance: Provenance,
     run_id: str,
-    path: Path,
+    path: ArgumentPath,
 ) -> InputRow:
     """An input as the request wants it."""
-    given_id = None if write.id is None else checked_id(write.id, (*path, "id"))
-    fields = given(write, "label", "domain", "required", "field_type", "options", "evidence_snippet")
+    given_id = None if write.id is None else parse_id(write.id, (*path, "id"))
+    fields = get_given_fields(write, "label", "domain", "required", "field_type", "options", "evidence_snippet")
     if fields.get("options") is not None:
-        refuse_long(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
+        refuse_long_json(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
     if before is None:  # else it keeps the id it has: an input is known by its pointer
         if "label" not in fields:
-            raise missing("label", path, wanted="a string")
+            raise missing_argument("label", path, wanted="a string")
         before = new_row(
             InputRow,
             id=given_id or new_uuid(),
             run_id=run_id,
             pointer=write.pointer,
-            domain=DOMAIN,
+            domain=DEFAULT_DOMAIN,
             required=False,
-            field_type=FIELD_TYPES.get(value.kind, "text"),
-            updated_by=writer(tx.actor),
+            field_type=DEFAULT_FIELD_TYPES.get(value.kind, "text"),
+            updated_by=classify_writer(tx.actor),
             updated_at=tx.now,
         )
     return structs.replace(before, **fields, **value.columns(), provenance=provenance)

@@ -17,7 +17,7 @@ SELECT id, run_id, {source}, created_at
    AND run_id = :run_id
    AND id = :id;
 
--- name: sources_there
+-- name: existing_sources
 -- Which of these sources are in a run.
 SELECT id
   FROM pciv_sources
@@ -238,7 +238,7 @@ DELETE FROM pciv_sources
    AND run_id = :run_id
    AND id = :id;
 
--- name: backed_by_this_alone
+-- name: values_with_only_this_source
 -- Source-backed values that would be left without a source.
 SELECT i.pointer
   FROM pciv_input_sources AS l
@@ -268,7 +268,7 @@ SELECT key
    AND (coalesce(value_string, value_enum, value_json) IS NOT NULL
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
 
--- name: a_persons_citing
+-- name: user_values_citing
 -- Values that a person entered and that name a source.
 SELECT i.id
   FROM pciv_input_sources AS l
@@ -310,7 +310,7 @@ SELECT id
    AND source_id = :source_id
  ORDER BY id;
 
--- name: uncite
+-- name: clear_constraint_source
 -- A constraint whose source goes.
 UPDATE pciv_constraints
    SET source_id = NULL
@@ -318,7 +318,7 @@ UPDATE pciv_constraints
    AND run_id = :run_id
    AND id = :id;
 
--- name: sources_of_suggestions
+-- name: suggestion_sources
 -- What suggestions of a run cite.
 SELECT id, source_ids
   FROM pciv_suggestions
@@ -327,7 +327,7 @@ SELECT id, source_ids
    AND source_ids <> '[]'
  ORDER BY id;
 
--- name: cite_others
+-- name: set_suggestion_sources
 -- A suggestion of which one source goes.
 UPDATE pciv_suggestions
    SET source_ids = :source_ids

@@ -10,34 +10,34 @@ from msgspec import Meta, Struct
 from groundplan.context.editing.claims import FactRow, ProvenanceNotAllowed
 from groundplan.context.editing.inputs import LastSource, inputs_at
 from groundplan.context.editing.rows import record_removal
-from groundplan.context.editing.sources import missing_source, refuse_taking_sources
+from groundplan.context.editing.sources import missing_source, refuse_source_change
 from groundplan.context.editing.suggesting import SuggestionRow, remove_suggestion
 from groundplan.context.events import Op
 from groundplan.context.limits import ROWS_MAX, Pointer
-from groundplan.context.pointers import checked_pointer
-from groundplan.context.run import checked_id
+from groundplan.context.pointers import validate_pointer
+from groundplan.context.run import parse_id
 from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivSourceV1, Provenance
 from groundplan.context.stored_rows import load_row, load_rows
-from groundplan.context.values import stored_json, typed_value
-from groundplan.kernel.actors import Kind
+from groundplan.context.values import encode_json, typed_value
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 sql = load_queries(__file__)
 
-_MANY = Meta(max_length=ROWS_MAX)
+_ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 
 
 class Removals(Struct, forbid_unknown_fields=True):
     """What to take out of a draft: inputs by pointer, the others by id."""
 
-    inputs: Annotated[list[Pointer], _MANY] | None = None
-    constraints: Annotated[list[str], _MANY] | None = None
-    sources: Annotated[list[str], _MANY] | None = None
-    artifacts: Annotated[list[str], _MANY] | None = None
+    inputs: Annotated[list[Pointer], _ROWS_LIMIT] | None = None
+    constraints: Annotated[list[str], _ROWS_LIMIT] | None = None
+    sources: Annotated[list[str], _ROWS_LIMIT] | None = None
+    artifacts: Annotated[list[str], _ROWS_LIMIT] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.constraints or self.sources or self.artifacts)
@@ -56,23 +56,23 @@ def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
     for place, id_ in enumerate(removals.constraints or ()):
         _remove_constraint(tx, run_id, id_, ("remove", "constraints", place))
     for place, id_ in enumerate(removals.artifacts or ()):
-        path: Path = ("remove", "artifacts", place)
-        row = load_row(tx, sql.artifact, PcivArtifactV1, run_id=run_id, id=checked_id(id_, path))
+        path: ArgumentPath = ("remove", "artifacts", place)
+        row = load_row(tx, sql.artifact, PcivArtifactV1, run_id=run_id, id=parse_id(id_, path))
         if row is None:
-            raise NotFound("artifact", id_, field=rendered(path))
+            raise NotFound("artifact", id_, field=format_argument_path(path))
         tx.run(sql.remove_artifact, run_id=run_id, id=row.id)
         record_removal(tx, Op.ARTIFACT_REMOVED, row)
     for place, id_ in enumerate(removals.sources or ()):
         _remove_source(tx, run_id, id_, ("remove", "sources", place))
 
 
-def _remove_input(tx: Transaction, run_id: str, pointer: str, path: Path) -> None:
-    row = next(iter(inputs_at(tx, run_id, [checked_pointer(pointer, path)])), None)
+def _remove_input(tx: Transaction, run_id: str, pointer: str, path: ArgumentPath) -> None:
+    row = next(iter(inputs_at(tx, run_id, [validate_pointer(pointer, path)])), None)
     if row is None:
-        raise NotFound("input", pointer, field=rendered(path))
-    if (_is_strong(row) or row.required) and tx.actor.kind is not Kind.PERSON:
-        raise _for_a_person(row, path)
-    linked = [source_id for _, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=listed([row.id]))]
+        raise NotFound("input", pointer, field=format_argument_path(path))
+    if (_is_protected(row) or row.required) and tx.actor.kind is not ActorKind.PERSON:
+        raise _person_required(row, path)
+    linked = [source_id for _, source_id in tx.all(sql.links_of_inputs, run_id=run_id, ids=to_json_array([row.id]))]
     for suggestion in load_rows(tx, sql.suggestions_for_input, SuggestionRow, run_id=run_id, about=row.id):
         remove_suggestion(tx, suggestion)
     tx.run(sql.remove_links_of_input, run_id=run_id, input_id=row.id)
@@ -82,49 +82,49 @@ def _remove_input(tx: Transaction, run_id: str, pointer: str, path: Path) -> Non
     record_removal(tx, Op.INPUT_REMOVED, row)
 
 
-def _remove_constraint(tx: Transaction, run_id: str, id_: str, path: Path) -> None:
-    row = load_row(tx, sql.constraint, PcivConstraintV1, run_id=run_id, id=checked_id(id_, path))
+def _remove_constraint(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> None:
+    row = load_row(tx, sql.constraint, PcivConstraintV1, run_id=run_id, id=parse_id(id_, path))
     if row is None:
-        raise NotFound("constraint", id_, field=rendered(path))
-    if _is_strong(row) and tx.actor.kind is not Kind.PERSON:
-        raise _for_a_person(row, path)
+        raise NotFound("constraint", id_, field=format_argument_path(path))
+    if _is_protected(row) and tx.actor.kind is not ActorKind.PERSON:
+        raise _person_required(row, path)
     for suggestion in load_rows(tx, sql.suggestions_for_constraint, SuggestionRow, run_id=run_id, about=row.id):
         remove_suggestion(tx, suggestion)
     tx.run(sql.remove_constraint, run_id=run_id, id=row.id)
     record_removal(tx, Op.CONSTRAINT_REMOVED, row)
 
 
-def _remove_source(tx: Transaction, run_id: str, id_: str, path: Path) -> None:
-    row = load_row(tx, sql.source, PcivSourceV1, run_id=run_id, id=checked_id(id_, path))
+def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> None:
+    row = load_row(tx, sql.source, PcivSourceV1, run_id=run_id, id=parse_id(id_, path))
     if row is None:
         raise missing_source(id_, path)
-    for place in tx.scalars(sql.backed_by_this_alone, run_id=run_id, source_id=row.id):
+    for place in tx.scalars(sql.values_with_only_this_source, run_id=run_id, source_id=row.id):
         raise LastSource(place, path)
-    refuse_taking_sources(tx, run_id, row.id, path)
+    refuse_source_change(tx, run_id, row.id, path)
     for input_id in tx.scalars(sql.inputs_citing, run_id=run_id, source_id=row.id):
         tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row.id)
         tx.record(Op.UNLINKED, input_id, changed("source_id", row.id, None))
     for constraint_id in tx.scalars(sql.constraints_citing, run_id=run_id, source_id=row.id):
-        tx.run(sql.uncite, run_id=run_id, id=constraint_id)
+        tx.run(sql.clear_constraint_source, run_id=run_id, id=constraint_id)
         tx.record(Op.CONSTRAINT_CHANGED, constraint_id, changed("source_id", row.id, None))
-    for suggestion_id, source_ids in tx.all(sql.sources_of_suggestions, run_id=run_id):
+    for suggestion_id, source_ids in tx.all(sql.suggestion_sources, run_id=run_id):
         cited: list[str] = msgspec.json.decode(source_ids)
         if row.id in cited:
-            left = stored_json([one for one in cited if one != row.id])
-            tx.run(sql.cite_others, run_id=run_id, id=suggestion_id, source_ids=left)
+            left = encode_json([one for one in cited if one != row.id])
+            tx.run(sql.set_suggestion_sources, run_id=run_id, id=suggestion_id, source_ids=left)
             tx.record(Op.SUGGESTION_CHANGED, suggestion_id, changed("source_ids", source_ids, left))
     tx.run(sql.remove_source, run_id=run_id, id=row.id)
     record_removal(tx, Op.SOURCE_REMOVED, row)
 
 
-def _is_strong(row: FactRow) -> bool:
+def _is_protected(row: FactRow) -> bool:
     """Whether a row holds more than what a model inferred."""
     return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not typed_value(row).is_unset
 
 
-def _for_a_person(row: FactRow, path: Path) -> ProvenanceNotAllowed:
+def _person_required(row: FactRow, path: ArgumentPath) -> ProvenanceNotAllowed:
     return ProvenanceNotAllowed(
-        f"take this out, which is {row.provenance if _is_strong(row) else 'required'}",
-        "suggest to clear it: write null for it" if _is_strong(row) else "ask one",
+        f"take this out, which is {row.provenance if _is_protected(row) else 'required'}",
+        "suggest to clear it: write null for it" if _is_protected(row) else "ask one",
         path,
     )

@@ -10,25 +10,25 @@ from groundplan.context.editing.claims import ProvenanceNotAllowed
 from groundplan.context.editing.rows import (
     add_row,
     change_row,
-    changes_between,
-    given,
+    diff_rows,
+    get_given_fields,
     new_row,
-    own_row,
     refuse_other_run,
+    resolve_row,
 )
 from groundplan.context.events import Op
 from groundplan.context.limits import TEXT_BYTES_MAX
-from groundplan.context.run import checked_id
+from groundplan.context.run import parse_id
 from groundplan.context.schemas import PcivSourceV1, SourceParseStatus, SourceWrite
-from groundplan.context.values import stored_json
-from groundplan.kernel.actors import Kind
+from groundplan.context.values import encode_json
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 sql = load_queries(__file__)
 
@@ -37,20 +37,20 @@ IDENTITY = frozenset({"kind", "title", "uri", "file_id"})
 REQUIRED = {"kind": "file, url, gis, api or manual", "title": "a string", "uri": "a string: where it is"}
 
 
-def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Path) -> str:
+def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: ArgumentPath) -> str:
     """Add a source, or change the one with this id. Gives its id."""
     refuse_other_run(write.run_id, run_id, path)
-    id_, before = own_row(tx, sql.source, PcivSourceV1, write.id, run_id, path, new_uuid())
-    fields = given(
+    id_, before = resolve_row(tx, sql.source, PcivSourceV1, write.id, run_id, path, new_uuid())
+    fields = get_given_fields(
         write, "kind", "title", "uri", "file_id", "mime_type", "size_bytes", "parse_status", "excerpt", "raw_meta"
     )
     for name, wanted in REQUIRED.items():
         if before is None and name not in fields:
-            raise missing(name, path, wanted=wanted)
+            raise missing_argument(name, path, wanted=wanted)
     if fields.get("file_id") is not None:
-        fields["file_id"] = checked_id(fields["file_id"], (*path, "fileId"))
+        fields["file_id"] = parse_id(fields["file_id"], (*path, "fileId"))
     if "raw_meta" in fields:
-        refuse_long(fields["raw_meta"], (*path, "rawMeta"), TEXT_BYTES_MAX)
+        refuse_long_json(fields["raw_meta"], (*path, "rawMeta"), TEXT_BYTES_MAX)
     base = before or new_row(
         PcivSourceV1,
         id=id_,
@@ -60,9 +60,9 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Path) -
         created_at=tx.now,
     )
     after = structs.replace(base, **fields)
-    if changes := changes_between(before, after):
+    if changes := diff_rows(before, after):
         if before is not None and any(change.field in IDENTITY for change in changes):
-            refuse_taking_sources(tx, run_id, id_, path)
+            refuse_source_change(tx, run_id, id_, path)
         if before is None:
             add_row(tx, sql.add_source, after, path)
         else:
@@ -71,55 +71,55 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Path) -
     return id_
 
 
-def refuse_taking_sources(tx: Transaction, run_id: str, source_id: str, path: Path) -> None:
+def refuse_source_change(tx: Transaction, run_id: str, source_id: str, path: ArgumentPath) -> None:
     """Let only a person take away, or make another one of, the source of a value that a person entered.
 
     Raises:
         ProvenanceNotAllowed: it is somebody else.
     """
-    if tx.actor.kind is not Kind.PERSON and tx.all(sql.a_persons_citing, run_id=run_id, source_id=source_id):
+    if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.user_values_citing, run_id=run_id, source_id=source_id):
         raise ProvenanceNotAllowed("change the source of a value that a person entered", "add another source", path)
 
 
-def checked_sources(tx: Transaction, run_id: str, ids: list[str], path: Path) -> list[str]:
+def validate_source_ids(tx: Transaction, run_id: str, ids: list[str], path: ArgumentPath) -> list[str]:
     """The ids of sources of this run, each once, in order.
 
     Raises:
         Invalid: one is no UUID.
         NotFound: there is none in this run.
     """
-    checked = {checked_id(id_, (*path, place)): place for place, id_ in enumerate(ids)}
-    there = set(tx.scalars(sql.sources_there, run_id=run_id, ids=listed(checked))) if checked else set()
+    checked = {parse_id(id_, (*path, place)): place for place, id_ in enumerate(ids)}
+    there = set(tx.scalars(sql.existing_sources, run_id=run_id, ids=to_json_array(checked))) if checked else set()
     for id_, place in checked.items():
         if id_ not in there:
             raise missing_source(id_, (*path, place))
     return sorted(checked)
 
 
-def missing_source(id_: str, path: Path) -> NotFound:
+def missing_source(id_: str, path: ArgumentPath) -> NotFound:
     """The refusal of a source that is not in the run."""
     return NotFound(
-        "source", id_, hint="write it to this run first, in the same call if you like", field=rendered(path)
+        "source", id_, hint="write it to this run first, in the same call if you like", field=format_argument_path(path)
     )
 
 
-def refuse_long(value: Any, path: Path, limit_bytes: int) -> None:
+def refuse_long_json(value: Any, path: ArgumentPath, limit_bytes: int) -> None:
     """Refuse a list or an object that is too long as JSON.
 
     Raises:
         Invalid: it is.
     """
-    applied(MaxBytes(limit_bytes), stored_json(value), path)
+    apply_marker(MaxBytes(limit_bytes), encode_json(value), path)
 
 
-def checked_source(tx: Transaction, run_id: str, id_: str, path: Path) -> str:
+def validate_source_id(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> str:
     """The id of a source of this run.
 
     Raises:
         Invalid: it is no UUID.
         NotFound: there is none in this run.
     """
-    checked = checked_id(id_, path)
-    if not tx.all(sql.sources_there, run_id=run_id, ids=listed([checked])):
+    checked = parse_id(id_, path)
+    if not tx.all(sql.existing_sources, run_id=run_id, ids=to_json_array([checked])):
         raise missing_source(checked, path)
     return checked

@@ -6,19 +6,19 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.context.editing.claims import Claim, refuse_no_person, writer
-from groundplan.context.editing.rows import changes_between
+from groundplan.context.editing.claims import ProposedValue, classify_writer, require_person
+from groundplan.context.editing.rows import diff_rows
 from groundplan.context.events import Op
-from groundplan.context.run import checked_id
+from groundplan.context.run import parse_id
 from groundplan.context.schemas import Provenance, UpdatedBy, ValueKind
-from groundplan.context.stored_rows import load_row, stored_columns
+from groundplan.context.stored_rows import encode_columns, load_row
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 sql = load_queries(__file__)
 
@@ -48,7 +48,7 @@ class SuggestionRow(Struct):
     status: str
 
 
-class About(NamedTuple):
+class SuggestionTarget(NamedTuple):
     """What a suggestion is about: an input by its pointer, or a constraint by its key."""
 
     run_id: str
@@ -58,7 +58,7 @@ class About(NamedTuple):
     key: str | None = None
 
 
-class Suggested(Struct, kw_only=True):
+class NewSuggestion(Struct, kw_only=True):
     """A suggestion that a request came to, and why it was not written."""
 
     id: str
@@ -72,14 +72,14 @@ class AlreadyDecided(Conflict):
 
     code = "already_decided"
 
-    def __init__(self, id_: str, status: str, path: Path) -> None:
-        field = rendered(path)
+    def __init__(self, id_: str, status: str, path: ArgumentPath) -> None:
+        field = format_argument_path(path)
         super().__init__(
             f"{field}: suggestion {id_} was {status} already; view the run again", field=field, status=status
         )
 
 
-def suggest(tx: Transaction, about: About, claim: Claim, *, stands: Provenance) -> Suggested:
+def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, stands: Provenance) -> NewSuggestion:
     """Keep a claim beside the value that stands, in place of what the same writer suggested before."""
     mine = sql.own_suggestion_for_input if about.input_id else sql.own_suggestion_for_constraint
     found = load_row(tx, mine, SuggestionRow, run_id=about.run_id, about=about.input_id or about.constraint_id)
@@ -98,12 +98,12 @@ def suggest(tx: Transaction, about: About, claim: Claim, *, stands: Provenance) 
         rationale=claim.rationale,
         created_at=tx.now,
         created_by=tx.actor.id,
-        author_kind=writer(tx.actor),
+        author_kind=classify_writer(tx.actor),
         status=PENDING,
     )
-    tx.run(sql.add_suggestion, project_id=tx.project.id, **stored_columns(row))
-    tx.record(Op.SUGGESTED, row.id, *(change for change in changes_between(None, row) if change.field != "status"))
-    return Suggested(
+    tx.run(sql.add_suggestion, project_id=tx.project.id, **encode_columns(row))
+    tx.record(Op.SUGGESTED, row.id, *(change for change in diff_rows(None, row) if change.field != "status"))
+    return NewSuggestion(
         id=row.id,
         pointer=UNSET if about.pointer is None else about.pointer,
         key=UNSET if about.key is None else about.key,
@@ -111,7 +111,7 @@ def suggest(tx: Transaction, about: About, claim: Claim, *, stands: Provenance) 
     )
 
 
-def _reason(claim: Claim, stands: Provenance) -> str:
+def _reason(claim: ProposedValue, stands: Provenance) -> str:
     if claim.value.is_unset:
         return f"the value is {stands}; a person clears it or does not"
     if claim.provenance.rank >= stands.rank:
@@ -122,12 +122,12 @@ def _reason(claim: Claim, stands: Provenance) -> str:
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
     """Take a suggestion away, with what it is about or for another one."""
     tx.run(sql.remove_suggestion, run_id=row.run_id, id=row.id)
-    columns = stored_columns(row).items()
+    columns = encode_columns(row).items()
     said = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
     tx.record(Op.SUGGESTION_REMOVED, row.id, *said)
 
 
-def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: Path) -> SuggestionRow:
+def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: ArgumentPath) -> SuggestionRow:
     """Decide on a suggestion that waits in this run. Gives it as it was.
 
     Raises:
@@ -136,13 +136,13 @@ def decided(tx: Transaction, run_id: str, suggestion_id: str, status: str, path:
         AlreadyDecided: somebody did.
     """
     verb = {"accepted": "accept", "rejected": "reject"}[status]
-    refuse_no_person(tx.actor, verb, suggestion_id, run_id)
-    id_ = checked_id(suggestion_id, path)
+    require_person(tx.actor, verb, suggestion_id, run_id)
+    id_ = parse_id(suggestion_id, path)
     row = load_row(tx, sql.suggestion, SuggestionRow, run_id=run_id, id=id_)
     if row is None:
         where = {"scopeId": tx.project.name, "runId": run_id}
         step = NextStep("context.view", "lists those that wait", where)
-        raise NotFound("suggestion", suggestion_id, next_steps=step, field=rendered(path))
+        raise NotFound("suggestion", suggestion_id, next_steps=step, field=format_argument_path(path))
     if row.status != PENDING:
         raise AlreadyDecided(id_, row.status, path)
     tx.run(sql.decide_suggestion, run_id=run_id, id=id_, status=status)

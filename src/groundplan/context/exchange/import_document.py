@@ -11,35 +11,35 @@ from groundplan.context.editing import edit
 from groundplan.context.editing.artifacts import write_artifact
 from groundplan.context.editing.constraints import write_constraint
 from groundplan.context.editing.inputs import Inputs, write_input
-from groundplan.context.editing.rows import ascending_ids
+from groundplan.context.editing.rows import generate_ascending_ids
 from groundplan.context.editing.sources import missing_source, write_source
 from groundplan.context.events import Op
 from groundplan.context.exchange.document import ContextDocument
-from groundplan.context.run import checked_id, run_row, run_shown
-from groundplan.context.runs.create_draft import add_draft
+from groundplan.context.run import load_run, parse_id, to_pciv_run
+from groundplan.context.runs.create_draft import insert_draft
 from groundplan.context.schemas import PcivRunV1, RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, quoted, refusal
+from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 
 sql = edit.sql
 
 
-class TakeIn(Struct, rename="camel", forbid_unknown_fields=True):
+class ImportContext(Struct, rename="camel", forbid_unknown_fields=True):
     """Where to, and what: an export, or a whole view."""
 
     scope_id: Name
-    document: Annotated[ContextDocument, Brief()]
+    document: Annotated[ContextDocument, CollapsedInSchema()]
     ownership: RunOwnership = RunOwnership.OWNED
     op_id: OpId = field(name="op_id", default=None)
 
 
-class TakenIn(Struct):
+class ImportedContext(Struct):
     """The draft that holds the facts, and what was left behind."""
 
     run: PcivRunV1
@@ -47,7 +47,7 @@ class TakenIn(Struct):
     warnings: list[str]
 
 
-def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
+def import_context(tx: Transaction, request: ImportContext) -> ImportedContext:
     """Write the facts of a document into a new draft.
 
     Raises:
@@ -56,30 +56,30 @@ def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
     """
     document = request.document
     if document.next_cursor or document.left_out:
-        raise refusal(("document",), "is only a page of a view; take in an export, or a view that is whole")
-    row = add_draft(tx, tx.project.id, request.ownership)
+        raise invalid_argument(("document",), "is only a page of a view; take in an export, or a view that is whole")
+    row = insert_draft(tx, tx.project.id, request.ownership)
     tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id))
     _write(tx, document, row.id)
-    after = run_row(tx, row.id)
+    after = load_run(tx, row.id)
     warnings = []
     if document.suggestions:
         warnings.append(f"suggestions that were left behind, being no facts yet: {len(document.suggestions)}")
-    return TakenIn(run_shown(after, tx.project.name), after.rev, warnings)
+    return ImportedContext(to_pciv_run(after, tx.project.name), after.rev, warnings)
 
 
 def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
     """Everything in a document, under ids that are free, with references that follow them."""
     ids: dict[str, str] = {}
     for id_, source in document.sources_by_id.items():
-        path: Path = ("document", "sourcesById", id_)
-        old = checked_id(id_, path)
-        _refuse_mismatch(source.id and checked_id(source.id, (*path, "id")), old, (*path, "id"))
+        path: ArgumentPath = ("document", "sourcesById", id_)
+        old = parse_id(id_, path)
+        _refuse_mismatch(source.id and parse_id(source.id, (*path, "id")), old, (*path, "id"))
         if old in ids:
-            raise refusal(path, "is there a second time, in another spelling; leave one out")
+            raise invalid_argument(path, "is there a second time, in another spelling; leave one out")
         ids[old] = write_source(tx, run_id, replace(source, id=None, run_id=None), path)
 
-    def followed(id_: str, path: Path) -> str:
-        old = checked_id(id_, path)
+    def followed(id_: str, path: ArgumentPath) -> str:
+        old = parse_id(id_, path)
         if old not in ids:
             raise missing_source(old, path)
         return ids[old]
@@ -92,7 +92,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         if not isinstance(one.source_ids, UnsetType):
             cited = [followed(id_, (*path, "sourceIds", place)) for place, id_ in enumerate(one.source_ids)]
         write_input(inputs, replace(one, id=None, run_id=None, source_ids=cited), path)
-    fresh = ascending_ids(len(document.constraints))
+    fresh = generate_ascending_ids(len(document.constraints))
     for place, constraint in enumerate(document.constraints):
         path = ("document", "constraints", place)
         source_id = constraint.source_id
@@ -101,7 +101,7 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
         write_constraint(tx, run_id, write, path, fresh=fresh[place])
     for type_, artifacts in document.artifacts_by_type.items():
-        fresh = ascending_ids(len(artifacts))
+        fresh = generate_ascending_ids(len(artifacts))
         for place, artifact in enumerate(artifacts):
             path = ("document", "artifactsByType", type_, place)
             _refuse_mismatch(artifact.type, type_, (*path, "type"))
@@ -109,14 +109,14 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
     tx.one(sql.touch_run, run_id=run_id)
 
 
-def _refuse_mismatch(own: Any, key: str, path: Path) -> None:
+def _refuse_mismatch(own: Any, key: str, path: ArgumentPath) -> None:
     """A row stands under what it says of itself.
 
     Raises:
         Invalid: it says nothing, or something else.
     """
     if own != key:
-        raise refusal(path, f"must be {quoted(key)}, under which it stands")
+        raise invalid_argument(path, f"must be {quote_text(key)}, under which it stands")
 
 
 OPERATION = Operation(
@@ -124,8 +124,8 @@ OPERATION = Operation(
     summary="Take a document of facts in, as a new draft.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
-    input=TakeIn,
-    output=TakenIn,
-    handler=take_in,
+    input=ImportContext,
+    output=ImportedContext,
+    handler=import_context,
     project=lambda _tx, request: request.scope_id,
 )

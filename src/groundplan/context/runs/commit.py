@@ -8,13 +8,13 @@ from msgspec import UNSET, Struct, field
 
 from groundplan.context.events import Op
 from groundplan.context.refusals import RequiredUnset, SourceMissing
-from groundplan.context.resolve import latest_committed, required_unset
-from groundplan.context.run import draft_row, project_of_run, run_row, run_shown
+from groundplan.context.resolve import find_latest_committed_run, find_required_unset
+from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
-from groundplan.context.warnings import named, warnings_about
+from groundplan.context.warnings import collect_warnings, format_pointers
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Budget, Cut, LeftOut, Trimming
+from groundplan.kernel.budget import Budget, CutLists, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -26,24 +26,24 @@ sql = load_queries(__file__)
 def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
     """Return the refusal of a whole commit that lacks required inputs."""
     problem = (
-        f"required and not set: {named(pointers)}; set them, or commit with allowPartial: true, which keeps them "
-        "visible as missing"
+        f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
+        "which keeps them visible as missing"
     )
-    return RequiredUnset(problem, **_fit_places(budget.reserve(RequiredUnset.code, problem), pointers=pointers))
+    return RequiredUnset(problem, **_fit_details(budget.reserve(RequiredUnset.code, problem), pointers=pointers))
 
 
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
     """Return the refusal of a commit with source-backed values that name no source."""
     problem = (
-        f"source-backed, but without a source: {named([*pointers, *keys])}; link one, or say where the value "
+        f"source-backed, but without a source: {format_pointers([*pointers, *keys])}; link one, or say where the value "
         "really comes from"
     )
     return SourceMissing(
-        problem, **_fit_places(budget.reserve(SourceMissing.code, problem), pointers=pointers, keys=keys)
+        problem, **_fit_details(budget.reserve(SourceMissing.code, problem), pointers=pointers, keys=keys)
     )
 
 
-def _fit_places(budget: Budget, **places: list[str]) -> dict[str, Any]:
+def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
     """Return the details of an error: places as far as they fit, and how many are left out."""
     counts = {name: len(each) for name, each in places.items()}
     budget.reserve({"details": counts, "left_out": counts})
@@ -65,7 +65,7 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
 class Committed(Struct, rename="camel"):
     """The run as it is from now on, what is required and not in it, and what to be careful about."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("missing",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("missing",)))
 
     run: PcivRunV1
     missing: list[str]
@@ -83,25 +83,25 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
         SourceMissing: something is source-backed and names no source.
         RequiredUnset: something that is required is not set, and the commit shall be whole.
     """
-    row = draft_row(tx, request.run_id, expected_rev=request.expected_rev)
+    row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
     keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
         raise source_missing(pointers, keys, tx.budget)
-    missing = required_unset(tx, row.id)
+    missing = find_required_unset(tx, row.id)
     if missing and not request.allow_partial:
         raise required_inputs_unset(missing, tx.budget)
-    in_force = latest_committed(tx)
-    overruled = [] if in_force is None else tx.scalars(sql.overruled, run_id=row.id, before_id=in_force.id)
+    in_force = find_latest_committed_run(tx)
+    overruled = [] if in_force is None else tx.scalars(sql.overruled_user_values, run_id=row.id, before_id=in_force.id)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
     tx.run(sql.commit_run, run_id=row.id, status=status.value, allow_partial=request.allow_partial)
     tx.record(Op.COMMITTED, row.id, changed("status", row.status, status), changed("committed_at", None, tx.now))
-    after = run_row(tx, row.id)
-    waiting = tx.scalar(sql.waiting_suggestions, run_id=row.id)
-    warnings = warnings_about(after, missing, waiting=waiting)
+    after = load_run(tx, row.id)
+    waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
+    warnings = collect_warnings(after, missing, waiting=waiting)
     if overruled:
-        warnings.append(f"a person had entered these, and here it is otherwise: {named(overruled)}")
-    return Committed(run_shown(after, tx.project.name), missing, warnings)
+        warnings.append(f"a person had entered these, and here it is otherwise: {format_pointers(overruled)}")
+    return Committed(to_pciv_run(after, tx.project.name), missing, warnings)
 
 
 OPERATION = Operation(

@@ -9,10 +9,10 @@ from msgspec import Struct, structs
 
 from groundplan.context import resolve
 from groundplan.context.editing import edit
-from groundplan.context.editing.rows import ascending_ids
+from groundplan.context.editing.rows import generate_ascending_ids
 from groundplan.context.editing.suggesting import SuggestionRow
 from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivInputV1, PcivSourceV1
-from groundplan.context.values import stored_json
+from groundplan.context.values import encode_json
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -29,7 +29,7 @@ def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
         """The columns of the copies; JSON stays the text that it is."""
         rows = [structs.asdict(row) for row in tx.all(query, shape, run_id=origin_id)]
         # Ids that ascend keep the order of rows that have nothing else to be ordered by.
-        for row, id_ in zip(rows, ascending_ids(len(rows)), strict=True):
+        for row, id_ in zip(rows, generate_ascending_ids(len(rows)), strict=True):
             # Rows of two tables may have one id, by choice of their writer; so have their copies, then.
             row |= {"id": ids.setdefault(row["id"], id_), "run_id": run_id, "project_id": tx.project.id}
         return rows
@@ -50,6 +50,6 @@ def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
     for row in suggestions:
         row["input_id"] = ids[row["input_id"]] if row["input_id"] else None
         row["constraint_id"] = ids[row["constraint_id"]] if row["constraint_id"] else None
-        row["source_ids"] = stored_json([ids[one] for one in msgspec.json.decode(row["source_ids"], type=list[str])])
+        row["source_ids"] = encode_json([ids[one] for one in msgspec.json.decode(row["source_ids"], type=list[str])])
     tx.many(writing.add_suggestion, suggestions)
     return ids

@@ -5,18 +5,18 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
-from groundplan.context.resolve import NoContext, latest_committed
-from groundplan.context.run import RunRow, checked_id, missing_run, run_row, run_shown
+from groundplan.context.resolve import NoContext, find_latest_committed_run
+from groundplan.context.run import RunRow, load_run, missing_run, parse_id, to_pciv_run
 from groundplan.context.runs.copying import copy_rows
 from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.text_limits import applied
-from groundplan.kernel.members.bootstrap import SCOPE_ID, AlreadyInitialized, ScopeRef
+from groundplan.kernel.input_gate.text_limits import apply_marker
+from groundplan.kernel.members.bootstrap import SCOPE_ID_LIMITS, AlreadyInitialized, ScopeRef
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import found
+from groundplan.kernel.projects.create import create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -34,14 +34,14 @@ class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class OneRun(Struct):
+class RunWithRev(Struct):
     """A run, and how often it was written to."""
 
     run: PcivRunV1
     rev: int
 
 
-def create_draft(tx: Transaction, request: CreateDraft) -> OneRun:
+def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
     """Begin a draft in a scope that is there.
 
     Raises:
@@ -49,16 +49,16 @@ def create_draft(tx: Transaction, request: CreateDraft) -> OneRun:
         NoContext: the latest commit is to be copied, and there is none.
     """
     origin = _origin(tx, request.copy_from)
-    row = add_draft(tx, tx.project.id, request.ownership)
+    row = insert_draft(tx, tx.project.id, request.ownership)
     changes = [changed("user_id", None, row.user_id)]
     if origin is not None:
         ids = copy_rows(tx, origin.id, row.id)
         changes.append(changed("copied", None, {"from": origin.id, "ids": ids}))
     tx.record(Op.DRAFT_CREATED, row.id, *changes)
-    return OneRun(run_shown(row, tx.project.name), row.rev)
+    return RunWithRev(to_pciv_run(row, tx.project.name), row.rev)
 
 
-def begin(tx: Transaction, request: CreateDraft) -> OneRun:
+def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
     """Begin a scope with a draft in it; whoever does owns it.
 
     Raises:
@@ -66,32 +66,32 @@ def begin(tx: Transaction, request: CreateDraft) -> OneRun:
         AlreadyInitialized: there is a scope of that name which the caller may not see.
         NotFound: a run shall be copied, and a new scope has none.
     """
-    applied(SCOPE_ID, request.scope_id, ("scopeId",))
-    copied = request.copy_from if request.copy_from in (None, LATEST) else checked_id(request.copy_from, ("copyFrom",))
-    project_id = found(tx, request.scope_id, goal=None)
+    apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
+    copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
+    project_id = create_owned_project(tx, request.scope_id, goal=None)
     if project_id is None:
         raise AlreadyInitialized(request.scope_id)
     if copied == LATEST:
         raise NoContext(request.scope_id)
     if copied is not None:
         raise missing_run(copied, "copyFrom")
-    row = begin_draft(tx, project_id, request.ownership)
-    return OneRun(run_shown(row, request.scope_id), row.rev)
+    row = create_first_draft(tx, project_id, request.ownership)
+    return RunWithRev(to_pciv_run(row, request.scope_id), row.rev)
 
 
-def draft_of_new_scope(tx: Transaction, project_id: str) -> str:
+def create_scope_draft(tx: Transaction, project_id: str) -> str:
     """The id of the first draft of a project that is only being made."""
-    return begin_draft(tx, project_id, RunOwnership.OWNED).id
+    return create_first_draft(tx, project_id, RunOwnership.OWNED).id
 
 
-def begin_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+def create_first_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
     """The first draft of a project that is only being made."""
-    row = add_draft(tx, project_id, ownership)
+    row = insert_draft(tx, project_id, ownership)
     tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id), project_id=project_id)
     return row
 
 
-def add_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
+def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
     """An empty draft. Whoever calls this records it."""
     user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
     row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
@@ -103,8 +103,8 @@ def _origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
     if copy_from is None:
         return None
     if copy_from != LATEST:
-        return run_row(tx, copy_from, "copyFrom")
-    row = latest_committed(tx)
+        return load_run(tx, copy_from, "copyFrom")
+    row = find_latest_committed_run(tx)
     if row is None:
         raise NoContext(tx.project.name)
     return row
@@ -116,7 +116,7 @@ BEGIN = Operation(
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=CreateDraft,
-    output=OneRun,
+    output=RunWithRev,
     handler=begin,
 )
 
@@ -126,7 +126,7 @@ OPERATION = Operation(
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     input=CreateDraft,
-    output=OneRun,
+    output=RunWithRev,
     handler=create_draft,
     project=lambda _tx, request: request.scope_id,
     variants=(BEGIN,),

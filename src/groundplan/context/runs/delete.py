@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from groundplan import questions
 from groundplan.context.events import Op
 from groundplan.context.refusals import RunBound
-from groundplan.context.run import RunRow, final_run, project_of_run, run_row
+from groundplan.context.run import RunRow, final_run, load_run, project_of_run
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.next_steps import NextStep
@@ -29,57 +29,57 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
     )
 
 
-class TakeAway(Struct, rename="camel", forbid_unknown_fields=True):
+class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
     """Which run."""
 
     run_id: str
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Discarded(Struct):
+class DiscardedRun(Struct):
     """Which draft is gone."""
 
     discarded: str
 
 
-class Deleted(Struct):
+class DeletedRun(Struct):
     """Which run is gone."""
 
     deleted: str
 
 
-def discard(tx: Transaction, request: TakeAway) -> Discarded:
+def discard(tx: Transaction, request: DeleteRun) -> DiscardedRun:
     """Remove a draft with everything in it.
 
     Raises:
         NotFound: there is no such run.
         Frozen: it is committed.
     """
-    row = run_row(tx, request.run_id)
+    row = load_run(tx, request.run_id)
     if not row.is_draft:
         raise final_run(row, NextStep("context.delete", "takes it out of view", {"runId": row.id}))
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
-    return Discarded(row.id)
+    return DiscardedRun(row.id)
 
 
-def delete(tx: Transaction, request: TakeAway) -> Deleted:
+def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
     """Take a run out of view.
 
     Raises:
         NotFound: there is no such run.
         RunBound: a published version of the purpose stands on it.
     """
-    row = run_row(tx, request.run_id)
+    row = load_run(tx, request.run_id)
     if row.is_draft:
         _remove(tx, row)
     else:
-        versions = questions.versions_on_run(tx, row.id)
+        versions = questions.list_versions_on_run(tx, row.id)
         if versions:
             raise bound_run(row.id, versions)
-        tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
+        tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
     tx.record(Op.DELETED, row.id, changed("status", row.status, None))
-    return Deleted(row.id)
+    return DeletedRun(row.id)
 
 
 def _remove(tx: Transaction, row: RunRow) -> None:
@@ -93,7 +93,7 @@ def _remove(tx: Transaction, row: RunRow) -> None:
         sql.remove_run,
     ):
         tx.run(below, run_id=row.id)
-    tx.run(sql.note_deleted, project_id=tx.project.id, run_id=row.id)
+    tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)
 
 
 DISCARD = Operation(
@@ -101,8 +101,8 @@ DISCARD = Operation(
     summary="Remove a draft.",
     permission=Permission.CONTEXT_DELETE,
     effect=Effect.DESTROY,
-    input=TakeAway,
-    output=Discarded,
+    input=DeleteRun,
+    output=DiscardedRun,
     handler=discard,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "discard"),
@@ -114,8 +114,8 @@ DELETE = Operation(
     summary="Take any run out of view.",
     permission=Permission.CONTEXT_DELETE,
     effect=Effect.DESTROY,
-    input=TakeAway,
-    output=Deleted,
+    input=DeleteRun,
+    output=DeletedRun,
     handler=delete,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     tool=Tool("context_run", Group.CONTEXT, "delete"),

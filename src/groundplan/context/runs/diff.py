@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.context.limits import Pointers
-from groundplan.context.pointers import Places
+from groundplan.context.pointers import PointerFilter
 from groundplan.context.resolve import resolve_context_view
 from groundplan.context.run import project_of_run, run_of_another_scope, stale_run
 from groundplan.context.schemas import (
@@ -25,10 +25,10 @@ from groundplan.context.schemas import (
     Provenance,
     ValueKind,
 )
-from groundplan.context.values import Value, stored_json, typed_value, value_of
+from groundplan.context.values import Value, encode_json, typed_value, value_of
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Drop, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 
@@ -110,12 +110,16 @@ class SourceDiff(Struct):
     id: str  # in the run that has it; of both, in the later one
 
 
-class RunsCompared(Struct):
+class RunDiff(Struct):
     """Everything that is not the same in both runs, and where to go on when not all of it fits."""
 
     # A single difference can be too long for a page of its own.
     trimming: ClassVar[Trimming] = Trimming(
-        *(Drop(f"{part}[].{field}") for field in ("fields", "before", "after") for part in ("inputs", "constraints"))
+        *(
+            DropField(f"{part}[].{field}")
+            for field in ("fields", "before", "after")
+            for part in ("inputs", "constraints")
+        )
     )
 
     inputs: list[InputDiff]
@@ -134,7 +138,7 @@ class _Difference(NamedTuple):
     item: InputDiff | ConstraintDiff | SourceDiff
 
 
-def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
+def diff(tx: Transaction, request: DiffRuns) -> RunDiff:
     """Compare two runs of one scope.
 
     Raises:
@@ -142,14 +146,16 @@ def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
         MixedProjects: they are of two scopes.
         StaleRevision: one of them was changed since the page before.
     """
-    places = None if request.pointers is None else Places(request.pointers, ("pointers",))
+    places = None if request.pointers is None else PointerFilter(request.pointers, ("pointers",))
     if project_of_run(tx, request.to, "to") != tx.project.id:
         raise run_of_another_scope(request.to, "to")
     old = resolve_context_view(tx, run_id=request.from_, field="from")
     new = resolve_context_view(tx, run_id=request.to, field="to")
     before, after = old.view, new.view
     query = [before.run.id, after.run.id, request.pointers]
-    found = list(_told_apart(_inputs(before, after, places), _constraints(before, after), _sources(before, after)))
+    found = list(
+        _number_differences(_inputs(before, after, places), _constraints(before, after), _sources(before, after))
+    )
     if request.cursor is not None:
         revs, behind = _position(tx, query, request.cursor)
         for one, rev in zip((old, new), revs, strict=True):
@@ -159,7 +165,7 @@ def diff(tx: Transaction, request: DiffRuns) -> RunsCompared:
     return _page(tx, query, found, (old.row.rev, new.row.rev))
 
 
-def _told_apart(
+def _number_differences(
     inputs: Iterable[InputDiff], constraints: Iterable[ConstraintDiff], sources: Iterable[SourceDiff]
 ) -> Iterator[_Difference]:
     seen: Counter[str] = Counter()
@@ -174,18 +180,18 @@ def _told_apart(
         yield _Difference(2, source.uri, seen[source.uri], source)
 
 
-def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunsCompared:
+def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
     """As much as fits."""
-    frame = RunsCompared([], [], [], dict.fromkeys(PARTS, len(rest)), "")
+    frame = RunDiff([], [], [], dict.fromkeys(PARTS, len(rest)), "")
     page = take_page(
         tx.budget.reserve(frame),
         rest,
-        cursor_after=lambda last: cursor_at(tx, NAME, query, *revs, *last[:3]),
+        cursor_after=lambda last: encode_cursor(tx, NAME, query, *revs, *last[:3]),
         item=lambda one: one.item,
         part=lambda one: PARTS[one.part],
     )
     items = [one.item for one in page.rows]
-    return RunsCompared(
+    return RunDiff(
         [one for one in items if isinstance(one, InputDiff)],
         [one for one in items if isinstance(one, ConstraintDiff)],
         [one for one in items if isinstance(one, SourceDiff)],
@@ -195,51 +201,51 @@ def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tupl
 
 
 def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[tuple[int, int], tuple[int, str, int]]:
-    match position_of(tx, NAME, query, cursor):
+    match decode_cursor(tx, NAME, query, cursor):
         case [int() as old, int() as new, int() as part, str() as name, int() as nth]:
             return (old, new), (part, name, nth)
     raise InvalidCursor
 
 
-def _inputs(before: PcivContextViewV1, after: PcivContextViewV1, places: Places | None) -> Iterator[InputDiff]:
+def _inputs(before: PcivContextViewV1, after: PcivContextViewV1, places: PointerFilter | None) -> Iterator[InputDiff]:
     for pointer in sorted(before.inputs_by_pointer.keys() | after.inputs_by_pointer.keys()):
         if places is not None and pointer not in places:
             continue
         old, new = before.inputs_by_pointer.get(pointer), after.inputs_by_pointer.get(pointer)
         was = _state(old, old.source_ids, before) if old else None
         now = _state(new, new.source_ids, after) if new else None
-        fields = _redefined(old, new) if old and new else []
+        fields = _diff_definitions(old, new) if old and new else []
         if found := _changes(was, now, redefined=bool(fields)):
             first, *others = found
             yield InputDiff(pointer, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
 def _constraints(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[ConstraintDiff]:
-    olds, news = _by(before.constraints, lambda one: one.key), _by(after.constraints, lambda one: one.key)
+    olds, news = _group_by(before.constraints, lambda one: one.key), _group_by(after.constraints, lambda one: one.key)
 
     def state(one: PcivConstraintV1, view: PcivContextViewV1) -> FactState:
         return _state(one, [one.source_id] if one.source_id else [], view)
 
     for key in sorted(olds.keys() | news.keys()):
-        pairs = _paired(
-            [(one, stored_json([state(one, before), _definition(one)])) for one in olds.get(key, [])],
-            [(one, stored_json([state(one, after), _definition(one)])) for one in news.get(key, [])],
+        pairs = _pair_differing(
+            [(one, encode_json([state(one, before), _definition(one)])) for one in olds.get(key, [])],
+            [(one, encode_json([state(one, after), _definition(one)])) for one in news.get(key, [])],
         )
         for old, new in pairs:
             was, now = (state(old, before) if old else None), (state(new, after) if new else None)
-            fields = _redefined(old, new) if old and new else []
+            fields = _diff_definitions(old, new) if old and new else []
             if found := _changes(was, now, redefined=bool(fields)):
                 first, *others = found
                 yield ConstraintDiff(key, first, others or UNSET, was or UNSET, now or UNSET, fields or UNSET)
 
 
 def _sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[SourceDiff]:
-    olds = _by(before.sources_by_id.values(), lambda one: (one.uri, one.kind))
-    news = _by(after.sources_by_id.values(), lambda one: (one.uri, one.kind))
+    olds = _group_by(before.sources_by_id.values(), lambda one: (one.uri, one.kind))
+    news = _group_by(after.sources_by_id.values(), lambda one: (one.uri, one.kind))
     for place in sorted(olds.keys() | news.keys()):
-        pairs = _paired(
-            [(one, stored_json(_content(one))) for one in olds.get(place, [])],
-            [(one, stored_json(_content(one))) for one in news.get(place, [])],
+        pairs = _pair_differing(
+            [(one, encode_json(_content(one))) for one in olds.get(place, [])],
+            [(one, encode_json(_content(one))) for one in news.get(place, [])],
         )
         for old, new in pairs:
             shown = new or old
@@ -289,7 +295,7 @@ def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
     return {**common, **own, "evidenceSnippet": one.evidence_snippet}
 
 
-def _redefined(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
+def _diff_definitions(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
     """What else is said of a fact, where that is not the same. Evidence is of a value, and goes with it."""
     before, after = _definition(old), _definition(new)
     is_another = value_of(old) is not None and not typed_value(old).same_as(typed_value(new))
@@ -312,24 +318,24 @@ def _content(one: PcivSourceV1) -> tuple[Any, ...]:
     )
 
 
-def _by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+def _group_by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
     found: dict[Any, list[Any]] = {}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return found
 
 
-def _paired(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
+def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
     """Rows of one name in both runs, given with what they say: those that differ, in order; equal ones are left out."""
     said_before, said_after = Counter(said for _, said in olds), Counter(said for _, said in news)
     both = said_before & said_after
-    first, second = _without(olds, both), _without(news, both)
+    first, second = _drop_equal(olds, both), _drop_equal(news, both)
     pairs: list[tuple[T | None, T | None]] = list(zip(first, second, strict=False))
     paired = len(pairs)
     return [*pairs, *((old, None) for old in first[paired:]), *((None, new) for new in second[paired:])]
 
 
-def _without(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
+def _drop_equal(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
     """Rows but for those, as often as they are in both runs."""
     left = Counter(both)
     found = []
@@ -347,7 +353,7 @@ OPERATION = Operation(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     input=DiffRuns,
-    output=RunsCompared,
+    output=RunDiff,
     handler=diff,
     project=lambda tx, request: project_of_run(tx, request.from_, "from"),
     tool=Tool("context_run", Group.CONTEXT, "diff"),

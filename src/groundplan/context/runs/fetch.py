@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan.context.run import project_of_run, run_row, run_shown
-from groundplan.context.runs.create_draft import OneRun
+from groundplan.context.run import load_run, project_of_run, to_pciv_run
+from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.store.transaction import Transaction
@@ -17,14 +17,14 @@ class FetchRun(Struct, rename="camel", forbid_unknown_fields=True):
     run_id: str
 
 
-def fetch(tx: Transaction, request: FetchRun) -> OneRun:
+def fetch(tx: Transaction, request: FetchRun) -> RunWithRev:
     """One run.
 
     Raises:
         NotFound: there is none.
     """
-    row = run_row(tx, request.run_id)
-    return OneRun(run_shown(row, tx.project.name), row.rev)
+    row = load_run(tx, request.run_id)
+    return RunWithRev(to_pciv_run(row, tx.project.name), row.rev)
 
 
 OPERATION = Operation(
@@ -33,7 +33,7 @@ OPERATION = Operation(
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     input=FetchRun,
-    output=OneRun,
+    output=RunWithRev,
     handler=fetch,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     command=Command(("context", "run"), arguments=("run_id",), names={"run_id": "run"}),

@@ -6,13 +6,13 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from groundplan.context.run import RunRow, run_shown
+from groundplan.context.run import RunRow, to_pciv_run
 from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.members.principals import find_principal
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -44,7 +44,7 @@ class Runs(Struct):
 
 def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     """The runs of a scope, or a page of them."""
-    whose = None if request.user_id is None else principal_called(tx, request.user_id) or request.user_id
+    whose = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
     query = [tx.project.id, whose, request.status]
     limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
     before, after_id = END_OF_TIME, ""
@@ -66,15 +66,15 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
     )
     page = take_page(
         tx.budget.reserve(Runs([])),
-        [run_shown(row, tx.project.name) for row in rows[:limit]],
-        cursor_after=lambda last: cursor_at(tx, NAME, query, last.created_at, last.id),
+        [to_pciv_run(row, tx.project.name) for row in rows[:limit]],
+        cursor_after=lambda last: encode_cursor(tx, NAME, query, last.created_at, last.id),
         has_more=len(rows) > limit,
     )
     return Runs(page.rows, page.next_cursor)
 
 
 def _position(tx: Transaction, query: list[str | None], cursor: str) -> tuple[str, str]:
-    match position_of(tx, NAME, query, cursor):
+    match decode_cursor(tx, NAME, query, cursor):
         case [str() as before, str() as after_id]:
             return before, after_id
     raise InvalidCursor

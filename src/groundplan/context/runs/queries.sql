@@ -53,7 +53,7 @@ SELECT key
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL)
  ORDER BY key, id;
 
--- name: waiting_suggestions
+-- name: count_pending_suggestions
 -- How many suggestions wait for a person.
 SELECT count(*)
   FROM pciv_suggestions
@@ -70,7 +70,7 @@ SELECT id, run_id, {value}, {suggestion}
    AND status = 'pending'
  ORDER BY id;
 
--- name: overruled
+-- name: overruled_user_values
 -- What a person had entered in another run and what in this one is not theirs, not there, or of before that.
 SELECT p.pointer
   FROM pciv_inputs AS p
@@ -111,7 +111,7 @@ SELECT c.key
                       AND o.provenance = 'user-entered')
  ORDER BY 1;
 
--- name: note_deleted
+-- name: insert_deleted_run
 -- A run is out of view from now on.
 INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by)
 VALUES (:tenant_id, :run_id, :project_id, :now, :actor_id);

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.context.events import Op
-from groundplan.context.run import draft_row, project_of_run, run_row, run_shown
-from groundplan.context.runs.create_draft import OneRun
+from groundplan.context.run import load_draft, load_run, project_of_run, to_pciv_run
+from groundplan.context.runs.create_draft import RunWithRev
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
@@ -26,22 +26,22 @@ class UpdateDraft(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-def update_draft(tx: Transaction, request: UpdateDraft) -> OneRun:
+def update_draft(tx: Transaction, request: UpdateDraft) -> RunWithRev:
     """Change a draft itself, not what is in it.
 
     Raises:
         NotFound: there is no such run.
         Frozen: it is committed.
     """
-    row = draft_row(tx, request.run_id)
+    row = load_draft(tx, request.run_id)
     user_id = row.user_id
     if request.ownership is not None:
         user_id = tx.actor.id if request.ownership is RunOwnership.OWNED else None
     tx.run(sql.change_owner, run_id=row.id, user_id=user_id)
     changes = [changed("user_id", row.user_id, user_id)] if user_id != row.user_id else []
     tx.record(Op.DRAFT_UPDATED, row.id, *changes)
-    after = run_row(tx, row.id)
-    return OneRun(run_shown(after, tx.project.name), after.rev)
+    after = load_run(tx, row.id)
+    return RunWithRev(to_pciv_run(after, tx.project.name), after.rev)
 
 
 OPERATION = Operation(
@@ -50,7 +50,7 @@ OPERATION = Operation(
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     input=UpdateDraft,
-    output=OneRun,
+    output=RunWithRev,
     handler=update_draft,
     project=lambda tx, request: project_of_run(tx, request.run_id),
     command=Command(("context", "touch"), arguments=("run_id",), names={"run_id": "run"}),

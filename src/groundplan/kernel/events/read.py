@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from groundplan.kernel.audit import Change
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
-BEHIND_ALL = (2**62, 0)  # a place behind every event that was or will be recorded
+AFTER_ALL_EVENTS = (2**62, 0)  # a place behind every event that was or will be recorded
 
 sql = load_queries(__file__)
 
@@ -46,8 +46,8 @@ class Headline(NamedTuple):
     decision: str | None
 
 
-def about(
-    tx: Transaction, subject: str, *, ops: str, before: tuple[int, int] = BEHIND_ALL, at_most: int
+def list_events_about(
+    tx: Transaction, subject: str, *, ops: str, before: tuple[int, int] = AFTER_ALL_EVENTS, at_most: int
 ) -> list[PastEvent]:
     """What happened to one subject in the project entered, newest first, of the slice whose ops begin like this."""
     rows = tx.all(
@@ -66,7 +66,9 @@ def about(
     return rows
 
 
-def values_told(tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]) -> dict[str, set[str]]:
+def collect_recorded_values(
+    tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]
+) -> dict[str, set[str]]:
     """Every text that some subjects of the project entered ever had in one of some fields, by subject.
 
     What is gone is told as well: events outlive what they are about.
@@ -75,7 +77,7 @@ def values_told(tx: Transaction, subjects: Iterable[str], *, ops: str, fields: C
     rows = tx.all(
         sql.changes_of_subjects,
         project_id=tx.project.id,
-        subjects=listed(subjects),
+        subjects=to_json_array(subjects),
         first_op=f"{ops}.",
         behind_ops=f"{ops}/",
     )
@@ -86,7 +88,7 @@ def values_told(tx: Transaction, subjects: Iterable[str], *, ops: str, fields: C
     return found
 
 
-def headlines(
+def list_headlines(
     tx: Transaction, *, ops: str, told: Sequence[str], writes: int, of_each: int, at_most_of_each: int, at_most: int
 ) -> list[Headline]:
     """The newest events of the project entered that are of one of the kinds told, or that say why.

@@ -7,34 +7,34 @@ from typing import Any, TypeVar
 import msgspec
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.shapes import record_of
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.shapes import get_record
+from groundplan.kernel.input_gate.strict_json import validate_value
 
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def admit(arguments: Any, shape: type[T]) -> T:
-    """The arguments of one call as `shape`; they have been through `decode` or `inspect` before.
+def parse_request(arguments: Any, shape: type[T]) -> T:
+    """The arguments of one call as `shape`; they have been through `decode` or `validate_value` before.
 
     Raises:
         Invalid: an argument is unknown, missing, of the wrong type, not allowed, or too long; `details.field`
             says which.
     """
-    plan = record_of(shape)
+    plan = get_record(shape)
     try:
         admitted = msgspec.convert(arguments, shape)
     except msgspec.ValidationError:
         # What msgspec takes as it is needs no unwrapping, so only this request pays for the slow way.
-        admitted = _converted(plan.settle(arguments, ()), shape)
+        admitted = _convert(plan.settle(arguments, ()), shape)
     except UnicodeEncodeError:
-        inspect(arguments)  # names the place; it was skipped
+        validate_value(arguments)  # names the place; it was skipped
         raise
-    if plan.marked:
+    if plan.has_markers:
         plan.polish(admitted, ())
     return admitted
 
 
-def _converted(arguments: Any, shape: type[T]) -> T:
+def _convert(arguments: Any, shape: type[T]) -> T:
     try:
         return msgspec.convert(arguments, shape)
     except msgspec.ValidationError as error:

@@ -13,53 +13,60 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import Invalid, Steps
-from groundplan.kernel.input_gate.plan import KINDS, Choice, Number, Plan, Text, kind_of, last_of
+from groundplan.kernel.input_gate.plan import JSON_KINDS, Choice, FieldType, Number, Text, get_constraint, get_json_kind
 from groundplan.kernel.input_gate.text_limits import Marker
-from groundplan.kernel.wording import Path, alternatives, nearest, quoted, refusal, rendered
+from groundplan.kernel.wording import (
+    ArgumentPath,
+    find_nearest,
+    format_argument_path,
+    invalid_argument,
+    join_alternatives,
+    quote_text,
+)
 
 
-class Array(Plan):
+class Array(FieldType):
     """A list."""
 
-    def __init__(self, item: Plan, metas: Sequence[Meta]) -> None:
+    def __init__(self, item: FieldType, metas: Sequence[Meta]) -> None:
         super().__init__("array", wanted="an array")
         self.item = item
-        self.items_min = last_of(metas, "min_length")
-        self.items_max = last_of(metas, "max_length")
+        self.items_min = get_constraint(metas, "min_length")
+        self.items_max = get_constraint(metas, "max_length")
 
-    def parts(self) -> Iterable[Plan]:
+    def parts(self) -> Iterable[FieldType]:
         return (self.item,)
 
-    def settle_kind(self, value: Any, path: Path) -> Any:
+    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.items_max is not None and len(value) > self.items_max:
             sentence = f"must have at most {self.items_max} items, not {len(value)}"
-            raise refusal(path, sentence, limit=self.items_max)
+            raise invalid_argument(path, sentence, limit=self.items_max)
         if self.items_min is not None and len(value) < self.items_min:
             sentence = f"must have at least {self.items_min} items, not {len(value)}"
-            raise refusal(path, sentence, limit=self.items_min)
+            raise invalid_argument(path, sentence, limit=self.items_min)
         return [self.item.settle(item, (*path, index)) for index, item in enumerate(value)]
 
-    def polish(self, value: Any, path: Path) -> Any:
-        if not isinstance(value, list) or not self.marked:
+    def polish(self, value: Any, path: ArgumentPath) -> Any:
+        if not isinstance(value, list) or not self.has_markers:
             return value
         return [self.item.polish(item, (*path, index)) for index, item in enumerate(value)]
 
 
-class Map(Plan):
+class Map(FieldType):
     """A dict whose keys are the caller's."""
 
-    def __init__(self, item: Plan) -> None:
+    def __init__(self, item: FieldType) -> None:
         super().__init__("object", wanted="an object")
         self.item = item
 
-    def parts(self) -> Iterable[Plan]:
+    def parts(self) -> Iterable[FieldType]:
         return (self.item,)
 
-    def settle_kind(self, value: Any, path: Path) -> Any:
+    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
         return {key: self.item.settle(item, (*path, key)) for key, item in value.items()}
 
-    def polish(self, value: Any, path: Path) -> Any:
-        if not isinstance(value, dict) or not self.marked:
+    def polish(self, value: Any, path: ArgumentPath) -> Any:
+        if not isinstance(value, dict) or not self.has_markers:
             return value
         return {key: self.item.polish(item, (*path, key)) for key, item in value.items()}
 
@@ -69,11 +76,11 @@ class Argument:
     """One field of a Struct."""
 
     attribute: str
-    plan: Plan
+    plan: FieldType
     required: bool
 
 
-class Record(Plan):
+class Record(FieldType):
     """A Struct."""
 
     def __init__(self, shape: type[Struct]) -> None:
@@ -91,28 +98,28 @@ class Record(Plan):
     def arguments(self) -> Mapping[str, Argument]:
         """The fields by their names on the wire."""
         fields = msgspec.structs.fields(self.shape)
-        return {f.encode_name: Argument(f.name, compiled(f.type), f.required) for f in fields}
+        return {f.encode_name: Argument(f.name, compile_field_type(f.type), f.required) for f in fields}
 
     @cached_property
     def marked_arguments(self) -> Sequence[tuple[str, Argument]]:
-        return [(wire, argument) for wire, argument in self.arguments.items() if argument.plan.marked]
+        return [(wire, argument) for wire, argument in self.arguments.items() if argument.plan.has_markers]
 
-    def parts(self) -> Iterable[Plan]:
+    def parts(self) -> Iterable[FieldType]:
         return (argument.plan for argument in self.arguments.values())
 
-    def settle_kind(self, value: Any, path: Path) -> Any:
+    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
         for key in value:
             if key not in self.arguments and key != self.tag_field:
                 raise self._unknown(key, path)
         for wire, argument in self.arguments.items():
             if argument.required and wire not in value:
-                raise missing(wire, path, wanted=argument.plan.wanted)
+                raise missing_argument(wire, path, wanted=argument.plan.expected)
         return {
             key: self.arguments[key].plan.settle(item, (*path, key)) if key in self.arguments else item
             for key, item in value.items()
         }
 
-    def polish(self, value: Any, path: Path) -> Any:
+    def polish(self, value: Any, path: ArgumentPath) -> Any:
         if isinstance(value, self.shape):
             for wire, argument in self.marked_arguments:
                 before = getattr(value, argument.attribute)
@@ -123,59 +130,59 @@ class Record(Plan):
                     msgspec.structs.force_setattr(value, argument.attribute, after)  # it may be frozen
         return value
 
-    def _unknown(self, key: Any, path: Path) -> Invalid:
-        called, field = f"{quoted(str(key))}{_within(path)}", rendered((*path, str(key)))
+    def _unknown(self, key: Any, path: ArgumentPath) -> Invalid:
+        called, field = f"{quote_text(str(key))}{_format_location(path)}", format_argument_path((*path, str(key)))
         if steps := self.elsewhere.get(key):
             return Invalid(f"unknown argument {called}", code="unknown_argument", next_steps=steps, field=field)
         names = list(self.arguments)
-        near = nearest(str(key), names)
+        near = find_nearest(str(key), names)
         hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
         details: dict[str, Any] = {"near": near} if near else {}
         return Invalid(f"unknown argument {called}; {hint}", code="unknown_argument", field=field, **details)
 
 
-class Variants(Plan):
+class TaggedUnion(FieldType):
     """Structs told apart by the value of one field."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = {record.tag: record for record in records}
         self.tag_field = str(records[0].tag_field)
         self.tags = Choice(self.records)
-        super().__init__("object", wanted=f"an object with {self.tag_field!r} {self.tags.wanted}")
+        super().__init__("object", wanted=f"an object with {self.tag_field!r} {self.tags.expected}")
 
-    def parts(self) -> Iterable[Plan]:
+    def parts(self) -> Iterable[FieldType]:
         return self.records.values()
 
-    def settle_kind(self, value: Any, path: Path) -> Any:
+    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
         if self.tag_field not in value:
-            raise missing(self.tag_field, path, wanted=self.tags.wanted)
+            raise missing_argument(self.tag_field, path, wanted=self.tags.expected)
         tag = self.tags.settle(value[self.tag_field], (*path, self.tag_field))
         return {**self.records[tag].settle_kind(value, path), self.tag_field: tag}
 
-    def polish(self, value: Any, path: Path) -> Any:
+    def polish(self, value: Any, path: ArgumentPath) -> Any:
         for record in self.records.values():
             value = record.polish(value, path)
         return value
 
 
-class Either(Plan):
+class AnyOf(FieldType):
     """A union."""
 
-    def __init__(self, options: Sequence[Plan]) -> None:
+    def __init__(self, options: Sequence[FieldType]) -> None:
         kinds = {kind for option in options for kind in option.kinds}
-        super().__init__(*kinds, wanted=alternatives([option.wanted for option in options]))
+        super().__init__(*kinds, wanted=join_alternatives([option.expected for option in options]))
         self.options = options
 
-    def parts(self) -> Iterable[Plan]:
+    def parts(self) -> Iterable[FieldType]:
         return self.options
 
     def takes_text(self, text: str) -> bool:
         return any(option.takes_text(text) for option in self.options)
 
-    def settle_kind(self, value: Any, path: Path) -> Any:
-        *others, last = (option for option in self.options if kind_of(value) in option.kinds)
+    def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
+        *others, last = (option for option in self.options if get_json_kind(value) in option.kinds)
         if isinstance(value, str) and not self.takes_text(value):
-            raise last.refuse(value, path, wanted=self.wanted)
+            raise last.refuse(value, path, wanted=self.expected)
         for option in others:
             try:
                 return option.settle(value, path)
@@ -183,48 +190,48 @@ class Either(Plan):
                 continue
         return last.settle(value, path)
 
-    def polish(self, value: Any, path: Path) -> Any:
+    def polish(self, value: Any, path: ArgumentPath) -> Any:
         for option in self.options:
             value = option.polish(value, path)
         return value
 
 
 @cache
-def record_of(shape: type[Struct]) -> Record:
+def get_record(shape: type[Struct]) -> Record:
     """The plan of an input type."""
     return Record(shape)
 
 
-def compiled(hint: Any, extras: tuple[Any, ...] = ()) -> Plan:
+def compile_field_type(hint: Any, extras: tuple[Any, ...] = ()) -> FieldType:
     """The plan of an annotation that stands on a field."""
-    hint, extras = peeled(hint, extras)
+    hint, extras = strip_annotated(hint, extras)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
     origin = get_origin(hint) or hint
     if is_union(hint):
-        return _either([compiled(arg, extras) for arg in get_args(hint) if arg is not UnsetType])
+        return _make_union([compile_field_type(arg, extras) for arg in get_args(hint) if arg is not UnsetType])
     if origin is Literal:
         return Choice(get_args(hint))
     if origin is Any or not isinstance(origin, type):
-        return Plan(*KINDS, wanted="any value")
+        return FieldType(*JSON_KINDS, wanted="any value")
     if issubclass(origin, Enum):
         return Choice([member.value for member in origin])
     if issubclass(origin, Struct):
-        return record_of(origin)
+        return get_record(origin)
     if origin is str:
         return Text(metas, [extra for extra in extras if isinstance(extra, Marker)])
     if origin is int or origin is float:
         return Number(metas, whole=origin is int)
     if origin is bool:
-        return Plan("boolean", wanted="true or false")
+        return FieldType("boolean", wanted="true or false")
     if origin is type(None):
-        return Plan("null", wanted="null")
+        return FieldType("null", wanted="null")
     if origin is list:
-        return Array(compiled(*get_args(hint) or (Any,)), metas)
+        return Array(compile_field_type(*get_args(hint) or (Any,)), metas)
     if origin is dict:
-        return Map(compiled((get_args(hint) or (str, Any))[1]))
+        return Map(compile_field_type((get_args(hint) or (str, Any))[1]))
     if get_args(hint):
         raise TypeError(f"{hint} cannot be checked on its way in; use list or dict")
-    return Plan(*KINDS, wanted=f"a {origin.__name__}")  # dates and the like: msgspec knows them
+    return FieldType(*JSON_KINDS, wanted=f"a {origin.__name__}")  # dates and the like: msgspec knows them
 
 
 def is_union(hint: Any) -> bool:
@@ -232,7 +239,7 @@ def is_union(hint: Any) -> bool:
     return get_origin(hint) in (Union, types.UnionType)
 
 
-def peeled(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...]]:
+def strip_annotated(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...]]:
     """An annotation without `Annotated` and `NewType` around it, and what was annotated, outermost last."""
     while True:
         if get_origin(hint) is Annotated:
@@ -243,22 +250,22 @@ def peeled(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...
             return hint, extras
 
 
-def missing(name: str, path: Path, *, wanted: str, next_steps: Steps = ()) -> Invalid:
+def missing_argument(name: str, path: ArgumentPath, *, wanted: str, next_steps: Steps = ()) -> Invalid:
     """The refusal of an object that lacks an argument."""
     return Invalid(
-        f"missing argument {name!r}{_within(path)}; it must be {wanted}",
+        f"missing argument {name!r}{_format_location(path)}; it must be {wanted}",
         code="missing_argument",
         next_steps=next_steps,
-        field=rendered((*path, name)),
+        field=format_argument_path((*path, name)),
     )
 
 
-def _within(path: Path) -> str:
-    return f" in {rendered(path)}" if path else ""
+def _format_location(path: ArgumentPath) -> str:
+    return f" in {format_argument_path(path)}" if path else ""
 
 
-def _either(options: list[Plan]) -> Plan:
+def _make_union(options: list[FieldType]) -> FieldType:
     records = [option for option in options if isinstance(option, Record)]
     if len(records) > 1:
-        options = [Variants(records), *(option for option in options if not isinstance(option, Record))]
-    return options[0] if len(options) == 1 else Either(options)
+        options = [TaggedUnion(records), *(option for option in options if not isinstance(option, Record))]
+    return options[0] if len(options) == 1 else AnyOf(options)

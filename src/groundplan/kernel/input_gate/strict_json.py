@@ -1,6 +1,6 @@
 """One JSON document, or a refusal: the rules that hold for every value before anybody asks what it means.
 
-`decode` takes bytes from a wire, `inspect` takes values that a caller in this process built; both refuse the
+`decode` takes bytes from a wire, `validate_value` takes values that a caller in this process built; both refuse the
 same things. Text that passes can be stored by SQLite and PostgreSQL alike and comes back unchanged. The usual
 request is cleared by a few scans over the raw bytes; values are walked only when a scan found something.
 """
@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, NoReturn
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.wording import SHOWN_CHARS_MAX, Path, quoted, rendered
+from groundplan.kernel.wording import QUOTED_CHARS_MAX, ArgumentPath, format_argument_path, quote_text
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
@@ -38,12 +38,12 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             offset_bytes=error.start,
         ) from None
     if _may_hold_raw_control(raw) and (found := _CONTROL.search(text)):
-        raise _control_character(found[0], **_place(text, found.start()))
+        raise _control_character(found[0], **_locate(text, found.start()))
     # With each escaped backslash blanked, every backslash that is left begins an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
-    if levels_above + _depth_bound(plain) > DEPTH_MAX:
+    if levels_above + _measure_depth(plain) > DEPTH_MAX:
         raise _too_deep()
-    decoder = _COUNTING_DIGITS if _may_hold_odd_number(raw) else _TRUSTING_DIGITS
+    decoder = _CHECKING_DECODER if _may_hold_unsafe_number(raw) else _FAST_DECODER
     try:
         value = decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -55,15 +55,15 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
             column=error.colno,
         ) from None
     if b"\\" in plain and _SUSPECT_ESCAPE.search(plain):
-        _walk(value, ())
+        _check_value(value, ())
     return value
 
 
-def inspect(value: Any) -> None:
+def validate_value(value: Any) -> None:
     """Refuse a decoded value that `decode` would not have let through."""
     import msgspec  # not at import: a server's first answer needs `decode` alone, and waits for nothing else
 
-    _walk(value, ())
+    _check_value(value, ())
     size_bytes = len(msgspec.json.encode(value))
     if size_bytes > BODY_BYTES_MAX:
         raise _too_large(size_bytes)
@@ -97,13 +97,13 @@ def _may_hold_raw_control(raw: bytes) -> bool:
     return b"\xc2" in raw or len(raw.translate(None, _ASCII_CONTROL)) != len(raw)
 
 
-def _may_hold_odd_number(raw: bytes) -> bool:
+def _may_hold_unsafe_number(raw: bytes) -> bool:
     # An integer out of range is a run of digits; an infinite float is one too, or has an exponent.
     runs = raw.translate(_TO_DIGIT_RUNS)
     return b"0e" in runs or _DIGIT_RUN in runs
 
 
-def _depth_bound(plain: bytes) -> int:
+def _measure_depth(plain: bytes) -> int:
     """How deep the document nests; exact for JSON, never too low for anything else.
 
     Each round removes the innermost pairs, so the rounds are the depth. What cannot be paired (not JSON, or
@@ -123,7 +123,7 @@ def _depth_bound(plain: bytes) -> int:
     return DEPTH_MAX + skeleton.count(b"[")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
@@ -136,13 +136,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _duplicate_key(twice: str) -> Invalid:
     return Invalid(
-        f"the key {quoted(twice)} stands twice in one object; send it once",
+        f"the key {quote_text(twice)} stands twice in one object; send it once",
         code="duplicate_key",
-        field=rendered((twice,)),
+        field=format_argument_path((twice,)),
     )
 
 
-def _integer(literal: str) -> int:
+def _parse_integer(literal: str) -> int:
     # 2^53 has 16 digits and there may be a sign. A longer literal is refused unread: int() would answer
     # thousands of digits with an error of its own.
     if len(literal) > 17 or abs(number := int(literal)) > INTEGER_MAX:
@@ -150,24 +150,24 @@ def _integer(literal: str) -> int:
     return number
 
 
-def _float(literal: str) -> float:
+def _parse_float(literal: str) -> float:
     number = float(literal)
     if not isfinite(number):
         raise _invalid_number(literal)
     return number
 
 
-def _constant(literal: str) -> NoReturn:
+def _reject_constant(literal: str) -> NoReturn:
     raise _invalid_number(literal)
 
 
-_TRUSTING_DIGITS = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
-_COUNTING_DIGITS = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+_FAST_DECODER = json.JSONDecoder(object_pairs_hook=_build_object, parse_constant=_reject_constant)
+_CHECKING_DECODER = json.JSONDecoder(
+    object_pairs_hook=_build_object, parse_int=_parse_integer, parse_float=_parse_float, parse_constant=_reject_constant
 )
 
 
-def _walk(value: Any, path: Path) -> None:
+def _check_value(value: Any, path: ArgumentPath) -> None:
     if isinstance(value, str):
         _check_text(value, path)
     elif isinstance(value, dict):
@@ -178,12 +178,12 @@ def _walk(value: Any, path: Path) -> None:
                 raise _not_json(key, path)
             place = (*path, key)
             _check_text(key, place)
-            _walk(item, place)
+            _check_value(item, place)
     elif isinstance(value, list | tuple):
         if len(path) >= DEPTH_MAX:
             raise _too_deep(path)
         for index, item in enumerate(value):
-            _walk(item, (*path, index))
+            _check_value(item, (*path, index))
     elif isinstance(value, int):
         if abs(value) > INTEGER_MAX:
             raise _invalid_number(f"an integer of {value.bit_length()} bits", path)
@@ -194,7 +194,7 @@ def _walk(value: Any, path: Path) -> None:
         raise _not_json(value, path)
 
 
-def _check_text(text: str, path: Path) -> None:
+def _check_text(text: str, path: ArgumentPath) -> None:
     if text.isprintable():
         return
     found = _CONTROL_OR_SURROGATE.search(text)
@@ -202,11 +202,12 @@ def _check_text(text: str, path: Path) -> None:
         return
     if found[0] >= "\ud800":
         raise Invalid(
-            f"{rendered(path)} holds half of a surrogate pair, which is no character; send whole characters",
+            f"{format_argument_path(path)} holds half of a surrogate pair, which is no character; "
+            "send whole characters",
             code="invalid_text",
-            field=rendered(path),
+            field=format_argument_path(path),
         )
-    raise _control_character(found[0], field=rendered(path))
+    raise _control_character(found[0], field=format_argument_path(path))
 
 
 def _control_character(character: str, **details: Any) -> Invalid:
@@ -219,7 +220,7 @@ def _control_character(character: str, **details: Any) -> Invalid:
     )
 
 
-def _place(text: str, offset: int) -> dict[str, int]:
+def _locate(text: str, offset: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, offset) + 1, "column": offset - text.rfind("\n", 0, offset)}
 
 
@@ -232,8 +233,8 @@ def _too_large(size_bytes: int, limit_bytes: int = BODY_BYTES_MAX) -> Invalid:
     )
 
 
-def _too_deep(path: Path = ()) -> Invalid:
-    place: dict[str, Any] = {"field": rendered(path)} if path else {}
+def _too_deep(path: ArgumentPath = ()) -> Invalid:
+    place: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
     return Invalid(
         f"arrays and objects are nested more than {DEPTH_MAX} levels deep; send a flatter structure",
         code="too_deep",
@@ -242,10 +243,10 @@ def _too_deep(path: Path = ()) -> Invalid:
     )
 
 
-def _invalid_number(shown: str, path: Path = ()) -> Invalid:
-    place: dict[str, Any] = {"field": rendered(path)} if path else {}
-    if len(shown) > SHOWN_CHARS_MAX:
-        shown = f"{shown[:SHOWN_CHARS_MAX]}…"
+def _invalid_number(shown: str, path: ArgumentPath = ()) -> Invalid:
+    place: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
+    if len(shown) > QUOTED_CHARS_MAX:
+        shown = f"{shown[:QUOTED_CHARS_MAX]}…"
     return Invalid(
         f"{shown} is not a number that can be kept: numbers are finite and integers lie within ±2^53; "
         "send such a value as a string",
@@ -255,10 +256,10 @@ def _invalid_number(shown: str, path: Path = ()) -> Invalid:
     )
 
 
-def _not_json(value: Any, path: Path) -> Invalid:
+def _not_json(value: Any, path: ArgumentPath) -> Invalid:
     return Invalid(
-        f"{rendered(path)} holds a {type(value).__name__}, which is not JSON; "
+        f"{format_argument_path(path)} holds a {type(value).__name__}, which is not JSON; "
         "use objects with string keys, arrays, strings, numbers, booleans and null",
         code="invalid_value",
-        field=rendered(path),
+        field=format_argument_path(path),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.wording import Path, refusal
+from groundplan.kernel.wording import ArgumentPath, invalid_argument
 
 NAME_CHARS_MAX = 255
 
@@ -38,21 +38,21 @@ Name = Annotated[str, NormalizedName()]
 Marker = MaxBytes | NormalizedName | NotBlank
 
 
-def applied(marker: Marker, text: str, path: Path) -> str:
+def apply_marker(marker: Marker, text: str, path: ArgumentPath) -> str:
     """The text as the marker wants it, or the refusal."""
     if isinstance(marker, MaxBytes):
         _check_bytes(text, marker.limit_bytes, path)
         return text
     if isinstance(marker, NotBlank):
         if not text.strip():
-            raise refusal(path, "must not be blank")
+            raise invalid_argument(path, "must not be blank")
         return text
-    return _normalized(text, marker, path)
+    return _normalize_name(text, marker, path)
 
 
-def too_many_characters(path: Path, limit: int, actual: int, *, code: str = "too_long") -> Invalid:
+def too_many_characters(path: ArgumentPath, limit: int, actual: int, *, code: str = "too_long") -> Invalid:
     """A limit in code points was passed."""
-    return refusal(
+    return invalid_argument(
         path,
         f"has {actual} characters, the limit is {limit}; shorten it",
         code=code,
@@ -61,12 +61,12 @@ def too_many_characters(path: Path, limit: int, actual: int, *, code: str = "too
     )
 
 
-def _check_bytes(text: str, limit_bytes: int, path: Path) -> None:
+def _check_bytes(text: str, limit_bytes: int, path: ArgumentPath) -> None:
     if len(text) * 4 <= limit_bytes:  # no character takes more than four bytes
         return
     actual_bytes = len(text.encode("utf-8", "surrogatepass"))
     if actual_bytes > limit_bytes:
-        raise refusal(
+        raise invalid_argument(
             path,
             f"has {actual_bytes} bytes of UTF-8, the limit is {limit_bytes}; shorten it",
             code="too_long",
@@ -75,16 +75,16 @@ def _check_bytes(text: str, limit_bytes: int, path: Path) -> None:
         )
 
 
-def _normalized(text: str, marker: NormalizedName, path: Path) -> str:
+def _normalize_name(text: str, marker: NormalizedName, path: ArgumentPath) -> str:
     if not text.isascii():
         import unicodedata  # a megabyte of tables that an ASCII name does not need
 
         text = unicodedata.normalize("NFC", text)
     name = text.strip()
     if not name:
-        raise refusal(path, "must not be empty", code=marker.empty_code)
+        raise invalid_argument(path, "must not be empty", code=marker.empty_code)
     if len(name) > marker.chars_max:
         raise too_many_characters(path, marker.chars_max, len(name), code=marker.long_code)
     if len(name.splitlines()) > 1:
-        raise refusal(path, "must be on one line; remove the line breaks")
+        raise invalid_argument(path, "must be on one line; remove the line breaks")
     return name

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission, Role
-from groundplan.kernel.actors import Kind
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.members.join import join
-from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.members.principals import find_principal
 from groundplan.kernel.members.view import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -25,7 +25,7 @@ class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
     scope_id: Name
     user_id: Name
     role: Role
-    kind: Kind = Kind.PERSON
+    kind: ActorKind = ActorKind.PERSON
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -42,12 +42,12 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
         LastOwner: it would leave the project without an owner.
     """
     project_id = tx.project.id
-    user_id = principal_called(tx, request.user_id) or request.user_id
+    user_id = find_principal(tx, request.user_id) or request.user_id
     member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=user_id)
     if member is None:
         join(tx, project_id, user_id, role=request.role, kind=request.kind)
     elif member.role is not request.role:
-        tx.record(Op.MEMBER_CHANGED, user_id, changed("role", member.role, request.role))
+        tx.record(KernelOp.MEMBER_CHANGED, user_id, changed("role", member.role, request.role))
         tx.write_events()  # now: whoever takes a smaller role may not write here afterwards
         tx.run(sql.change_role, project_id=project_id, user_id=user_id, role=request.role)
     return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id))

@@ -13,12 +13,12 @@ from groundplan.kernel.input_gate.text_limits import NormalizedName
 from groundplan.kernel.members.view import GROUP, TOOL
 from groundplan.kernel.operations.registry import Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import Goal, found
+from groundplan.kernel.projects.create import Goal, create_owned_project
 from groundplan.kernel.store.transaction import Transaction
 
-SCOPE_ID = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
+SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
 
-ScopeId = Annotated[str, SCOPE_ID]
+ScopeId = Annotated[str, SCOPE_ID_LIMITS]
 # A scope that is there already may be one of the projects with longer names.
 ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_scope_id_too_long")]
 
@@ -35,7 +35,7 @@ class AlreadyInitialized(NameTaken):
         )
 
 
-class Bootstrap(Struct, rename="camel", forbid_unknown_fields=True):
+class BootstrapScope(Struct, rename="camel", forbid_unknown_fields=True):
     """The scope to begin. `scopeId` becomes the project's name, `name` a sentence about it."""
 
     scope_id: ScopeId
@@ -44,7 +44,7 @@ class Bootstrap(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Begun(Struct, rename="camel"):
+class BootstrappedScope(Struct, rename="camel"):
     """The scope as the caller calls it, the id of its project, what the caller is in it, and its first draft."""
 
     scope_id: str
@@ -53,19 +53,19 @@ class Begun(Struct, rename="camel"):
     run_id: str | UnsetType = UNSET
 
 
-def bootstrap(tx: Transaction, request: Bootstrap) -> Begun:
+def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
     """Begin a scope.
 
     Raises:
         AlreadyInitialized: there is one of that name, whether the caller may see it or not.
     """
-    project_id = found(tx, request.scope_id, goal=request.name)
+    project_id = create_owned_project(tx, request.scope_id, goal=request.name)
     if project_id is None:
         raise AlreadyInitialized(request.scope_id)
     if not request.create_draft_run:
-        return Begun(request.scope_id, project_id, Role.OWNER)
+        return BootstrappedScope(request.scope_id, project_id, Role.OWNER)
     run_id = ports.begin_first_draft(tx, project_id)
-    return Begun(request.scope_id, project_id, Role.OWNER, run_id)
+    return BootstrappedScope(request.scope_id, project_id, Role.OWNER, run_id)
 
 
 OPERATION = Operation(
@@ -73,8 +73,8 @@ OPERATION = Operation(
     summary="Begin a new scope with yourself as its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=Bootstrap,
-    output=Begun,
+    input=BootstrapScope,
+    output=BootstrappedScope,
     handler=bootstrap,
     tool=Tool(TOOL, GROUP, "bootstrap"),
 )

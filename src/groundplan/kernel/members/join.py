@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.actors import Kind
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
 
-def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: Kind) -> None:
+def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:
     """Make somebody a member who is not one yet, and known to the organization where that is new too."""
     tx.run(sql.add_principal, id=user_id, kind=kind)
     is_new = tx.run(sql.add_to_organization, user_id=user_id)
@@ -19,4 +19,4 @@ def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: Ki
     changes = [changed("role", None, role)]
     if is_new:
         changes.append(changed("in_organization", False, True))
-    tx.record(Op.MEMBER_ADDED, user_id, *changes, project_id=project_id)
+    tx.record(KernelOp.MEMBER_ADDED, user_id, *changes, project_id=project_id)

@@ -8,7 +8,7 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 
-def principal_called(tx: Transaction, ref: str) -> str | None:
+def find_principal(tx: Transaction, ref: str) -> str | None:
     """The id of whoever is meant. An id goes before a name."""
-    found = tx.scalars(sql.principals_called, ref=ref)
+    found = tx.scalars(sql.principals_by_ref, ref=ref)
     return ref if ref in found else next(iter(found), None)

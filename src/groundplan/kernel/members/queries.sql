@@ -10,7 +10,7 @@ INSERT INTO user_memberships (tenant_id, user_id, created_at, created_by)
 VALUES (:tenant_id, :user_id, :now, :actor_id)
     ON CONFLICT DO NOTHING;
 
--- name: principals_called
+-- name: principals_by_ref
 -- Whoever has this id and whoever has this name. Two seeks, not a look at everybody.
 SELECT id
   FROM principals

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
-from groundplan.kernel.members.principals import principal_called
+from groundplan.kernel.members.principals import find_principal
 from groundplan.kernel.members.view import GROUP, TOOL, MemberView
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -26,13 +26,13 @@ class RemoveMember(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Removed(Struct):
+class RemovedMember(Struct):
     """Who is gone."""
 
     removed: str
 
 
-def remove(tx: Transaction, request: RemoveMember) -> Removed:
+def remove(tx: Transaction, request: RemoveMember) -> RemovedMember:
     """Take a member out.
 
     Raises:
@@ -40,14 +40,14 @@ def remove(tx: Transaction, request: RemoveMember) -> Removed:
         LastOwner: it would leave the project without an owner.
     """
     project_id = tx.project.id
-    known = principal_called(tx, request.user_id)
+    known = find_principal(tx, request.user_id)
     member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=known) if known else None
     if member is None:
         raise NotFound("member", request.user_id)
-    tx.record(Op.MEMBER_REMOVED, member.user_id, changed("role", member.role, None))
+    tx.record(KernelOp.MEMBER_REMOVED, member.user_id, changed("role", member.role, None))
     tx.write_events()  # now: whoever leaves may not write here afterwards
     tx.run(sql.remove_member, project_id=project_id, user_id=member.user_id)
-    return Removed(member.user_id)
+    return RemovedMember(member.user_id)
 
 
 OPERATION = Operation(
@@ -56,7 +56,7 @@ OPERATION = Operation(
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.DESTROY,
     input=RemoveMember,
-    output=Removed,
+    output=RemovedMember,
     handler=remove,
     project=lambda _tx, request: request.scope_id,
     tool=Tool(TOOL, GROUP, "remove"),

@@ -54,11 +54,11 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
     """Return an error as the tools of a group give it."""
     body = error.body(vocabulary)
     if group is Group.CONTEXT:
-        body["name"] = error.contract_name or _by_family(error, CONTEXT_NAMES)
+        body["name"] = error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
     if group is Group.CONTEXT or group in SUCCESS_ENVELOPE:
-        details = {_camel(name): value for name, value in body.pop("details", {}).items()}
+        details = {_to_camel_case(name): value for name, value in body.pop("details", {}).items()}
         if group in SUCCESS_ENVELOPE:
-            body["code"] = error.contract_code or _by_family(error, ENVELOPE_CODES)
+            body["code"] = error.contract_code or _lookup_by_family(error, ENVELOPE_CODES)
             details = {"reason": error.code, **details}
             if "currentVersion" in error.details:
                 body["currentVersion"] = error.details["currentVersion"]
@@ -67,12 +67,12 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
     return {"success": False, "error": body} if group in SUCCESS_ENVELOPE else {"error": body}
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     if name == "left_out":  # spelled alike in every answer
         return name
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
-def _by_family(error: GroundplanError, names: dict[type[GroundplanError], str]) -> str:
+def _lookup_by_family(error: GroundplanError, names: dict[type[GroundplanError], str]) -> str:
     return next(name for family, name in names.items() if isinstance(error, family))

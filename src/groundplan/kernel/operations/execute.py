@@ -9,20 +9,20 @@ import msgspec
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.budget import Budget, trim
 from groundplan.kernel.errors import NameTaken, NotFound
-from groundplan.kernel.input_gate.admit import admit
+from groundplan.kernel.input_gate.admit import parse_request
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
-from groundplan.kernel.store.idempotency import Once, once
+from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction
 
-NO_PREFERENCES = Preferences()
+DEFAULT_PREFERENCES = Preferences()
 
 
-class Answered(NamedTuple):
+class ExecutionResult(NamedTuple):
     """An answer, and its JSON with the envelope of its tool where that was made to measure it."""
 
     answer: Any
@@ -34,22 +34,22 @@ def execute(
     actor: Actor | None,
     operation: Operation[Any, Any],
     arguments: Any,
-    preferences: Preferences = NO_PREFERENCES,
-) -> Answered:
+    preferences: Preferences = DEFAULT_PREFERENCES,
+) -> ExecutionResult:
     """Run one operation for one actor.
 
     Raises:
         GroundplanError: whatever the gate, the access table, the store or the use case refuses.
     """
-    request = admit(arguments, operation.input)
+    request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
-    run = _Run(store, actor, request, preferences, operation)
+    run = _Execution(store, actor, request, preferences, operation)
     if chosen.when_project_missing is None:
         return run(chosen)
     try:
         return run(chosen)
     except NotFound as error:
-        if not _is_of_project(error):
+        if not _is_missing_project(error):
             raise
     try:
         return run(chosen.when_project_missing)
@@ -58,15 +58,15 @@ def execute(
         try:
             return run(chosen)
         except NotFound as error:
-            raise (taken if _is_of_project(error) else error) from None
+            raise (taken if _is_missing_project(error) else error) from None
 
 
-def _is_of_project(error: NotFound) -> bool:
+def _is_missing_project(error: NotFound) -> bool:
     """Whether it is the project itself that is not there, and not something in it."""
     return error.details.get("thing") == "project"
 
 
-class _Run(NamedTuple):
+class _Execution(NamedTuple):
     """One request, which may have to be served by more than one operation in turn."""
 
     store: Store
@@ -75,7 +75,7 @@ class _Run(NamedTuple):
     preferences: Preferences
     requested: Operation[Any, Any]
 
-    def __call__(self, operation: Operation[Any, Any]) -> Answered:
+    def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation))
             return self._fit(operation.finish(answer) if operation.finish else answer)
@@ -85,7 +85,7 @@ class _Run(NamedTuple):
             None if locate is None else lambda tx: locate(tx, self.request) or "",
             lambda tx: self._write(tx, operation),
             needs=operation.permission,
-            op_id=self._op_id(operation),
+            op_id=self._build_idempotent_request(operation),
             on_archived=operation.on_archived,
         )
 
@@ -98,31 +98,31 @@ class _Run(NamedTuple):
             authorize_organization(tx, operation.without_project or operation.permission)
         return operation.handler(tx, self.request)
 
-    def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> Answered:
+    def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> ExecutionResult:
         tx.preferences = self.preferences
         # Before anything is committed: a change that was made must not be answered by a refusal.
         return self._fit(operation.handler(tx, self.request))
 
-    def _fit(self, answer: Any) -> Answered:
+    def _fit(self, answer: Any) -> ExecutionResult:
         """Keep an answer to the caller's cap; encode it once where nothing has to be left out."""
         cap = self.preferences.answer_tokens_max
         if not cap:
-            return Answered(answer)
+            return ExecutionResult(answer)
         group = self.requested.group
         encoded = encode(wrap(group, answer))
         if not fits(encoded, cap):
-            trim(answer, Budget.of_answer(cap))
+            trim(answer, Budget.for_answer(cap))
             encoded = encode(wrap(group, answer))
             refuse_oversized(encoded, cap)
-        return Answered(answer, encoded)
+        return ExecutionResult(answer, encoded)
 
-    def _op_id(self, operation: Operation[Any, Any]) -> Once[Answered] | None:
+    def _build_idempotent_request(self, operation: Operation[Any, Any]) -> IdempotentRequest[ExecutionResult] | None:
         op_id = getattr(self.request, "op_id", None)
         if op_id is None:
             return None
         # Under the name that was asked for: sent again, the request may find its project made and be served otherwise.
         body = msgspec.structs.replace(self.request, op_id=None)
-        return once(
+        return make_idempotent_request(
             op_id,
             self.requested.name,
             body,

@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
 
-Schema = dict[str, Any]
+JsonSchema = dict[str, Any]
 
 _TYPES: Mapping[Any, str] = {
     str: "string",
@@ -27,31 +27,31 @@ _TYPES: Mapping[Any, str] = {
 }
 
 
-class Brief:
+class CollapsedInSchema:
     """Marks a field whose inside is told by the reference and by refusals, not in every session."""
 
 
-class Unlisted:
+class HiddenInSchema:
     """Marks a field that is taken, because answers carry it, and says nothing: whoever writes anew can do without."""
 
 
-def json_schema(shape: type[Struct]) -> Schema:
+def build_json_schema(shape: type[Struct]) -> JsonSchema:
     """The JSON Schema (2020-12) of a Struct, all in one piece."""
-    return _struct(shape, ())
+    return _struct_schema(shape, ())
 
 
-def merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> Schema:
+def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
     """One schema for a tool that serves several operations, told apart by `selector`.
 
     Raises:
         ValueError: an argument means one thing to one operation and another thing to the next.
     """
-    schemas = [_struct(shape, ()) for shape in variants.values()]
-    return _merged(selector, list(variants), schemas)
+    schemas = [_struct_schema(shape, ()) for shape in variants.values()]
+    return _merge_schemas(selector, list(variants), schemas)
 
 
-def _merged(selector: str, variants: Sequence[Any], schemas: Sequence[Schema]) -> Schema:
-    properties: Schema = {selector: {"enum": list(variants)}}
+def _merge_schemas(selector: str, variants: Sequence[Any], schemas: Sequence[JsonSchema]) -> JsonSchema:
+    properties: JsonSchema = {selector: {"enum": list(variants)}}
     for variant, schema in zip(variants, schemas, strict=True):
         for name, argument in schema["properties"].items():
             if properties.setdefault(name, argument) != argument:
@@ -61,30 +61,30 @@ def _merged(selector: str, variants: Sequence[Any], schemas: Sequence[Schema]) -
     return {"type": "object", "properties": properties, "required": [selector, *always]}
 
 
-def _struct(shape: type[Struct], within: tuple[type[Struct], ...]) -> Schema:
+def _struct_schema(shape: type[Struct], within: tuple[type[Struct], ...]) -> JsonSchema:
     if shape in within:
         raise ValueError(f"{shape.__name__} contains itself, which no schema without references can say")
     config = shape.__struct_config__
-    properties: Schema = {}
+    properties: JsonSchema = {}
     required: list[str] = []
     if config.tag_field is not None:
         properties[config.tag_field] = {"const": config.tag}
         required.append(config.tag_field)
     for field in msgspec.structs.fields(shape):
-        if any(isinstance(extra, Unlisted) for extra in peeled(field.type)[1]):
+        if any(isinstance(extra, HiddenInSchema) for extra in strip_annotated(field.type)[1]):
             continue
-        properties[field.encode_name] = _type(field.type, (), (*within, shape))
+        properties[field.encode_name] = _type_schema(field.type, (), (*within, shape))
         if field.required:
             required.append(field.encode_name)
-    found: Schema = {"type": "object", "properties": properties}
+    found: JsonSchema = {"type": "object", "properties": properties}
     return {**found, "required": required} if required else found
 
 
-def _type(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) -> Schema:
-    hint, extras = peeled(hint, extras)
-    if any(isinstance(extra, Brief) for extra in extras):
+def _type_schema(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) -> JsonSchema:
+    hint, extras = strip_annotated(hint, extras)
+    if any(isinstance(extra, CollapsedInSchema) for extra in extras):
         return {"type": "object"}
-    schema = _bare(hint, within)
+    schema = _unannotated_schema(hint, within)
     for meta in extras:
         if isinstance(meta, Meta):
             if meta.description is not None:
@@ -96,31 +96,31 @@ def _type(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct], ...]) 
     return schema
 
 
-def _bare(hint: Any, within: tuple[type[Struct], ...]) -> Schema:
+def _unannotated_schema(hint: Any, within: tuple[type[Struct], ...]) -> JsonSchema:
     origin = get_origin(hint) or hint
     if is_union(hint):
         options = [arg for arg in get_args(hint) if arg not in (UnsetType, type(None))]
-        if len(options) > 1 and all(_tag(option) for option in options):
-            return _variants(options, within)
-        return _union([_type(option, (), within) for option in options])
+        if len(options) > 1 and all(_get_tag(option) for option in options):
+            return _tagged_union_schema(options, within)
+        return _union_schema([_type_schema(option, (), within) for option in options])
     if origin is Literal:
-        return _enum([value for value in get_args(hint) if value is not None])
+        return _enum_schema([value for value in get_args(hint) if value is not None])
     if origin in _TYPES:
         return {"type": _TYPES[origin]}
     if origin is list:
-        items = _type((get_args(hint) or (Any,))[0], (), within)
+        items = _type_schema((get_args(hint) or (Any,))[0], (), within)
         return {"type": "array", "items": items} if items else {"type": "array"}
     if origin is dict:
-        items = _type((get_args(hint) or (str, Any))[1], (), within)
+        items = _type_schema((get_args(hint) or (str, Any))[1], (), within)
         return {"type": "object", "additionalProperties": items} if items else {"type": "object"}
     if isinstance(origin, type) and issubclass(origin, Enum):
-        return _enum([member.value for member in origin])
+        return _enum_schema([member.value for member in origin])
     if isinstance(origin, type) and issubclass(origin, Struct):
-        return _struct(origin, within)
+        return _struct_schema(origin, within)
     return {} if origin is Any else {"type": "string"}  # dates and the like are strings on the wire
 
 
-def _union(options: list[Schema]) -> Schema:
+def _union_schema(options: list[JsonSchema]) -> JsonSchema:
     if len(options) == 1:
         return options[0]
     if all(option.keys() == {"type"} for option in options):
@@ -128,19 +128,19 @@ def _union(options: list[Schema]) -> Schema:
     return {"anyOf": options}
 
 
-def _variants(options: Sequence[type[Struct]], within: tuple[type[Struct], ...]) -> Schema:
+def _tagged_union_schema(options: Sequence[type[Struct]], within: tuple[type[Struct], ...]) -> JsonSchema:
     """Structs told apart by a tag, as one object: what each needs beside the tag, its refusal says."""
-    schemas = [_struct(option, within) for option in options]
+    schemas = [_struct_schema(option, within) for option in options]
     field = str(options[0].__struct_config__.tag_field)
     for schema in schemas:
         del schema["properties"][field]
-    return _merged(field, [_tag(option) for option in options], schemas)
+    return _merge_schemas(field, [_get_tag(option) for option in options], schemas)
 
 
-def _tag(option: Any) -> Any:
+def _get_tag(option: Any) -> Any:
     is_struct = isinstance(option, type) and issubclass(option, Struct)
     return option.__struct_config__.tag if is_struct else None
 
 
-def _enum(values: Sequence[Any]) -> Schema:
+def _enum_schema(values: Sequence[Any]) -> JsonSchema:
     return {"enum": list(values)}

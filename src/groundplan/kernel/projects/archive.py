@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
@@ -32,15 +32,15 @@ class ArchivedProject(Struct):
 
 def archive(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
     """Archive a project. Archiving it again changes nothing."""
-    return _set(tx, Op.PROJECT_ARCHIVED, archived_at=tx.project.archived_at or tx.now)
+    return _set_archived(tx, KernelOp.PROJECT_ARCHIVED, archived_at=tx.project.archived_at or tx.now)
 
 
 def restore(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
     """Bring an archived project back."""
-    return _set(tx, Op.PROJECT_RESTORED, archived_at=None)
+    return _set_archived(tx, KernelOp.PROJECT_RESTORED, archived_at=None)
 
 
-def _set(tx: Transaction, op: Op, *, archived_at: str | None) -> ArchivedProject:
+def _set_archived(tx: Transaction, op: KernelOp, *, archived_at: str | None) -> ArchivedProject:
     project = tx.project
     if archived_at != project.archived_at:
         tx.run(sql.set_archived, id=project.id, archived_at=archived_at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.policies import Policies, PolicyChanges
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -21,5 +21,5 @@ def configure(
         tx.run(sql.set_policies, id=project_id, policies=msgspec.json.encode(after).decode())
         moved = [name for name in wanted.given() if getattr(after, name) != getattr(policies, name)]
         changes = [changed(f"policies.{name}", getattr(policies, name), getattr(after, name)) for name in moved]
-        tx.record(Op.PROJECT_CONFIGURED, project_id, *changes, decision=decision, project_id=project_id)
+        tx.record(KernelOp.PROJECT_CONFIGURED, project_id, *changes, decision=decision, project_id=project_id)
     return after

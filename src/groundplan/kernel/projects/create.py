@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from groundplan.kernel import ports
 from groundplan.kernel.access import Permission, Role
-from groundplan.kernel.audit import Op, changed
+from groundplan.kernel.audit import KernelOp, changed
 from groundplan.kernel.errors import NameTaken
-from groundplan.kernel.ids import short_id
+from groundplan.kernel.ids import new_short_id
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.members.join import join
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.view import OneProject, view
+from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
@@ -49,23 +49,23 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
     Raises:
         ProjectExists: the name is taken.
     """
-    project_id = found(tx, request.name, goal=request.goal)
+    project_id = create_owned_project(tx, request.name, goal=request.goal)
     if project_id is None:
         raise ProjectExists(request.name)
-    return OneProject(view(tx, project_id, Role.OWNER))
+    return OneProject(read_project_view(tx, project_id, Role.OWNER))
 
 
-def found(tx: Transaction, name: str, *, goal: str | None) -> str | None:
+def create_owned_project(tx: Transaction, name: str, *, goal: str | None) -> str | None:
     """The id of the project just made, or None when the name is taken. Runs under the organization's lock."""
     for _ in range(ID_TRIES_MAX):
-        project_id = short_id()
+        project_id = new_short_id()
         if tx.run(sql.add_project, id=project_id, name=name, goal=goal):
             break
     else:
         return None
     changes = (changed("name", None, name), changed("goal", None, goal))
-    tx.record(Op.PROJECT_CREATED, project_id, *changes)
-    tx.record(Op.PROJECT_CREATED, project_id, *changes, project_id=project_id)
+    tx.record(KernelOp.PROJECT_CREATED, project_id, *changes)
+    tx.record(KernelOp.PROJECT_CREATED, project_id, *changes, project_id=project_id)
     join(tx, project_id, tx.actor.id, role=Role.OWNER, kind=tx.actor.kind)
     ports.on_project_created(tx, project_id, goal or name)
     return project_id

@@ -31,6 +31,6 @@ class OneProject(Struct):
     project: ProjectView
 
 
-def view(tx: Transaction, project_id: str, role: Role) -> ProjectView:
+def read_project_view(tx: Transaction, project_id: str, role: Role) -> ProjectView:
     """The project as it is now, inside this transaction."""
     return tx.one(sql.project, ProjectView, id=project_id, role=role)

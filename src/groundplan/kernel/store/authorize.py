@@ -7,7 +7,7 @@ from typing import NamedTuple
 from groundplan.kernel.access import ORGANIZATION_GRANTS, Permission, Role, allows
 from groundplan.kernel.actors import Access
 from groundplan.kernel.errors import Forbidden, Invalid, NotFound
-from groundplan.kernel.policies import stored_policies
+from groundplan.kernel.policies import decode_policies
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Project, Transaction
 
@@ -44,9 +44,9 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
         NotFound: there is none, or the actor is not a member of it; one answer for both.
         Forbidden: the actor is a member, but the role does not carry the permission.
     """
-    found = _visible(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
+    found = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
-        raise NotFound("project", ref, near=_near_names(tx, ref))
+        raise NotFound("project", ref, near=_find_similar_names(tx, ref))
     if not allows(found.role, permission, found.policies):
         raise Forbidden(
             f"you are {found.role} of this project and this needs {permission}; ask an owner for a larger role",
@@ -63,14 +63,14 @@ def authorize_organization(tx: Transaction, permission: Permission) -> None:
         raise NotFound("organization", tx.actor.organization, hint="ask somebody in it to add you to a project")
 
 
-def projects_seen(tx: Transaction) -> frozenset[str] | None:
+def find_visible_project_ids(tx: Transaction) -> frozenset[str] | None:
     """The ids of the projects that the actor may know of; None where that is all of them."""
     if tx.actor.access is Access.OPEN:
         return None
     return frozenset(tx.scalars(sql.projects_of_member))
 
 
-class ProjectRow(NamedTuple):
+class ProjectAccessRow(NamedTuple):
     """A project, and the role of the actor in it."""
 
     id: str
@@ -81,13 +81,13 @@ class ProjectRow(NamedTuple):
     role: str | None
 
 
-def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
+def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
     found: list[Project] = []
-    query = sql.projects_called if tx.actor.access is Access.OPEN else sql.projects_for_actor
-    for row in tx.all(query, ProjectRow, ref=ref):
+    query = sql.projects_by_ref if tx.actor.access is Access.OPEN else sql.projects_for_actor
+    for row in tx.all(query, ProjectAccessRow, ref=ref):
         if row.role is not None and (row.id == ref or not by_id):
-            policies = stored_policies(row.policies)
+            policies = decode_policies(row.policies)
             found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, policies))
     if len(found) < 2:
         return found[0] if found else None
@@ -97,7 +97,7 @@ def _visible(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
     return first
 
 
-def _near_names(tx: Transaction, ref: str) -> list[str]:
+def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
     from difflib import get_close_matches  # only a mistake needs it
 
     query = sql.project_names if tx.actor.access is Access.OPEN else sql.project_names_of_member

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     """How bad it is."""
 
     OK = "ok"
@@ -19,7 +19,7 @@ class Finding:
     """The result of one check, and what to do where it is not well."""
 
     name: str
-    status: Status
+    status: CheckStatus
     message: str
     fix: str | None = None
 
@@ -31,14 +31,14 @@ class Finding:
 
 def ok(name: str, message: str) -> Finding:
     """All is well."""
-    return Finding(name, Status.OK, message)
+    return Finding(name, CheckStatus.OK, message)
 
 
 def warn(name: str, message: str, fix: str) -> Finding:
     """It works, but should not stay so."""
-    return Finding(name, Status.WARN, message, fix)
+    return Finding(name, CheckStatus.WARN, message, fix)
 
 
 def fail(name: str, message: str, fix: str | None = None) -> Finding:
     """Data or strangers are not kept as they should be."""
-    return Finding(name, Status.FAIL, message, fix)
+    return Finding(name, CheckStatus.FAIL, message, fix)

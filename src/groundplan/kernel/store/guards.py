@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from groundplan.kernel.access import WIDENED_BY, Permission
+from groundplan.kernel.access import WIDENING_POLICIES, Permission
 from groundplan.kernel.errors import Conflict, GroundplanError, RuleViolated
-from groundplan.kernel.store.tables import SCHEMA, FrozenWhen, Schema, Table, roles_sql
+from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Table, roles_sql
 
 
 class Frozen(Conflict):
@@ -71,9 +71,9 @@ class NotADraft(RuleViolated):
         super().__init__("this begins as a draft and becomes final afterwards", table=table)
 
 
-Refusal = Callable[[str], GroundplanError]  # the error for a table
+ErrorFactory = Callable[[str], GroundplanError]  # the error for a table
 
-REFUSALS: dict[str, Refusal] = {
+REFUSALS: dict[str, ErrorFactory] = {
     "frozen": lambda table: Frozen(table=table),
     "append_only": lambda table: Frozen(table=table),
     "last_owner": LastOwner,
@@ -84,17 +84,17 @@ REFUSALS: dict[str, Refusal] = {
 }
 
 
-def refusing(error: type[GroundplanError], problem: str) -> Refusal:
+def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFactory:
     """Return what a slice declares for a word of its triggers: this error, with this problem."""
     return lambda table: error(problem, table=table)
 
 
-def declare_refusals(refusals: Mapping[str, Refusal]) -> None:
+def declare_refusals(refusals: Mapping[str, ErrorFactory]) -> None:
     """Add the words that the triggers of a slice say."""
     REFUSALS.update(refusals)
 
 
-def refusal(message: str) -> GroundplanError | None:
+def find_refusal(message: str) -> GroundplanError | None:
     """The error for what a guard said, or None when it was not a guard that spoke."""
     word, _, table = message.partition(": ")
     found = REFUSALS.get(word)
@@ -104,7 +104,7 @@ def refusal(message: str) -> GroundplanError | None:
 # --- SQLite ---------------------------------------------------------------------------------------------------------
 
 
-def sqlite_guards(schema: Schema) -> Iterator[str]:
+def generate_sqlite_guards(schema: Schema) -> Iterator[str]:
     """The statements that put every guard up on SQLite. They rely on `PRAGMA recursive_triggers`, without which
     `INSERT OR REPLACE` would delete a row behind the triggers' back."""
     for table in schema.tables:
@@ -116,13 +116,13 @@ def sqlite_guards(schema: Schema) -> Iterator[str]:
         for event in ("UPDATE", "DELETE"):
             yield _sqlite_trigger(frozen.parent, event, "frozen", f"OLD.{frozen.column} IN ({values})")
         for child, columns in frozen.children.items():
-            old, new = (_sqlite_closed(frozen, columns, values, row) for row in ("OLD", "NEW"))
+            old, new = (_sqlite_closed_condition(frozen, columns, values, row) for row in ("OLD", "NEW"))
             yield _sqlite_trigger(child, "INSERT", "frozen", new)
             yield _sqlite_trigger(child, "UPDATE", "frozen", f"{old} OR {new}")
             yield _sqlite_trigger(child, "DELETE", "frozen", old)
 
 
-def _sqlite_closed(frozen: FrozenWhen, columns: tuple[str, ...], values: str, row: str) -> str:
+def _sqlite_closed_condition(frozen: FreezeRule, columns: tuple[str, ...], values: str, row: str) -> str:
     # No parent row seen means closed: a row must not slip in while its parent is somewhere else.
     match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
     return f"NOT EXISTS (SELECT 1 FROM {frozen.parent} WHERE {match} AND {frozen.column} NOT IN ({values}))"
@@ -138,7 +138,7 @@ def _sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
 # --- PostgreSQL -----------------------------------------------------------------------------------------------------
 
 
-def postgres_guards(schema: Schema) -> Iterator[str]:
+def generate_postgres_guards(schema: Schema) -> Iterator[str]:
     """The statements that put every guard up on PostgreSQL."""
     yield (
         "CREATE FUNCTION guard_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
@@ -149,7 +149,7 @@ def postgres_guards(schema: Schema) -> Iterator[str]:
             yield _postgres_trigger(table.name, "append_only", "UPDATE OR DELETE", "ROW")
             yield _postgres_trigger(table.name, "append_only", "TRUNCATE", "STATEMENT")
         if table.reserved_columns:
-            yield from _postgres_reserved(table)
+            yield from _postgres_reserved_columns(table)
     for frozen in schema.frozen:
         values = ", ".join(f"'{value}'" for value in frozen.values)
         yield _postgres_trigger(
@@ -172,7 +172,7 @@ def _postgres_trigger(table: str, word: str, events: str, level: str, when: str 
     )
 
 
-def _postgres_child_function(frozen: FrozenWhen, child: str, columns: tuple[str, ...], values: str) -> str:
+def _postgres_child_function(frozen: FreezeRule, child: str, columns: tuple[str, ...], values: str) -> str:
     # FOR SHARE: whoever is about to freeze the parent waits for us, or we wait and then see it frozen. A plain read
     # would let both sides believe that they came first.
     def check(row: str) -> str:
@@ -184,21 +184,21 @@ def _postgres_child_function(frozen: FrozenWhen, child: str, columns: tuple[str,
 
     return (
         f"CREATE FUNCTION guard_{child}_frozen() RETURNS trigger LANGUAGE plpgsql "
-        f"SET search_path = {SCHEMA}, pg_temp AS $$ DECLARE is_open boolean; BEGIN "
+        f"SET search_path = {SCHEMA_NAME}, pg_temp AS $$ DECLARE is_open boolean; BEGIN "
         f"IF TG_OP <> 'INSERT' THEN {check('OLD')} END IF; "
         f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; "
         f"{check('NEW')} RETURN NEW; END $$"
     )
 
 
-def _postgres_reserved(table: Table) -> Iterator[str]:
+def _postgres_reserved_columns(table: Table) -> Iterator[str]:
     for permission, columns in (table.reserved_columns or {}).items():
         name = f"guard_{table.name}_{permission.value.replace(':', '_')}"
         yield (
             f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
-            f"SET search_path = {SCHEMA}, pg_temp AS $$ BEGIN "
+            f"SET search_path = {SCHEMA_NAME}, pg_temp AS $$ BEGIN "
             f"IF NOT OLD.{table.key_column} = ANY (gp_projects_as({roles_sql(permission)}))"
-            f"{_postgres_widened(table, permission)} THEN "
+            f"{_postgres_widening_condition(table, permission)} THEN "
             f"RAISE EXCEPTION 'only {permission} may change this' USING ERRCODE = '42501'; END IF; "
             f"RETURN NEW; END $$"
         )
@@ -208,9 +208,9 @@ def _postgres_reserved(table: Table) -> Iterator[str]:
         )
 
 
-def _postgres_widened(table: Table, permission: Permission) -> str:
+def _postgres_widening_condition(table: Table, permission: Permission) -> str:
     """What else lets an actor do this, where the policies of a project may give the permission to more roles."""
-    policy = WIDENED_BY.get(permission)
+    policy = WIDENING_POLICIES.get(permission)
     if policy is None:
         return ""
     given = f"SELECT policies::json ->> '{policy}' FROM projects WHERE tenant_id = OLD.tenant_id"

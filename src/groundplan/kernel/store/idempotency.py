@@ -9,13 +9,13 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from groundplan.kernel.clock import earlier
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-KEPT_FOR = timedelta(days=7)  # longer than any client retries
-SWEPT_PER_WRITE = 8  # more than one write adds, so the table shrinks back after a burst
+ANSWER_TTL = timedelta(days=7)  # longer than any client retries
+SWEEP_ROWS_MAX = 8  # more than one write adds, so the table shrinks back after a burst
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class OpIdReused(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Once(Generic[T]):
+class IdempotentRequest(Generic[T]):
     """A request that must not have a second effect."""
 
     op_id: str
@@ -44,7 +44,9 @@ class Once(Generic[T]):
     load: Callable[[str], T]
 
 
-def once(op_id: str, operation: str, body: Any, *, dump: Callable[[T], bytes], load: Callable[[str], T]) -> Once[T]:
+def make_idempotent_request(
+    op_id: str, operation: str, body: Any, *, dump: Callable[[T], bytes], load: Callable[[str], T]
+) -> IdempotentRequest[T]:
     """What must not happen twice, of one request. `body` is what the request says, without the op_id itself.
 
     `dump` writes an answer as it is kept, `load` reads it back.
@@ -52,16 +54,16 @@ def once(op_id: str, operation: str, body: Any, *, dump: Callable[[T], bytes], l
     from hashlib import sha256  # only callers that send an op_id pay for it
 
     encoded = msgspec.json.encode([operation, body], order="deterministic")
-    return Once(op_id, sha256(encoded).hexdigest(), dump, load)
+    return IdempotentRequest(op_id, sha256(encoded).hexdigest(), dump, load)
 
 
-def earlier_answer(tx: Transaction, request: Once[T]) -> T | None:
+def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | None:
     """What was answered before, or None for a first time.
 
     Raises:
         OpIdReused: it was answered for another body.
     """
-    row = tx.one_or_none(sql.answer_given, op_id=request.op_id, kept_since=earlier(tx.now, KEPT_FOR))
+    row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, kept_since=subtract_time(tx.now, ANSWER_TTL))
     if row is None:
         return None
     digest, answer = row
@@ -70,15 +72,15 @@ def earlier_answer(tx: Transaction, request: Once[T]) -> T | None:
     return request.load(answer)
 
 
-def keep_answer(tx: Transaction, request: Once[T], answer: T) -> bool:
+def store_answer(tx: Transaction, request: IdempotentRequest[T], answer: T) -> bool:
     """Keep the answer beside its effect. False when somebody else has just answered the same op_id."""
-    kept_since = earlier(tx.now, KEPT_FOR)
+    kept_since = subtract_time(tx.now, ANSWER_TTL)
     kept = tx.one_or_none(
-        sql.keep_answer,
+        sql.store_answer,
         op_id=request.op_id,
         body_digest=request.body_digest,
         answer=request.dump(answer).decode(),
         kept_since=kept_since,
     )
-    tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEPT_PER_WRITE)
+    tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEEP_ROWS_MAX)
     return kept is not None

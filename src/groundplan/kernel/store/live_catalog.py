@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import Struct
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
 COMMANDS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 NOBODY = "false"  # the condition of a policy that lets nothing through
-THE_TENANT = "gp_tenant()"  # what every other condition asks
+TENANT_FUNCTION = "gp_tenant()"  # what every other condition asks
 
 
 class Reference(Struct, frozen=True):
@@ -37,10 +37,10 @@ class Policy(Struct, frozen=True):
     writes: str | None  # the condition over rows that come of it
 
     @property
-    def asks_for_the_tenant(self) -> bool:
+    def checks_tenant(self) -> bool:
         """Whether no row of somebody else can get past it."""
         said = [condition for condition in (self.reads, self.writes) if condition is not None]
-        return all(condition == NOBODY or THE_TENANT in condition for condition in said)
+        return all(condition == NOBODY or TENANT_FUNCTION in condition for condition in said)
 
 
 class RowSecurity(Struct, frozen=True):
@@ -75,16 +75,16 @@ class _Structure(Struct, frozen=True):
     references: list[Reference]
 
 
-def tables_called(tx: Transaction, prefix: str) -> list[str]:
+def list_tables_with_prefix(tx: Transaction, prefix: str) -> list[str]:
     """The names of the tables that begin so."""
-    return tx.scalars(sql.tables_called, prefix=prefix)
+    return tx.scalars(sql.tables_with_prefix, prefix=prefix)
 
 
-def live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:
+def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:
     """Those of the tables that are there, in the order asked for."""
     asked = list(names)
-    structures = _structures(tx, asked)
-    guarded = _row_security(tx, asked)
+    structures = _read_structures(tx, asked)
+    guarded = _read_row_security(tx, asked)
     return {
         name: LiveTable(name, found.columns, found.keys, found.references, guarded[name])
         for name in asked
@@ -92,49 +92,49 @@ def live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:
     }
 
 
-def row_security_findings(tx: Transaction, tables: Iterable[str]) -> list[str] | None:
+def check_row_security(tx: Transaction, tables: Iterable[str]) -> list[str] | None:
     """What is wrong with the row level security of some tables, in sentences; None where the engine has none."""
-    guarded = _row_security(tx, list(tables))
+    guarded = _read_row_security(tx, list(tables))
     found = {name: facts for name, facts in guarded.items() if facts is not None}
     if guarded and not found:
         return None
-    return [*_about_role(found.values()), *(one for name, facts in found.items() for one in _about(name, facts))]
+    return [*_check_role(found.values()), *(one for name, facts in found.items() for one in _check_table(name, facts))]
 
 
-def _structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
+def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
     found: dict[str, _Structure] = {}
-    for name, text, facts in tx.all(sql.live_structures, names=listed(names)):
+    for name, text, facts in tx.all(sql.live_structures, names=to_json_array(names)):
         if facts is not None:
             found[name] = msgspec.json.decode(facts, type=_Structure)
         elif name not in found:
-            found[name] = _defined(text)
+            found[name] = _parse_table(text)
         else:
-            found[name].keys.extend(_unique(text))
+            found[name].keys.extend(_parse_index(text))
     return found
 
 
-def _defined(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite.definition import defined_table  # PostgreSQL can do without
+def _parse_table(text: str) -> _Structure:
+    from groundplan.kernel.store.sqlite.definition import parse_create_table  # PostgreSQL can do without
 
-    table = defined_table(text)
+    table = parse_create_table(text)
     return _Structure(table.columns, table.keys, [Reference(*one) for one in table.references])
 
 
-def _unique(text: str) -> list[list[str]]:
-    from groundplan.kernel.store.sqlite.definition import unique_index
+def _parse_index(text: str) -> list[list[str]]:
+    from groundplan.kernel.store.sqlite.definition import parse_unique_index
 
-    columns = unique_index(text)
+    columns = parse_unique_index(text)
     return [] if columns is None else [columns]
 
 
-def _row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity | None]:
-    found: dict[str, str | None] = dict(tx.all(sql.live_row_security, names=listed(names)))
+def _read_row_security(tx: Transaction, names: list[str]) -> dict[str, RowSecurity | None]:
+    found: dict[str, str | None] = dict(tx.all(sql.live_row_security, names=to_json_array(names)))
     return {
         name: None if (facts := found[name]) is None else msgspec.json.decode(facts, type=RowSecurity) for name in names
     }
 
 
-def _about_role(found: Iterable[RowSecurity]) -> Iterator[str]:
+def _check_role(found: Iterable[RowSecurity]) -> Iterator[str]:
     facts = list(found)
     if any(one.is_superuser for one in facts):
         yield "the role that Groundplan connects with is a superuser"
@@ -142,7 +142,7 @@ def _about_role(found: Iterable[RowSecurity]) -> Iterator[str]:
         yield "the role that Groundplan connects with bypasses row level security"
 
 
-def _about(name: str, facts: RowSecurity) -> Iterator[str]:
+def _check_table(name: str, facts: RowSecurity) -> Iterator[str]:
     if facts.owned:
         yield f"the role that Groundplan connects with owns {name}"
     if not facts.enabled:
@@ -153,7 +153,7 @@ def _about(name: str, facts: RowSecurity) -> Iterator[str]:
     if lacking:
         yield f"{name} has no policy for {', '.join(lacking)}"
     for policy in facts.policies:
-        if not policy.asks_for_the_tenant:
+        if not policy.checks_tenant:
             yield f"policy {policy.name} on {name} does not ask for the tenant"
 
 

@@ -1,6 +1,6 @@
 """One migration file for both engines, and how it is expanded for one of them.
 
-A table is written once. Where only the spelling differs there is a placeholder, one of `SPELLINGS`:
+A table is written once. Where only the spelling differs there is a placeholder, one of `PLACEHOLDERS`:
 
     CREATE TABLE projects (
         id    {text} NOT NULL,
@@ -26,7 +26,7 @@ from typing import NamedTuple
 from groundplan.kernel.store.migrations import Dialect
 
 
-class Spelling(NamedTuple):
+class Placeholder(NamedTuple):
     """What a placeholder stands for on each engine; {0} and {1} are its arguments."""
 
     sqlite: str
@@ -35,31 +35,31 @@ class Spelling(NamedTuple):
 
 
 # Once released a spelling is as final as the files that use it: another one would change their checksums.
-SPELLINGS = {
+PLACEHOLDERS = {
     # Types of columns.
-    "text": Spelling("TEXT", 'text COLLATE "C"'),
-    "integer": Spelling("INTEGER", "bigint"),
-    "boolean": Spelling("INTEGER", "boolean"),
-    "double": Spelling("REAL", "double precision"),
-    "instant": Spelling("TEXT", "instant"),
+    "text": Placeholder("TEXT", 'text COLLATE "C"'),
+    "integer": Placeholder("INTEGER", "bigint"),
+    "boolean": Placeholder("INTEGER", "boolean"),
+    "double": Placeholder("REAL", "double precision"),
+    "instant": Placeholder("TEXT", "instant"),
     # SQLite's options of a table, behind its last bracket.
-    "strict": Spelling(" STRICT", ""),
-    "strict_without_rowid": Spelling(" STRICT, WITHOUT ROWID", ""),
+    "strict": Placeholder(" STRICT", ""),
+    "strict_without_rowid": Placeholder(" STRICT, WITHOUT ROWID", ""),
     # How a generated column is kept: SQLite cannot add a stored one later, PostgreSQL 15 has no other.
-    "stored_or_virtual": Spelling("VIRTUAL", "STORED"),
+    "stored_or_virtual": Placeholder("VIRTUAL", "STORED"),
     # Expressions over a column.
-    "bytes": Spelling("length(CAST({0} AS BLOB))", "octet_length({0})", 1),
-    "json": Spelling("{0}", "{0}::json", 1),
-    "json_type": Spelling("json_type({0})", "json_typeof({0}::json)", 1),
-    "is_date": Spelling(
+    "bytes": Placeholder("length(CAST({0} AS BLOB))", "octet_length({0})", 1),
+    "json": Placeholder("{0}", "{0}::json", 1),
+    "json_type": Placeholder("json_type({0})", "json_typeof({0}::json)", 1),
+    "is_date": Placeholder(
         "{0} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'", "{0} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$'", 1
     ),
     # {is_key(key, AS)}: the prefix, and a number from 1.
-    "is_key": Spelling(
+    "is_key": Placeholder(
         "rtrim({0}, '0123456789') = '{1}' AND ltrim({0}, '{1}') GLOB '[1-9]*'", "{0} ~ '^{1}[1-9][0-9]*$'", 2
     ),
     # {refuse(rev_step, projects)}: all that a trigger does, once its condition holds.
-    "refuse": Spelling("BEGIN SELECT RAISE(ABORT, '{0}: {1}'); END", "EXECUTE FUNCTION gp_refuse_{0}()", 2),
+    "refuse": Placeholder("BEGIN SELECT RAISE(ABORT, '{0}: {1}'); END", "EXECUTE FUNCTION gp_refuse_{0}()", 2),
 }
 
 _ONLY = re.compile(r"\s*--\s*only:\s*(.*?)\s*", re.IGNORECASE)
@@ -78,7 +78,7 @@ def expand(path: Path, dialect: Dialect) -> str:
     expanded = []
     for number, only, line in parse_lines(path):
         try:
-            spelled = _BRACE.sub(lambda found: _spell(found[0], dialect), line)
+            spelled = _BRACE.sub(lambda found: _expand_placeholder(found[0], dialect), line)
         except ValueError as error:
             raise ValueError(f"{path.name}:{number}: {error}") from None
         if only in (None, dialect):
@@ -106,9 +106,9 @@ def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
         raise ValueError(f"{path.name}:{begin}: the block for {only} is not closed; write `-- end` behind it")
 
 
-def _spell(written: str, dialect: Dialect) -> str:
+def _expand_placeholder(written: str, dialect: Dialect) -> str:
     parsed = _PLACEHOLDER.fullmatch(written)
-    spelling = SPELLINGS.get(parsed[1]) if parsed else None
+    spelling = PLACEHOLDERS.get(parsed[1]) if parsed else None
     arguments = parsed[2].split(", ") if parsed and parsed[2] else []
     if spelling is None or len(arguments) != spelling.arguments:
         raise ValueError(f"there is no placeholder {written.strip()}; SPELLINGS in {__name__} has them all")

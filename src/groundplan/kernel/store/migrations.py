@@ -16,7 +16,7 @@ from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
 
-FOLDER = Path(__file__).parents[2] / "migrations"
+MIGRATIONS_FOLDER = Path(__file__).parents[2] / "migrations"
 
 
 class Dialect(StrEnum):
@@ -49,7 +49,7 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedMigration:
     """What a database says it has taken."""
 
     number: int
@@ -85,7 +85,7 @@ class ChangedMigration(Unavailable):
 
 
 @cache
-def migrations(dialect: Dialect, folder: Path = FOLDER) -> tuple[Migration, ...]:
+def load_migrations(dialect: Dialect, folder: Path = MIGRATIONS_FOLDER) -> tuple[Migration, ...]:
     """All steps for one engine, in order."""
     found = []
     for path in sorted(folder.glob("*.sql")):
@@ -96,7 +96,7 @@ def migrations(dialect: Dialect, folder: Path = FOLDER) -> tuple[Migration, ...]
     return tuple(found)
 
 
-def pending(steps: Sequence[Migration], applied: Sequence[Applied]) -> Sequence[Migration]:
+def find_pending(steps: Sequence[Migration], applied: Sequence[AppliedMigration]) -> Sequence[Migration]:
     """The steps still to take, after checking that those taken are the ones we know."""
     if len(applied) > len(steps):
         raise NewerSchema(applied[-1].number, len(steps))

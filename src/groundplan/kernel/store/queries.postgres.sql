@@ -28,7 +28,7 @@ SELECT :tenant_id, r.project_id, r.rev, r.n, r.v, :now, :actor_id, r.op, r.subje
   FROM json_to_recordset(:rows::json)
     AS r (project_id text, rev bigint, n bigint, v bigint, op text, subject text, changes text, decision text);
 
--- name: tables_called
+-- name: tables_with_prefix
 -- Differs from SQLite, which has another catalog.
 SELECT relname::text
   FROM pg_class

@@ -44,7 +44,7 @@ _EACH = re.compile(r"\beach\(")
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
 # Filled in by the transaction; a caller can neither forget nor choose them.
-AMBIENT = frozenset({"tenant_id", "actor_id", "now"})
+AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now"})
 
 
 class Query:
@@ -55,10 +55,10 @@ class Query:
     def __init__(self, name: str, sqlite: str, postgres: str | None = None) -> None:
         self.name = name
         self.sqlite = _EACH.sub("json_each(", sqlite)
-        self.postgres = _for_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", postgres or sqlite)))
-        self.parameters = _parameters(sqlite) | (_parameters(postgres) if postgres else frozenset())
-        self.ambient = tuple(sorted(self.parameters & AMBIENT))
-        self.own_parameters = tuple(sorted(self.parameters - AMBIENT))
+        self.postgres = _to_psycopg(_EACH.sub("gp_each(", _IN_EACH.sub(r"= ANY (ARRAY(\1))", postgres or sqlite)))
+        self.parameters = _find_parameters(sqlite) | (_find_parameters(postgres) if postgres else frozenset())
+        self.ambient = tuple(sorted(self.parameters & AMBIENT_PARAMETERS))
+        self.own_parameters = tuple(sorted(self.parameters - AMBIENT_PARAMETERS))
 
     def __repr__(self) -> str:
         return f"<Query {self.name}>"
@@ -81,70 +81,70 @@ class Queries:
         return iter(self._queries.values())
 
 
-def listed(values: Iterable[int | str]) -> str:
+def to_json_array(values: Iterable[int | str]) -> str:
     """Values as `each(:name)` takes them."""
     return msgspec.json.encode(list(values)).decode()
 
 
 def load_queries(module_file: str) -> Queries:
     """The queries that lie beside a module: `sql = load_queries(__file__)`."""
-    return _of_folder(Path(module_file).parent)
+    return _load_folder(Path(module_file).parent)
 
 
 @cache  # by folder: its modules share the statements
-def _of_folder(folder: Path) -> Queries:
-    texts = _texts(folder)
+def _load_folder(folder: Path) -> Queries:
+    texts = _load_texts(folder)
     expanded = {name: Query(name, texts.shared.expand(name), texts.postgres.expand(name)) for name in texts.own}
     return Queries(expanded, texts.shared.columns)
 
 
-class _Texts(NamedTuple):
+class _FolderTexts(NamedTuple):
     """The texts of a folder for each engine, with the parts and columns of the folders above it."""
 
     own: list[str]  # the names of its statements
-    shared: _File
-    postgres: _File
+    shared: _SqlFile
+    postgres: _SqlFile
 
 
 @cache
-def _texts(folder: Path) -> _Texts:
+def _load_texts(folder: Path) -> _FolderTexts:
     shared = _parse(folder / "queries.sql")
     special = folder / "queries.postgres.sql"
-    overrides = _parse(special) if special.exists() else _File({}, {}, {})
+    overrides = _parse(special) if special.exists() else _SqlFile({}, {}, {})
     strangers = overrides.statements.keys() - shared.statements.keys()
     if strangers:
         raise ValueError(f"{special} overrides what queries.sql does not have: {sorted(strangers)}")
     postgres = shared.extend(overrides)
     if (folder.parent / "queries.sql").exists():
-        above = _texts(folder.parent)
+        above = _load_texts(folder.parent)
         shared = shared.inherit(above.shared)
         postgres = postgres.inherit(above.postgres)
-    return _Texts(list(shared.statements), shared, postgres)
+    return _FolderTexts(list(shared.statements), shared, postgres)
 
 
-class _File(NamedTuple):
+class _SqlFile(NamedTuple):
     """The statements of a file, and the parts and lists of columns that they share, by name."""
 
     statements: dict[str, str]
     parts: dict[str, str]
     columns: dict[str, tuple[str, ...]]
 
-    def extend(self, others: _File) -> _File:
+    def extend(self, others: _SqlFile) -> _SqlFile:
         """Return this file with other texts in place of those of the same name."""
-        return _File(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
+        return _SqlFile(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
 
-    def inherit(self, above: _File) -> _File:
+    def inherit(self, above: _SqlFile) -> _SqlFile:
         """Return this file with the parts and columns of the folder above, where it has none of that name."""
-        return _File(self.statements, above.parts | self.parts, above.columns | self.columns)
+        return _SqlFile(self.statements, above.parts | self.parts, above.columns | self.columns)
 
     def expand(self, name: str) -> str:
         """A statement with its parts and columns filled in."""
         text = self.statements[name]
         while _PART.search(text):
-            text = _PART.sub(self._replacement, text)
+            text = _PART.sub(self._expand_match, text)
         return text
 
-    def _replacement(self, match: re.Match[str]) -> str:
+    def _expand_match(self, match: re.Match[str]) -> str:
         alias, name, form = match.groups()
         if name in self.parts and alias is None and form is None:
             return self.parts[name]
@@ -156,27 +156,27 @@ class _File(NamedTuple):
         return ", ".join(f"{alias}.{column}" for column in columns) if alias else ", ".join(columns)
 
 
-def _parse(path: Path) -> _File:
+def _parse(path: Path) -> _SqlFile:
     found: dict[str, dict[str, str]] = {"name": {}, "part": {}, "columns": {}}
     pieces = _NAME.split(path.read_text(encoding="utf-8"))[1:]
     for kind, name, text in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
         if name in found[kind]:
             raise ValueError(f"{path} has two of the {kind} {name}")
-        found[kind][name] = _statement(text)
+        found[kind][name] = _strip_comments(text)
     columns = {name: tuple(map(str.strip, text.split(","))) for name, text in found["columns"].items()}
-    return _File(found["name"], found["part"], columns)
+    return _SqlFile(found["name"], found["part"], columns)
 
 
-def _statement(text: str) -> str:
+def _strip_comments(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("--")]
     return "\n".join(lines).strip().removesuffix(";")
 
 
-def _parameters(text: str) -> frozenset[str]:
+def _find_parameters(text: str) -> frozenset[str]:
     return frozenset(match["parameter"] for match in _TOKEN.finditer(text) if match["parameter"])
 
 
-def _for_psycopg(text: str) -> str:
+def _to_psycopg(text: str) -> str:
     def spell(match: re.Match[str]) -> str:
         return match["keep"] or f"%({match['parameter']})s"
 

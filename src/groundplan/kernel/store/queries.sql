@@ -21,7 +21,7 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
  WHERE p.tenant_id = :tenant_id
    AND p.name = :ref;
 
--- name: projects_called
+-- name: projects_by_ref
 -- The same for an actor who is trusted with all projects.
 SELECT id, name, rev, archived_at, policies, 'owner' AS role
   FROM projects
@@ -92,7 +92,7 @@ VALUES (:tenant_id, :project_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :
 INSERT INTO organization_events (tenant_id, rev, n, v, at, actor_id, op, subject, changes, decision)
 VALUES (:tenant_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
--- name: answer_given
+-- name: stored_answer
 -- What this op_id was answered, unless that is too long ago.
 SELECT body_digest, answer
   FROM answers
@@ -101,7 +101,7 @@ SELECT body_digest, answer
    AND op_id = :op_id
    AND at >= :kept_since;
 
--- name: keep_answer
+-- name: store_answer
 -- Keep an answer. No row back means that a living answer is there already.
 INSERT INTO answers (tenant_id, actor_id, op_id, body_digest, answer, at)
 VALUES (:tenant_id, :actor_id, :op_id, :body_digest, :answer, :now)
@@ -123,7 +123,7 @@ DELETE FROM answers
                                          LIMIT :at_most)
 RETURNING 1;
 
--- name: tables_called
+-- name: tables_with_prefix
 -- The tables whose names begin so.
 SELECT name
   FROM sqlite_schema

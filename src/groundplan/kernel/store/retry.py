@@ -13,20 +13,20 @@ T = TypeVar("T")
 
 TRIES_MAX = 8
 PAUSE_S_MAX = 0.05
-PATIENCE_S = 30.0  # one attempt can itself wait for a lock; together they must not wait for ever
+RETRY_S_MAX = 30.0  # one attempt can itself wait for a lock; together they must not wait for ever
 
 
 class TryAgain(Exception):
     """This attempt came to nothing through no fault of the caller."""
 
 
-def repeated(attempt: Callable[[], T]) -> T:
+def retry(attempt: Callable[[], T]) -> T:
     """The answer of the first attempt that comes through.
 
     Raises:
         Unavailable: none did.
     """
-    give_up_at = time.monotonic() + PATIENCE_S
+    give_up_at = time.monotonic() + RETRY_S_MAX
     for tried in range(TRIES_MAX):
         try:
             return attempt()

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groundplan.kernel.store.tables import NOBODY, SCHEMA, Schema, Table
+from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME, Schema, Table
 
 
-def postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
+def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
     """The statements that open each table to the app role just as far as its declaration says, and no further.
 
     `app_role` is an SQL identifier, already quoted. The role owns nothing, so it can neither drop a policy nor step
     around one; FORCE holds the owner to the policies as well.
     """
-    yield f"REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
-    yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
-    yield f"REVOKE ALL ON SCHEMA {SCHEMA} FROM PUBLIC, {app_role}"
-    yield f"GRANT USAGE ON SCHEMA {SCHEMA} TO {app_role}"
-    yield f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {app_role}"
+    yield f"REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
+    yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
+    yield f"REVOKE ALL ON SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
+    yield f"GRANT USAGE ON SCHEMA {SCHEMA_NAME} TO {app_role}"
+    yield f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA_NAME} TO {app_role}"
     for table in schema.tables:
-        yield from _policies(table, app_role)
+        yield from _generate_policies(table, app_role)
     for view in schema.views:
         # Else it would show what its owner may see to whoever looks.
         yield f"ALTER VIEW {view} SET (security_invoker = true)"
         yield f"GRANT SELECT ON {view} TO {app_role}"
 
 
-def _policies(table: Table, app_role: str) -> Iterator[str]:
+def _generate_policies(table: Table, app_role: str) -> Iterator[str]:
     name = table.name
     yield f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"
     yield f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"

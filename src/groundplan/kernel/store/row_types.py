@@ -18,12 +18,12 @@ R = TypeVar("R")
 
 Row = tuple[Any, ...]
 UNNAMED_COLUMNS_MAX = 3  # a row with more columns is read by name
-BY_COLUMN_MIN = 10  # so many rows are converted column by column, which leaves the loops to C
+COLUMNWISE_ROWS_MIN = 10  # so many rows are converted column by column, which leaves the loops to C
 
 _BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite only knows 0 and 1; True == 1
 
 
-def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Sequence[Row]], list[R]]:
+def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Sequence[Row]], list[R]]:
     """Return a function that turns rows with these columns into objects of `shape`."""
     fields: tuple[str, ...] = shape.__match_args__  # type: ignore[attr-defined] # Struct, NamedTuple, dataclass have it
     filled = fields[: len(columns)]
@@ -33,11 +33,11 @@ def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[S
             f"beside the fields, and lacks {sorted(set(filled) - set(columns))}"
         )
     reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
-    converted = [(index, values) for index, name in enumerate(filled) if (values := _stored_values(shape, name))]
+    converted = [(index, values) for index, name in enumerate(filled) if (values := _map_stored_values(shape, name))]
     order = [columns.index(name) for name in filled]
 
     def make(rows: Sequence[Row]) -> list[R]:
-        if len(rows) < BY_COLUMN_MIN:
+        if len(rows) < COLUMNWISE_ROWS_MIN:
             return list(map(convert, rows))
         stored = list(zip(*rows, strict=True))
         values: list[Iterable[Any]] = [stored[index] for index in order]
@@ -58,7 +58,7 @@ def row_maker(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[S
     return lambda rows: list(starmap(shape, map(reorder, rows)))
 
 
-def _stored_values(shape: type, field: str) -> dict[Any, Any] | None:
+def _map_stored_values(shape: type, field: str) -> dict[Any, Any] | None:
     """Return what each stored value of a field stands for, by its annotation; None where it is kept as it is."""
     for declaring in shape.__mro__:
         annotation = vars(declaring).get("__annotations__", {}).get(field)

@@ -20,9 +20,9 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.errors import Conflict, NotFound, Unauthenticated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.authorize import authorize_organization, authorize_project
-from groundplan.kernel.store.idempotency import Once, earlier_answer, keep_answer
+from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, store_answer
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.store.retry import TryAgain, repeated
+from groundplan.kernel.store.retry import TryAgain, retry
 from groundplan.kernel.store.transaction import Project, Transaction
 
 T = TypeVar("T")
@@ -62,8 +62,8 @@ class Store(ABC):
         Raises:
             Unauthenticated: nobody said who is asking.
         """
-        known = _known(actor)
-        return repeated(lambda: self._read_once(known, run))
+        known = _require_actor(actor)
+        return retry(lambda: self._read_once(known, run))
 
     def write(
         self,
@@ -72,7 +72,7 @@ class Store(ABC):
         run: Callable[[Transaction], T],
         *,
         needs: Permission = Permission.PROJECT_WRITE,
-        op_id: Once[T] | None = None,
+        op_id: IdempotentRequest[T] | None = None,
         on_archived: bool = False,
     ) -> T:
         """Run under the lock of one project, or of the organization when `project` is None.
@@ -80,15 +80,15 @@ class Store(ABC):
         What `run` changes, the events it records and the answer kept for `op_id` are committed together or not at all.
         A run that records nothing changed nothing, and the revision stays where it was.
         """
-        known = _known(actor)
+        known = _require_actor(actor)
 
         def attempt() -> T:
             with self._writing(known) as tx:
                 answer = self._attempt(tx, project, run, needs, op_id, on_archived)
-                tx.discarded = not tx.has_recorded and op_id is None
+                tx.discarded = not tx.has_events and op_id is None
                 return answer
 
-        return repeated(attempt)
+        return retry(attempt)
 
     def _attempt(
         self,
@@ -96,22 +96,22 @@ class Store(ABC):
         project: ProjectRef | None,
         run: Callable[[Transaction], T],
         needs: Permission,
-        op_id: Once[T] | None,
+        op_id: IdempotentRequest[T] | None,
         on_archived: bool,
     ) -> T:
         project_id = self._come_in(tx, project, needs)
-        if op_id and (given := earlier_answer(tx, op_id)) is not None:
+        if op_id and (given := find_stored_answer(tx, op_id)) is not None:
             return given
         if op_id:
             self._savepoint(tx)
         self._lock(tx, project_id)
-        if self.others_write_meanwhile:
+        if self.must_recheck_after_lock:
             # Whoever held the lock before us may have changed who we are here, or answered for us.
             if project_id is None:
                 authorize_organization(tx, needs)
             else:
                 tx.enter(authorize_project(tx, project_id, needs, by_id=True))
-            if op_id and (given := earlier_answer(tx, op_id)) is not None:
+            if op_id and (given := find_stored_answer(tx, op_id)) is not None:
                 self._back_to_savepoint(tx)
                 return given
         if project_id is not None:
@@ -119,10 +119,10 @@ class Store(ABC):
             if tx.project.archived_at and not on_archived:
                 raise ProjectArchived(tx.project)
         answer = run(tx)
-        if op_id and not tx.has_recorded:
+        if op_id and not tx.has_events:
             self._back_to_savepoint(tx)
         tx.write_events()
-        if op_id and not keep_answer(tx, op_id, answer):
+        if op_id and not store_answer(tx, op_id, answer):
             raise TryAgain
         return answer
 
@@ -150,7 +150,7 @@ class Store(ABC):
 
     # What an engine brings.
 
-    others_write_meanwhile: bool  # whether another writer can commit between our first statement and our lock
+    must_recheck_after_lock: bool  # whether another writer can commit between our first statement and our lock
 
     @abstractmethod
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
@@ -173,7 +173,7 @@ class Store(ABC):
         """Let go of every connection."""
 
 
-def _known(actor: Actor | None) -> Actor:
+def _require_actor(actor: Actor | None) -> Actor:
     if actor is None:
         raise Unauthenticated("say who is acting: --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml")
     return actor

@@ -1,6 +1,6 @@
 """What the database must enforce about each table beyond its columns, declared once for both engines.
 
-A `Table` says who may touch its rows and whether they may change at all; a `FrozenWhen` says when a row and everything
+A `Table` says who may touch its rows and whether they may change at all; a `FreezeRule` says when a row and everything
 below it stops changing. `policies.py` and `guards.py` turn the declarations into the policies, grants and triggers
 that are put in place anew after every migration.
 """
@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from groundplan.kernel.access import GRANTS, Permission
 
-SCHEMA = "groundplan"  # the schema that holds everything on PostgreSQL
+SCHEMA_NAME = "groundplan"  # the schema that holds everything on PostgreSQL
 
 NOBODY = "false"
 EVERYBODY = "true"
 IN_ORGANIZATION = "tenant_id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
-OWN = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
+OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
@@ -51,7 +51,7 @@ class Table:
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # which column holds the project, for reserved_columns
 
-    def with_columns(self, there: Collection[str]) -> Table:
+    def restrict_to_columns(self, there: Collection[str]) -> Table:
         """The declaration as far as it is about columns that are there."""
         reserved = {
             permission: tuple(column for column in columns if column in there)
@@ -68,7 +68,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenWhen:
+class FreezeRule:
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
 
     `children` names, for each table below, the columns that point to the parent's `key`, in the same order.
@@ -86,10 +86,10 @@ class Schema:
     """Every declaration, of the kernel and of all slices."""
 
     tables: tuple[Table, ...]
-    frozen: tuple[FrozenWhen, ...] = ()
+    frozen: tuple[FreezeRule, ...] = ()
     views: tuple[str, ...] = ()  # read with the rights of whoever looks, so nothing else needs to be said
 
-    def with_tables(self, there: Collection[str]) -> Schema:
+    def restrict_to_tables(self, there: Collection[str]) -> Schema:
         """The declarations as far as they are about tables that are there."""
         return Schema(
             tuple(table for table in self.tables if table.name in there),

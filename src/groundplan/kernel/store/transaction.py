@@ -22,11 +22,11 @@ from groundplan.kernel.next_steps import NextStep, describe
 from groundplan.kernel.policies import Policies
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.queries import Query, load_queries
-from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, row_maker
+from groundplan.kernel.store.row_types import UNNAMED_COLUMNS_MAX, Row, make_row_converter
 
 R = TypeVar("R")
 
-RowMakers: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
+RowConverters: TypeAlias = dict[tuple[Query, type], Callable[[list[Row]], list[Any]]]
 
 sql = load_queries(__file__)
 
@@ -93,7 +93,7 @@ class Transaction(ABC):
     @property
     def budget(self) -> Budget:
         """A fresh budget for one answer, by the caller's cap."""
-        return Budget.of_answer(self.preferences.answer_tokens_max)
+        return Budget.for_answer(self.preferences.answer_tokens_max)
 
     def describe(self, *steps: NextStep) -> str:
         """Say in the caller's vocabulary what can be done next."""
@@ -120,7 +120,7 @@ class Transaction(ABC):
         self._events.setdefault(where, []).append(Event(op, subject, list(changes), decision))
 
     @property
-    def has_recorded(self) -> bool:
+    def has_events(self) -> bool:
         """Whether anything was changed."""
         return bool(self._events)
 
@@ -169,7 +169,7 @@ class Transaction(ABC):
             return rows
         make = self._row_makers.get((query, shape))
         if make is None:
-            make = row_maker(query.name, shape, [column[0] for column in cursor.description or ()])
+            make = make_row_converter(query.name, shape, [column[0] for column in cursor.description or ()])
             self._row_makers[query, shape] = make
         return cast("list[R]", make(rows))
 
@@ -224,7 +224,7 @@ class Transaction(ABC):
 
     # What an engine brings.
 
-    _row_makers: ClassVar[RowMakers]  # shared by all transactions of the engine
+    _row_makers: ClassVar[RowConverters]  # shared by all transactions of the engine
 
     @abstractmethod
     def _query(self, query: Query, parameters: dict[str, Any]) -> Cursor:

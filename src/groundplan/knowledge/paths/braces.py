@@ -16,7 +16,7 @@ from groundplan.knowledge.paths.segment import read_character, read_class
 SIGN = re.compile(r"([{},])")
 
 
-def expanded(text: str) -> list[str]:
+def expand_braces(text: str) -> list[str]:
     """What a pattern stands for: patterns in which no brace is special any more, in order, each once.
 
     Raises:
@@ -30,10 +30,10 @@ def expanded(text: str) -> list[str]:
             outer.append((finished, branch))
             finished, branch = [], [""]
         elif piece == "," and outer:
-            finished, branch = _limited(finished, branch), [""]
+            finished, branch = _append_branch(finished, branch), [""]
         elif piece == "}" and outer:
             # Without a comma braces are text. What they enclose may still have been written out.
-            group = _limited(finished, branch) if finished else [f"{{{inner}}}" for inner in branch]
+            group = _append_branch(finished, branch) if finished else [f"{{{inner}}}" for inner in branch]
             finished, before = outer.pop()
             if len(before) * len(group) > ALTERNATIVES_MAX:
                 raise malformed.too_many()
@@ -47,7 +47,7 @@ def expanded(text: str) -> list[str]:
     return list(dict.fromkeys(branch))
 
 
-def _limited(finished: list[str], branch: list[str]) -> list[str]:
+def _append_branch(finished: list[str], branch: list[str]) -> list[str]:
     if len(finished) + len(branch) > ALTERNATIVES_MAX:
         raise malformed.too_many()
     return finished + branch
@@ -57,10 +57,10 @@ def _pieces(text: str) -> Iterable[str]:
     """The braces and commas that may be special, and what stands between them."""
     if "[" not in text and "\\" not in text:
         return SIGN.split(text)
-    return _carefully(text)
+    return _split_escaped_pieces(text)
 
 
-def _carefully(text: str) -> Iterator[str]:
+def _split_escaped_pieces(text: str) -> Iterator[str]:
     """The same, with each class and each escape as one piece."""
     at = 0
     while at < len(text):

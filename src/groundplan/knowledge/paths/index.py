@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from groundplan.knowledge.paths.names import names_of
-from groundplan.knowledge.paths.pattern import parse
-from groundplan.knowledge.paths.shelf import Entry, Files, Shelf
+from groundplan.knowledge.paths.names import split_path
+from groundplan.knowledge.paths.pattern import parse_pattern
+from groundplan.knowledge.paths.shelf import Bucket, BucketIndex, IndexedPattern
 
 
 class TooManySteps(Exception):
@@ -26,9 +26,11 @@ class PathIndex:
     """Which keys have a pattern that matches a path."""
 
     def __init__(self) -> None:
-        self._by_key: dict[str, tuple[Entry, ...]] = {}
-        self._entries: dict[str, Entry] = {}  # by the text of the pattern, which is also a path that matches it
-        self._shelves: dict[str, Shelf] = {}  # by the directories that patterns begin with
+        self._by_key: dict[str, tuple[IndexedPattern, ...]] = {}
+        self._entries: dict[
+            str, IndexedPattern
+        ] = {}  # by the text of the pattern, which is also a path that matches it
+        self._buckets: dict[str, Bucket] = {}  # by the directories that patterns begin with
         self._longest = 0  # of these directories, in characters; never less than it is
         self._size = 0
         self.steps = 0  # at most so many characters were looked at for the path that was last asked for
@@ -47,10 +49,10 @@ class PathIndex:
         Raises:
             MalformedPattern: one of them is none; the key keeps what it had.
         """
-        wanted = {entry.pattern.text: entry for entry in map(self._entry, patterns)}
+        wanted = {entry.pattern.text: entry for entry in map(self._get_entry, patterns)}
         for entry in wanted.values():
             if not entry.keys:
-                self._shelve(entry)
+                self._add_to_buckets(entry)
             self._size += 0 if key in entry.keys else len(entry.pattern.alternatives)
             entry.keys.add(key)
         for entry in self._by_key.get(key, ()):
@@ -63,34 +65,34 @@ class PathIndex:
         for entry in self._by_key.pop(key, ()):
             self._release(entry, key)
 
-    def _entry(self, text: str) -> Entry:
+    def _get_entry(self, text: str) -> IndexedPattern:
         """The entry of a pattern: the one that is here, or one that is not here yet, and has no keys."""
         if entry := self._entries.get(text):
             return entry
-        pattern = parse(text)
-        return self._entries.get(pattern.text) or Entry(pattern)
+        pattern = parse_pattern(text)
+        return self._entries.get(pattern.text) or IndexedPattern(pattern)
 
-    def _shelve(self, entry: Entry) -> None:
+    def _add_to_buckets(self, entry: IndexedPattern) -> None:
         self._entries[entry.pattern.text] = entry
         for route in entry.pattern.routes:
-            shelf = self._shelves.get(route.head)
+            shelf = self._buckets.get(route.head)
             if shelf is None:
-                shelf = self._shelves[route.head] = Shelf()
+                shelf = self._buckets[route.head] = Bucket()
                 self._longest = max(self._longest, len(route.head))
             shelf.put(entry, route)
 
-    def _release(self, entry: Entry, key: str) -> None:
+    def _release(self, entry: IndexedPattern, key: str) -> None:
         self._size -= len(entry.pattern.alternatives)
         entry.keys.remove(key)
         if entry.keys:
             return
         del self._entries[entry.pattern.text]
         for route in entry.pattern.routes:
-            shelf = self._shelves.get(route.head)
+            shelf = self._buckets.get(route.head)
             if shelf is not None:
                 shelf.remove(entry, route)
                 if not shelf:
-                    del self._shelves[route.head]
+                    del self._buckets[route.head]
 
     def matching(self, path: str, *, steps_max: int | None = None) -> list[str]:
         """The keys of which a pattern matches a path, sorted. The path must be normalised.
@@ -98,26 +100,26 @@ class PathIndex:
         Raises:
             TooManySteps: more would have to be looked at than `steps_max` allows; `steps` says how much is.
         """
-        return self._matching(path, {}, steps_max)
+        return self._match(path, {}, steps_max)
 
-    def matching_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    def match_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
         """Each path with its keys. Files of one directory share most of the search."""
-        folders: dict[str, _Folder] = {}
-        return ((path, self._matching(path, folders)) for path in paths)
+        folders: dict[str, _DirectorySearch] = {}
+        return ((path, self._match(path, folders)) for path in paths)
 
-    def _matching(self, path: str, folders: dict[str, _Folder], steps_max: int | None = None) -> list[str]:
+    def _match(self, path: str, folders: dict[str, _DirectorySearch], steps_max: int | None = None) -> list[str]:
         self.steps = 0
-        names = names_of(path)
+        names = split_path(path)
         if names is None:
             return []
         directory = path[: -len(names[-1])]
         folder = folders.get(directory)
         if folder is None:
-            folder = folders[directory] = self._folder(names)
+            folder = folders[directory] = self._search_directory(names)
         keys = set(folder.below)
         if path in self._entries:
             keys |= self._entries[path].keys
-        tried = folder.tried
+        tried = folder.candidates
         if folder.files:
             tried = set(tried)
             for files in folder.files:
@@ -126,35 +128,35 @@ class PathIndex:
         if steps_max is not None and self.steps > steps_max:
             raise TooManySteps
         for entry in tried:
-            if entry.pattern.leads_to(path, names):
+            if entry.pattern.matches_names(path, names):
                 keys |= entry.keys
         return sorted(keys)
 
-    def _folder(self, names: list[str]) -> _Folder:
+    def _search_directory(self, names: list[str]) -> _DirectorySearch:
         """What the directory of a path has for all files in it."""
-        folder = _Folder()
+        folder = _DirectorySearch()
         prefix = ""
         for depth, name in enumerate(names):
-            shelf = self._shelves.get(prefix)
+            shelf = self._buckets.get(prefix)
             if shelf is not None:
                 for entry in shelf.below:
                     folder.below |= entry.keys
-                folder.tried.update(shelf.loose)
+                folder.candidates.update(shelf.unindexed)
                 if shelf.files is not None:
                     folder.files.append(shelf.files)
-                    folder.tried.update(*map(shelf.files.on_the_way.found, set(names[depth:-1])))
+                    folder.candidates.update(*map(shelf.files.by_directory.found, set(names[depth:-1])))
             prefix += name + "/"
             if len(prefix) > self._longest:
                 break
         return folder
 
 
-class _Folder:
+class _DirectorySearch:
     """The part of a search that all files of a directory share."""
 
-    __slots__ = ("below", "files", "tried")
+    __slots__ = ("below", "candidates", "files")
 
     def __init__(self) -> None:
         self.below: set[str] = set()  # keys that match without a further look
-        self.tried: set[Entry] = set()
-        self.files: list[Files] = []  # where to look up more, for each file
+        self.candidates: set[IndexedPattern] = set()
+        self.files: list[BucketIndex] = []  # where to look up more, for each file

@@ -14,12 +14,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from groundplan.knowledge.paths.segment import DIRECTORIES, STAR, Segment, Symbol, tokens_of
+from groundplan.knowledge.paths.segment import DIRECTORIES, STAR, CharacterClass, Segment, tokens_of
 
 LAST_CHARACTER = "\U0010ffff"
 
 
-class Machine:
+class Automaton:
     """Several rows of segments, ready to be run over the names of a path."""
 
     __slots__ = ("_bounds", "_ends", "_final", "_loops", "_masks", "_skips", "_start")
@@ -71,7 +71,7 @@ class _Row:
         self.ends = 0  # places where a name must end
         self.loops = 0  # places at a star
         self.skips = 0  # places behind `**`
-        places: dict[str | Symbol, int] = defaultdict(int)
+        places: dict[str | CharacterClass, int] = defaultdict(int)
         place = 1
         for segment in segments:
             if segment is DIRECTORIES:

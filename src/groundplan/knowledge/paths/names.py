@@ -5,7 +5,7 @@ from __future__ import annotations
 DRIVE_CHARS = 2  # `C:`
 
 
-def names_of(path: str) -> list[str] | None:
+def split_path(path: str) -> list[str] | None:
     """The directories of a path and the file at its end, or None for one that does not simply lead down from the root.
 
     Such paths match nothing: absolute ones, those with a drive, with `.` or `..` on the way, with a `/` too many.

@@ -12,17 +12,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 from groundplan.knowledge.paths import malformed
-from groundplan.knowledge.paths.braces import expanded
-from groundplan.knowledge.paths.machine import Machine
+from groundplan.knowledge.paths.braces import expand_braces
+from groundplan.knowledge.paths.machine import Automaton
 from groundplan.knowledge.paths.malformed import ALTERNATIVES_MAX, MalformedPattern
-from groundplan.knowledge.paths.names import is_drive, names_of
-from groundplan.knowledge.paths.route import Route
+from groundplan.knowledge.paths.names import is_drive, split_path
+from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
 
-__all__ = ["ALTERNATIVES_MAX", "PATTERN_CHARS_MAX", "MalformedPattern", "Pattern", "parse"]
+__all__ = ["ALTERNATIVES_MAX", "PATTERN_CHARS_MAX", "MalformedPattern", "Pattern", "parse_pattern"]
 
 PATTERN_CHARS_MAX = 512
-MACHINES_KEPT = 128  # the usual one takes a kilobyte, the largest a few hundred
+AUTOMATA_CACHED_MAX = 128  # the usual one takes a kilobyte, the largest a few hundred
 
 
 class Pattern:
@@ -30,7 +30,7 @@ class Pattern:
 
     __slots__ = ("alternatives", "routes", "text")
 
-    def __init__(self, text: str, alternatives: tuple[str, ...], routes: tuple[Route, ...]) -> None:
+    def __init__(self, text: str, alternatives: tuple[str, ...], routes: tuple[PatternRoute, ...]) -> None:
         self.text = text
         self.alternatives = alternatives  # patterns without special braces that together mean the same
         self.routes = routes  # for those of them that are more than the text itself
@@ -39,10 +39,10 @@ class Pattern:
         """Whether a path, normalised, is one of those that are meant."""
         if path == self.text:
             return True
-        names = names_of(path)
-        return names is not None and self.leads_to(path, names)
+        names = split_path(path)
+        return names is not None and self.matches_names(path, names)
 
-    def leads_to(self, path: str, names: list[str]) -> bool:
+    def matches_names(self, path: str, names: list[str]) -> bool:
         """The same for a path that is known to differ from the text, and its names."""
         is_near = False
         for route in self.routes:
@@ -51,17 +51,17 @@ class Pattern:
                     is_near = is_near or all(needle in path for needle in route.needles)
                 elif route.accepts(names):
                     return True
-        return is_near and _machine(self).accepts(names)
+        return is_near and _build_automaton(self).accepts(names)
 
 
-def parse(text: str) -> Pattern:
+def parse_pattern(text: str) -> Pattern:
     """The pattern that a text is.
 
     Raises:
         MalformedPattern: it is none; the error says what to write instead.
     """
-    text = _relative(text)
-    alternatives = tuple(expanded(text)) if "{" in text else (text,)
+    text = _normalize_pattern(text)
+    alternatives = tuple(expand_braces(text)) if "{" in text else (text,)
     routes = []
     for alternative in alternatives:
         names = alternative.split("/")
@@ -69,11 +69,11 @@ def parse(text: str) -> Pattern:
         if "" in segments or "." in segments or ".." in segments:
             raise malformed.segment(segments, alternative, text)
         if segments != names or alternative != text:
-            routes.append(Route(segments))
+            routes.append(PatternRoute(segments))
     return Pattern(text, alternatives, tuple(routes))
 
 
-def _relative(text: str) -> str:
+def _normalize_pattern(text: str) -> str:
     """A text that leads down from the root, as far as its beginning and its end tell."""
     while text.startswith("./"):
         text = text[2:]
@@ -92,6 +92,6 @@ def _relative(text: str) -> str:
     return text
 
 
-@lru_cache(MACHINES_KEPT)
-def _machine(pattern: Pattern) -> Machine:
-    return Machine(route.row for route in pattern.routes if not route.is_quick)
+@lru_cache(AUTOMATA_CACHED_MAX)
+def _build_automaton(pattern: Pattern) -> Automaton:
+    return Automaton(route.row for route in pattern.routes if not route.is_quick)

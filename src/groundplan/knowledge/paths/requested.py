@@ -23,9 +23,9 @@ QUOTES = "`'\""
 LAYERS_MAX = 3  # of decoration: a quoted line of a list with a name in back-ticks has two
 
 
-def requested(paths: str | list[str]) -> list[str]:
+def parse_paths(paths: str | list[str]) -> list[str]:
     """The paths that are meant, normalised, sorted, each once."""
-    return sorted({path for text in _elements(paths) if (path := _normalised(_bare(text)))})
+    return sorted({path for text in _elements(paths) if (path := _normalize(_strip_decoration(text)))})
 
 
 def _elements(paths: str | list[str]) -> list[str]:
@@ -41,7 +41,7 @@ def _elements(paths: str | list[str]) -> list[str]:
     return paths.replace("\r", ",").replace("\n", ",").split(",")
 
 
-def _bare(text: str) -> str:
+def _strip_decoration(text: str) -> str:
     """The text without what only decorates it."""
     text = text.strip()
     for _ in range(LAYERS_MAX):
@@ -53,7 +53,7 @@ def _bare(text: str) -> str:
     return text
 
 
-def _normalised(text: str) -> str:
+def _normalize(text: str) -> str:
     """A path that leads down from the root, or the text if it does not; in any case with `/` between its names."""
     path = text.replace("\\", "/")
     names: list[str] = []

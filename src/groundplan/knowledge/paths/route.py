@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TypeAlias
 
-from groundplan.knowledge.paths.segment import ANY_NAME, DIRECTORIES, Segment, Wild
+from groundplan.knowledge.paths.segment import ANY_NAME, DIRECTORIES, Segment, Wildcard
 
-Block: TypeAlias = tuple[str | Wild, ...]
+Block: TypeAlias = tuple[str | Wildcard, ...]
 
 
-class Route:
+class PatternRoute:
     """One alternative of a pattern."""
 
     __slots__ = ("between", "depth", "head", "is_open", "is_quick", "leading", "needles", "trailing")
@@ -31,7 +31,7 @@ class Route:
             head += segment + "/"
             depth += 1
         blocks: list[Block] = []
-        block: list[str | Wild] = []
+        block: list[str | Wildcard] = []
         is_quick = True
         for segment in segments[depth:]:
             if segment is not DIRECTORIES:
@@ -57,12 +57,12 @@ class Route:
         return self.is_open and self.trailing == (ANY_NAME,) and not self.leading and not self.between
 
     @property
-    def last(self) -> str | Wild:
+    def last(self) -> str | Wildcard:
         """What the last name of a path must be."""
         return (self.trailing or self.leading)[-1]
 
     @property
-    def directories(self) -> Iterable[str | Wild]:
+    def directories(self) -> Iterable[str | Wildcard]:
         """What some other name below the head must be."""
         if not self.is_open:
             return self.leading[:-1]
@@ -83,7 +83,7 @@ class Route:
         end = len(names) - len(self.trailing)
         if at > end or (at != end and not self.is_open):
             return False
-        if not _fit(self.trailing, names, end) or not _fit(self.leading, names, self.depth):
+        if not _segments_match(self.trailing, names, end) or not _segments_match(self.leading, names, self.depth):
             return False
         try:
             for (name,) in self.between:
@@ -93,7 +93,7 @@ class Route:
         return True
 
 
-def _needles(segments: Iterable[str | Wild]) -> tuple[str, ...]:
+def _needles(segments: Iterable[str | Wildcard]) -> tuple[str, ...]:
     """The texts that stand in these segments, longest first."""
     found: set[str] = set()
     for segment in segments:
@@ -105,7 +105,7 @@ def _is_plain_name(block: Block) -> bool:
     return len(block) == 1 and isinstance(block[0], str)
 
 
-def _fit(segments: Block, names: list[str], at: int) -> bool:
+def _segments_match(segments: Block, names: list[str], at: int) -> bool:
     for segment in segments:
         name = names[at]
         if not (segment == name if isinstance(segment, str) else segment.accepts(name)):

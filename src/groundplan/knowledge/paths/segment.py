@@ -17,10 +17,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from groundplan.knowledge.paths import malformed
 
-SEGMENTS_KEPT = 4_096  # `*`, `*.ts` and their like stand in many patterns, and are then one object
+SEGMENTS_CACHED_MAX = 4_096  # `*`, `*.ts` and their like stand in many patterns, and are then one object
 
 
-class Skip(Enum):
+class DoubleStar(Enum):
     """The segment `**`."""
 
     DIRECTORIES = "**"
@@ -32,17 +32,17 @@ class Star(Enum):
     STAR = "*"
 
 
-class Symbol(NamedTuple):
+class CharacterClass(NamedTuple):
     """One character: it lies in one of the ranges, or, when negated, in none of them."""
 
     ranges: tuple[tuple[str, str], ...]  # ascending, and apart from one another
     negated: bool = False
 
 
-Token: TypeAlias = str | Symbol | Star  # a string is a single character that stands for itself
+Token: TypeAlias = str | CharacterClass | Star  # a string is a single character that stands for itself
 
 
-class Wild(NamedTuple):
+class Wildcard(NamedTuple):
     """A name that is known in part."""
 
     head: str
@@ -56,12 +56,12 @@ class Wild(NamedTuple):
         return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
-Segment: TypeAlias = str | Wild | Skip
+Segment: TypeAlias = str | Wildcard | DoubleStar
 
 STAR: Final = Star.STAR
-DIRECTORIES: Final = Skip.DIRECTORIES
-ANY_CHARACTER: Final = Symbol((), negated=True)
-ANY_NAME: Final = Wild("", "")
+DIRECTORIES: Final = DoubleStar.DIRECTORIES
+ANY_CHARACTER: Final = CharacterClass((), negated=True)
+ANY_NAME: Final = Wildcard("", "")
 
 
 def parse_segment(text: str) -> Segment:
@@ -71,18 +71,18 @@ def parse_segment(text: str) -> Segment:
         MalformedPattern: a class or an escape is not whole.
     """
     if "*" in text or "?" in text or "[" in text or "\\" in text:
-        return _parsed(text)
+        return _parse_wildcard(text)
     return text
 
 
-@lru_cache(SEGMENTS_KEPT)
-def _parsed(text: str) -> Segment:
+@lru_cache(SEGMENTS_CACHED_MAX)
+def _parse_wildcard(text: str) -> Segment:
     if text == "**":
         return DIRECTORIES
     head, _, tail = text.partition("*")
     if "?" in text or "[" in text or "\\" in text or "*" in tail:
         return _from_tokens(list(_tokens(text)))
-    return Wild(head, tail)
+    return Wildcard(head, tail)
 
 
 def _from_tokens(tokens: list[Token]) -> Segment:
@@ -90,7 +90,7 @@ def _from_tokens(tokens: list[Token]) -> Segment:
     if not middle and len(head) == len(tokens):
         return head
     is_one_star = STAR in tokens and len(head) + len(tail) == len(tokens) - 1
-    return Wild(head, tail) if is_one_star else Wild(head, tail, tuple(tokens), tuple(middle))
+    return Wildcard(head, tail) if is_one_star else Wildcard(head, tail, tuple(tokens), tuple(middle))
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -126,7 +126,7 @@ def _literal_runs(tokens: Iterable[Token]) -> list[str]:
     return runs if len(runs) > 1 else [*runs, ""]
 
 
-def tokens_of(segment: str | Wild) -> Iterable[Token]:
+def tokens_of(segment: str | Wildcard) -> Iterable[Token]:
     """A segment character by character and star by star."""
     if isinstance(segment, str):
         return segment
@@ -142,7 +142,7 @@ def read_character(text: str, at: int) -> tuple[str, int]:
     return text[at + 1], at + 2
 
 
-def read_class(text: str, at: int) -> tuple[Symbol, int]:
+def read_class(text: str, at: int) -> tuple[CharacterClass, int]:
     """The class that begins at a place, and where it ends."""
     at += 1
     negated = text.startswith(("!", "^"), at)
@@ -153,7 +153,7 @@ def read_class(text: str, at: int) -> tuple[Symbol, int]:
         if at >= len(text) or text[at] == "/":
             raise malformed.unclosed_class()
         if text[at] == "]" and at > first:
-            return Symbol(_apart(ranges), negated), at + 1
+            return CharacterClass(_merge_ranges(ranges), negated), at + 1
         if name := _class_name(text, at):
             raise malformed.named_class(name)
         low, at = read_character(text, at)
@@ -173,7 +173,7 @@ def _class_name(text: str, at: int) -> str:
     return name if closed and name.isalpha() else ""
 
 
-def _apart(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _merge_ranges(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The same characters in ranges that do not overlap."""
     merged: list[tuple[str, str]] = []
     for low, high in sorted(ranges):

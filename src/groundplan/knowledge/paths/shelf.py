@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.knowledge.paths.pattern import Pattern
-from groundplan.knowledge.paths.route import Route
-from groundplan.knowledge.paths.segment import Wild
+from groundplan.knowledge.paths.route import PatternRoute
+from groundplan.knowledge.paths.segment import Wildcard
 
-LOOSE_MAX = 4  # so few are tried sooner than looked up, and most directories have no more
-CROWD_MAX = 8  # so many may lie under one term before it is better to look for a part of the path
+UNINDEXED_MAX = 4  # so few are tried sooner than looked up, and most directories have no more
+ENTRIES_PER_TERM_MAX = 8  # so many may lie under one term before it is better to look for a part of the path
 
 
-class Entry:
+class IndexedPattern:
     """A pattern, and the keys that have it."""
 
     __slots__ = ("keys", "pattern")
@@ -22,35 +22,35 @@ class Entry:
         self.keys: set[str] = set()
 
 
-class Shelf:
+class Bucket:
     """What lies at one directory."""
 
-    __slots__ = ("below", "files", "loose")
+    __slots__ = ("below", "files", "unindexed")
 
     def __init__(self) -> None:
-        self.below: list[Entry] = []  # matches everything down from here
-        self.loose: list[Entry] = []  # to be tried on everything
-        self.files: Files | None = None  # to be looked up
+        self.below: list[IndexedPattern] = []  # matches everything down from here
+        self.unindexed: list[IndexedPattern] = []  # to be tried on everything
+        self.files: BucketIndex | None = None  # to be looked up
 
     def __bool__(self) -> bool:
-        return bool(self.below or self.loose or self.files is not None)
+        return bool(self.below or self.unindexed or self.files is not None)
 
-    def put(self, entry: Entry, route: Route) -> None:
+    def put(self, entry: IndexedPattern, route: PatternRoute) -> None:
         """Keep an entry for one of its routes."""
         if route.is_everything_below:
             self.below.append(entry)
-        elif len(self.loose) < LOOSE_MAX:
-            self.loose.append(entry)
+        elif len(self.unindexed) < UNINDEXED_MAX:
+            self.unindexed.append(entry)
         else:
-            files = self.files or Files()
+            files = self.files or BucketIndex()
             if files.put(entry, route):
                 self.files = files
             else:
-                self.loose.append(entry)
+                self.unindexed.append(entry)
 
-    def remove(self, entry: Entry, route: Route) -> None:
+    def remove(self, entry: IndexedPattern, route: PatternRoute) -> None:
         """Take an entry out, wherever it may lie because of this route."""
-        for entries in (self.below, self.loose):
+        for entries in (self.below, self.unindexed):
             if entry in entries:
                 entries.remove(entry)
         if self.files is not None:
@@ -58,13 +58,13 @@ class Shelf:
             self.files = self.files or None
 
 
-class Terms:
+class TermIndex:
     """Entries by a term."""
 
     __slots__ = ("_entries",)
 
     def __init__(self) -> None:
-        self._entries: dict[str, list[Entry]] = {}
+        self._entries: dict[str, list[IndexedPattern]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._entries)
@@ -73,10 +73,10 @@ class Terms:
         """How many entries lie under a term."""
         return len(self._entries.get(term, ()))
 
-    def put(self, entry: Entry, term: str) -> None:
+    def put(self, entry: IndexedPattern, term: str) -> None:
         self._entries.setdefault(term, []).append(entry)
 
-    def remove(self, entry: Entry, term: str) -> None:
+    def remove(self, entry: IndexedPattern, term: str) -> None:
         """Take an entry out, if it is there."""
         entries = self._entries.get(term, [])
         if entry in entries:
@@ -85,7 +85,7 @@ class Terms:
                 del self._entries[term]
 
 
-class Names(Terms):
+class NameIndex(TermIndex):
     """Entries by what a name must be (`index`), begin with (`index*`) or end with (`*index`).
 
     A name that has a star of its own may be mistaken for one of the others, which only means that more is tried.
@@ -98,14 +98,14 @@ class Names(Terms):
         self._heads: set[int] = set()  # how long beginnings are; some of them may be gone by now
         self._tails: set[int] = set()
 
-    def put(self, entry: Entry, term: str) -> None:
+    def put(self, entry: IndexedPattern, term: str) -> None:
         super().put(entry, term)
         if term[-1] == "*":
             self._heads.add(len(term) - 1)
         if term[0] == "*":
             self._tails.add(len(term) - 1)
 
-    def found(self, name: str) -> Iterator[Entry]:
+    def found(self, name: str) -> Iterator[IndexedPattern]:
         """The entries that want such a name."""
         entries = self._entries
         if name in entries:
@@ -118,38 +118,38 @@ class Names(Terms):
                 yield from entries[term]
 
 
-class Parts(Terms):
+class SubstringIndex(TermIndex):
     """Entries by a text that the path must have somewhere."""
 
     __slots__ = ()
 
-    def found(self, path: str) -> Iterator[Entry]:
+    def found(self, path: str) -> Iterator[IndexedPattern]:
         """The entries that want such a path."""
         for term, entries in self._entries.items():
             if term in path:
                 yield from entries
 
 
-class Files:
+class BucketIndex:
     """Three ways to look up entries: by the last name of a path, by one on the way to it, by a part of it."""
 
-    __slots__ = ("last", "on_the_way", "parts")
+    __slots__ = ("by_directory", "last", "parts")
 
     def __init__(self) -> None:
-        self.last = Names()
-        self.on_the_way = Names()
-        self.parts = Parts()
+        self.last = NameIndex()
+        self.by_directory = NameIndex()
+        self.parts = SubstringIndex()
 
     def __bool__(self) -> bool:
-        return bool(self.last or self.on_the_way or self.parts)
+        return bool(self.last or self.by_directory or self.parts)
 
-    def put(self, entry: Entry, route: Route) -> bool:
+    def put(self, entry: IndexedPattern, route: PatternRoute) -> bool:
         """File an entry where it is least crowded, and there by the longest term, if it offers any."""
         best: tuple[int, int, str] | None = None
-        best_file: Terms | None = None
-        for file, term in self._offers(route):
+        best_file: TermIndex | None = None
+        for file, term in self._list_lookups(route):
             # A part is looked for in every path, where names are looked up: that is for those who have no other way.
-            crowd = file.crowd(term) + (CROWD_MAX if file is self.parts else 0)
+            crowd = file.crowd(term) + (ENTRIES_PER_TERM_MAX if file is self.parts else 0)
             if best is None or (crowd, -len(term), term) < best:
                 best, best_file = (crowd, -len(term), term), file
         if best is None or best_file is None:
@@ -157,19 +157,19 @@ class Files:
         best_file.put(entry, best[-1])
         return True
 
-    def remove(self, entry: Entry, route: Route) -> None:
-        for file, term in self._offers(route):
+    def remove(self, entry: IndexedPattern, route: PatternRoute) -> None:
+        for file, term in self._list_lookups(route):
             file.remove(entry, term)
 
-    def _offers(self, route: Route) -> list[tuple[Terms, str]]:
-        offers: list[tuple[Terms, str]] = [(self.last, term) for term in _terms(route.last)]
+    def _list_lookups(self, route: PatternRoute) -> list[tuple[TermIndex, str]]:
+        offers: list[tuple[TermIndex, str]] = [(self.last, term) for term in _terms(route.last)]
         for segment in route.directories:
-            offers += [(self.on_the_way, term) for term in _terms(segment)]
+            offers += [(self.by_directory, term) for term in _terms(segment)]
         offers += [(self.parts, term) for term in route.needles]
         return offers
 
 
-def _terms(segment: str | Wild) -> list[str]:
+def _terms(segment: str | Wildcard) -> list[str]:
     """What a name can be looked up by."""
     if isinstance(segment, str):
         return [segment]

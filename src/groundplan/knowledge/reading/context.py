@@ -8,20 +8,20 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.knowledge.atom import Atom, AtomRelation, atom_rows, atoms_shown
-from groundplan.knowledge.changelog import Entry, latest_entries
+from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atoms
+from groundplan.knowledge.changelog import ChangelogLine, latest_entries
 from groundplan.knowledge.freshness import Freshness
-from groundplan.knowledge.molecule import molecule_rows
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
-from groundplan.knowledge.patterns import atoms_matching
-from groundplan.knowledge.requests import CHANGELOG_SHOWN, ChangelogLimit, EntityType
+from groundplan.knowledge.molecule import load_molecules
+from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.patterns import match_atoms
+from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
 from groundplan.knowledge.trimming import drop_parts
 
 ATOM_CHARS_MIN = 200  # of a matched atom without all that can be left out
@@ -30,13 +30,13 @@ PATHS_CHARS_MAX = 65_536  # of all together: what matching costs grows with them
 sql = load_queries(__file__)
 
 
-class Context(Struct, rename="camel", forbid_unknown_fields=True):
+class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     """Which files, as text with commas or line breaks between them or as an array."""
 
     project_id: Name
     paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
     include_changelog: bool = True
-    changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
+    changelog_limit: ChangelogLimit = CHANGELOG_LIMIT_DEFAULT
 
 
 class MatchedAtom(Struct, rename="camel", kw_only=True):
@@ -49,7 +49,7 @@ class MatchedAtom(Struct, rename="camel", kw_only=True):
     knowledge: str | UnsetType = UNSET
     matched_paths: list[str] | UnsetType = UNSET
     related_atoms: list[AtomRelation] | UnsetType = UNSET
-    changelog: list[Entry] | UnsetType = UNSET
+    changelog: list[ChangelogLine] | UnsetType = UNSET
     freshness: Freshness | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
@@ -66,13 +66,13 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-class Known(Struct, rename="camel"):
+class FileKnowledge(Struct, rename="camel"):
     """What is known about some files, by name, and the files about which nothing is known."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *drop_parts("orphan_atoms[]", "molecules[].atoms[]", "molecules[]"),
-        Cut(("molecules[].atoms", "orphan_atoms", "unmatched_paths")),
-        Cut(("molecules",)),
+        CutLists(("molecules[].atoms", "orphan_atoms", "unmatched_paths")),
+        CutLists(("molecules",)),
     )
 
     molecules: list[MatchedMolecule]
@@ -81,28 +81,32 @@ class Known(Struct, rename="camel"):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-def context(tx: Transaction, request: Context) -> Known:
+def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
     """Match paths against the patterns of every atom of the project, and walk up to the molecules.
 
     Raises:
         TooCostly: it would take too long.
     """
     of_each = request.changelog_limit if request.include_changelog else None
-    return known(tx, atoms_matching(tx, _paths(request.paths)), of_each=of_each)
+    return build_file_knowledge(tx, match_atoms(tx, _paths(request.paths)), of_each=of_each)
 
 
-def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None) -> Known:
+def build_file_knowledge(
+    tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None
+) -> FileKnowledge:
     """What is known about some files, from the atoms that each is of; with so many entries of each changelog."""
     matched: dict[str, list[str]] = {}
     for path, atom_ids in found.items():
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
-    chosen, left_over = _first(tx, matched)
-    shown = atoms_shown(tx, atom_rows(tx, chosen))
-    entries: dict[str, list[Entry]] = {}
+    chosen, left_over = _choose_first(tx, matched)
+    shown = build_atoms(tx, load_atoms(tx, chosen))
+    entries: dict[str, list[ChangelogLine]] = {}
     if of_each is not None:
-        entries = latest_entries(tx, EntityType.ATOM, chosen, of_each=of_each)
-    atoms = [(atom.molecule_id, _matched(atom, matched[atom.id], entries.get(atom.id, UNSET))) for atom in shown]
+        entries = latest_entries(tx, KnowledgeEntityType.ATOM, chosen, of_each=of_each)
+    atoms = [
+        (atom.molecule_id, _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))) for atom in shown
+    ]
     molecules = [
         MatchedMolecule(
             id=row.id,
@@ -112,9 +116,9 @@ def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int
             knowledge=row.knowledge,
             atoms=[atom for molecule_id, atom in atoms if molecule_id == row.id],
         )
-        for row in molecule_rows(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
+        for row in load_molecules(tx, {molecule_id for molecule_id, _ in atoms if molecule_id is not None})
     ]
-    return Known(
+    return FileKnowledge(
         molecules,
         [atom for molecule_id, atom in atoms if molecule_id is None],
         [path for path, atom_ids in found.items() if not atom_ids],
@@ -122,7 +126,7 @@ def known(tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int
     )
 
 
-def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
+def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
     """The atoms that come first in the answer, as many as could ever fit into it, and how many are left over.
 
     Where answers have a cap they are chosen before their texts are read: of very many, most would be read in vain.
@@ -130,11 +134,11 @@ def _first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
     at_most = int(min(len(matched), tx.budget.free_chars / ATOM_CHARS_MIN))
     if len(matched) <= at_most:
         return list(matched), 0
-    ids = tx.scalars(sql.first_matched, project_id=tx.project.id, ids=listed(matched), at_most=at_most)
+    ids = tx.scalars(sql.first_matched_atoms, project_id=tx.project.id, ids=to_json_array(matched), at_most=at_most)
     return ids, len(matched) - at_most
 
 
-def _matched(atom: Atom, paths: list[str], changelog: list[Entry] | UnsetType) -> MatchedAtom:
+def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine] | UnsetType) -> MatchedAtom:
     return MatchedAtom(
         id=atom.id,
         name=atom.name,
@@ -152,14 +156,14 @@ def _paths(given: str | list[Any]) -> list[str]:
     if isinstance(given, list):
         for place, one in enumerate(given):
             if not isinstance(one, str):
-                raise refusal(("paths", place), "must be a string")
-    paths = requested(given)
-    inspect({"paths": paths})  # an array that came inside a string has not been through the gate
+                raise invalid_argument(("paths", place), "must be a string")
+    paths = parse_paths(given)
+    validate_value({"paths": paths})  # an array that came inside a string has not been through the gate
     if not paths:
-        raise refusal(("paths",), "names no file; send some, such as src/a.ts,src/b.ts")
+        raise invalid_argument(("paths",), "names no file; send some, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:
         wrong = f"are {len(paths)}, the limit is {PATHS_MAX}; ask for some of them at a time"
-        raise refusal(("paths",), wrong, code="too_many", limit=PATHS_MAX)
+        raise invalid_argument(("paths",), wrong, code="too_many", limit=PATHS_MAX)
     for path in paths:
         if len(path) > PATH_CHARS_MAX:
             raise too_many_characters(("paths",), PATH_CHARS_MAX, len(path))
@@ -173,8 +177,8 @@ OPERATION = Operation(
     summary="What to know about some files (paths: comma separated).",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=Context,
-    output=Known,
+    input=GetFileKnowledge,
+    output=FileKnowledge,
     handler=context,
     project=lambda _tx, request: request.project_id,
     tool=Tool("query_graph", Group.KNOWLEDGE, "context"),

@@ -11,25 +11,25 @@ from contextlib import suppress
 
 from groundplan.kernel.budget import trim
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, requested
-from groundplan.knowledge.patterns import TooCostly, atoms_matching
-from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, Known, known
-from groundplan.knowledge.requests import CHANGELOG_SHOWN
-from groundplan.questions import FilesAsked
+from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.patterns import TooCostly, match_atoms
+from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
+from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
+from groundplan.questions import FilesQuery
 
 
-def knowledge_of_files(tx: Transaction, asked: FilesAsked) -> Known:
+def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
     """What is known about some files of the project entered."""
-    meant = requested(asked.paths)
+    meant = parse_paths(asked.paths)
     found: dict[str, list[str]] = {path: [] for path in meant}
     with suppress(TooCostly):  # asked for by itself, it says so
-        found |= atoms_matching(tx, _matchable(meant))
-    answer = known(tx, found, of_each=CHANGELOG_SHOWN)
+        found |= match_atoms(tx, _limit_paths(meant))
+    answer = build_file_knowledge(tx, found, of_each=CHANGELOG_LIMIT_DEFAULT)
     trim(answer, asked.budget)
     return answer
 
 
-def _matchable(paths: Sequence[str]) -> list[str]:
+def _limit_paths(paths: Sequence[str]) -> list[str]:
     """Those of the paths that can be matched; of too many, the first. Those that lead elsewhere match nothing."""
     taken: list[str] = []
     room = PATHS_CHARS_MAX

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import take_page
-from groundplan.kernel.cursors import cursor_at, position_of
+from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Operation
 from groundplan.kernel.store.queries import load_queries
@@ -31,7 +31,7 @@ class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
     cursor: str | None = None
 
 
-class AtomInShort(Struct):
+class AtomSummaryRow(Struct):
     """An atom as it is stored, without what it says."""
 
     id: str
@@ -72,10 +72,10 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
     after_name: object = ""
     after_id: object = ""
     if request.cursor is not None:
-        after_name, after_id = position_of(tx, NAME, [tx.project.id], request.cursor)
+        after_name, after_id = decode_cursor(tx, NAME, [tx.project.id], request.cursor)
     rows = tx.all(
-        sql.atoms_in_short,
-        AtomInShort,
+        sql.atom_summaries,
+        AtomSummaryRow,
         project_id=tx.project.id,
         after_name=after_name,
         after_id=after_id,
@@ -84,14 +84,14 @@ def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
     freshness = freshness_of(tx, [row.id for row in rows[: request.limit]])
     page = take_page(
         tx.budget.reserve(Atoms([])),
-        [_listed(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],
-        cursor_after=lambda last: cursor_at(tx, NAME, [tx.project.id], last.name, last.id),
+        [_to_listed_atom(row, freshness.get(row.id, UNSET)) for row in rows[: request.limit]],
+        cursor_after=lambda last: encode_cursor(tx, NAME, [tx.project.id], last.name, last.id),
         has_more=len(rows) > request.limit,
     )
     return Atoms(page.rows, page.next_cursor)
 
 
-def _listed(row: AtomInShort, freshness: Freshness | UnsetType) -> ListedAtom:
+def _to_listed_atom(row: AtomSummaryRow, freshness: Freshness | UnsetType) -> ListedAtom:
     return ListedAtom(
         id=row.id,
         name=row.name,

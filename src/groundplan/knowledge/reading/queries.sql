@@ -46,7 +46,7 @@ SELECT a.id, count(*) OVER () AS total
  ORDER BY a.name, a.id
  LIMIT :limit OFFSET :offset;
 
--- name: key_of_project
+-- name: project_number
 -- The number of a project in the keys of the index of words.
 SELECT g.number
   FROM graph_projects AS g
@@ -79,7 +79,7 @@ SELECT m.id, count(*) OVER () AS total
  ORDER BY m.name, m.id
  LIMIT :limit OFFSET :offset;
 
--- name: first_matched
+-- name: first_matched_atoms
 -- Of some atoms those that come first: by the name of their molecule, then by their own; those of none last.
 SELECT a.id
   FROM graph_atoms AS a
@@ -93,7 +93,7 @@ SELECT a.id
  ORDER BY a.molecule_id IS NULL, m.name, m.id, a.name, a.id
  LIMIT :at_most;
 
--- name: atoms_in_short
+-- name: atom_summaries
 -- Atoms behind one in the order of their names, without what they say.
 SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at
   FROM graph_atoms AS a

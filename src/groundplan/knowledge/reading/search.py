@@ -10,46 +10,46 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.budget import Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.knowledge.atom import Atom, atom_rows, atoms_shown
+from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.atom import Atom, build_atoms, load_atoms
 from groundplan.knowledge.changelog import latest_entries
-from groundplan.knowledge.molecule import Molecule, molecule_rows, molecules_shown
-from groundplan.knowledge.refs import checked_molecule
+from groundplan.knowledge.molecule import Molecule, build_molecules, load_molecules
+from groundplan.knowledge.refs import validate_molecule_id
 from groundplan.knowledge.requests import (
-    CHANGELOG_SHOWN,
+    CHANGELOG_LIMIT_DEFAULT,
     LIMIT,
     ChangelogLimit,
-    EntityType,
+    KnowledgeEntityType,
     Limit,
     Offset,
-    refuse_foreign,
+    refuse_foreign_fields,
 )
 from groundplan.knowledge.trimming import drop_parts
-from groundplan.knowledge.words import wanted_words
+from groundplan.knowledge.words import parse_query_words
 
 QUERY_WORDS_MAX = 128
-KEYS = 2**32  # how many keys of the index of words belong to each project
+KEYS_PER_PROJECT = 2**32  # how many keys of the index of words belong to each project
 
 sql = load_queries(__file__)
 
 
-class Search(Struct, rename="camel", forbid_unknown_fields=True):
+class SearchKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     """What to look for. All words of the query must be there, in any order; what begins like one counts."""
 
-    entity_type: EntityType
+    entity_type: KnowledgeEntityType
     project_id: Name
     query: str | None = None
     molecule_id: str | None = None
     orphans_only: bool = False
     include_changelog: bool = True
-    changelog_limit: ChangelogLimit = CHANGELOG_SHOWN
+    changelog_limit: ChangelogLimit = CHANGELOG_LIMIT_DEFAULT
     limit: Limit = LIMIT
     offset: Offset = 0
 
 
-class Page(Struct, rename="camel"):
+class KnowledgePage(Struct, rename="camel"):
     """A page of atoms or molecules by name, and how many there are on all pages."""
 
     trimming: ClassVar[Trimming] = Trimming(*drop_parts("items[]"))
@@ -61,18 +61,18 @@ class Page(Struct, rename="camel"):
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
 
 
-def search(tx: Transaction, request: Search) -> Page:
+def search(tx: Transaction, request: SearchKnowledge) -> KnowledgePage:
     """The atoms or molecules that are meant.
 
     Raises:
         NotFound: the molecule is not there.
         OtherProject: the molecule is of another project.
     """
-    listing, parameters = _meant(tx, request)
+    listing, parameters = _choose_listing(tx, request)
     if listing is None:
-        return Page([], 0, request.limit, request.offset)
-    ids, count = page_of(tx, listing, limit=request.limit, offset=request.offset, **parameters)
-    page = Page([], count, request.limit, request.offset, count)
+        return KnowledgePage([], 0, request.limit, request.offset)
+    ids, count = load_page(tx, listing, limit=request.limit, offset=request.offset, **parameters)
+    page = KnowledgePage([], count, request.limit, request.offset, count)
     # One at least, if need be without its parts: it has no smaller page.
     page.items = tx.budget.reserve(page).take_rows(_items(tx, request, ids), at_least=1)
     behind = request.offset + len(page.items)
@@ -80,28 +80,28 @@ def search(tx: Transaction, request: Search) -> Page:
     return page
 
 
-def page_of(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
+def load_page(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
     """Return the ids on a page, and how many there are on all pages."""
     rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
     if not rows and offset:
         # Behind the last page there is no row that could tell how many there are.
-        _, total = page_of(tx, listing, limit=1, offset=0, **parameters)
+        _, total = load_page(tx, listing, limit=1, offset=0, **parameters)
         return [], total
     return [id_ for id_, _ in rows], next((total for _, total in rows), 0)
 
 
-def _meant(tx: Transaction, request: Search) -> tuple[Query | None, dict[str, Any]]:
+def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | None, dict[str, Any]]:
     """How to list what is meant; not at all where a query has no word in it."""
-    is_atom = request.entity_type is EntityType.ATOM
+    is_atom = request.entity_type is KnowledgeEntityType.ATOM
     if not is_atom:
         given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
-        refuse_foreign(EntityType.MOLECULE, given)
+        refuse_foreign_fields(KnowledgeEntityType.MOLECULE, given)
     if request.molecule_id and request.orphans_only:
-        raise refusal(("orphansOnly",), "and moleculeId exclude each other; send one of them")
-    molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
+        raise invalid_argument(("orphansOnly",), "and moleculeId exclude each other; send one of them")
+    molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
     if request.query is not None and request.query.strip():
         in_molecule = {"is_narrowed": request.orphans_only or molecule_id is not None, "molecule_id": molecule_id}
-        parameters = {**_by_words(tx, request.query), **(in_molecule if is_atom else {})}
+        parameters = {**_build_word_parameters(tx, request.query), **(in_molecule if is_atom else {})}
         listing = sql.atoms_with_words if is_atom else sql.molecules_with_words
         return (listing if parameters["match"] else None), parameters
     if not is_atom:
@@ -111,28 +111,28 @@ def _meant(tx: Transaction, request: Search) -> tuple[Query | None, dict[str, An
     return sql.atoms_by_name, {}
 
 
-def _by_words(tx: Transaction, query: str) -> dict[str, Any]:
-    words = wanted_words(query)
+def _build_word_parameters(tx: Transaction, query: str) -> dict[str, Any]:
+    words = parse_query_words(query)
     if len(words) > QUERY_WORDS_MAX:
         wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; leave some out"
-        raise refusal(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
-    number = tx.scalar(sql.key_of_project, project_id=tx.project.id)
-    first_key = (number or 0) * KEYS
+        raise invalid_argument(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
+    number = tx.scalar(sql.project_number, project_id=tx.project.id)
+    first_key = (number or 0) * KEYS_PER_PROJECT
     return {
         # Words have no quotation mark in them, so they can stand between two.
         "match": " AND ".join(f'"{word}"*' for word in words) if number else "",
-        "words": listed(words),
+        "words": to_json_array(words),
         "first_key": first_key,
-        "last_key": first_key + KEYS - 1,
+        "last_key": first_key + KEYS_PER_PROJECT - 1,
     }
 
 
-def _items(tx: Transaction, request: Search, ids: list[str]) -> list[Atom | Molecule]:
+def _items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> list[Atom | Molecule]:
     items: list[Atom | Molecule] = []
-    if request.entity_type is EntityType.ATOM:
-        items += atoms_shown(tx, atom_rows(tx, ids))
+    if request.entity_type is KnowledgeEntityType.ATOM:
+        items += build_atoms(tx, load_atoms(tx, ids))
     else:
-        items += molecules_shown(tx, molecule_rows(tx, ids))
+        items += build_molecules(tx, load_molecules(tx, ids))
     if request.include_changelog:
         entries = latest_entries(tx, request.entity_type, ids, of_each=request.changelog_limit)
         for item in items:
@@ -145,8 +145,8 @@ OPERATION = Operation(
     summary="Atoms or molecules by words, by molecule, or orphans.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
-    input=Search,
-    output=Page,
+    input=SearchKnowledge,
+    output=KnowledgePage,
     handler=search,
     project=lambda _tx, request: request.project_id,
     tool=Tool("query_graph", Group.KNOWLEDGE, "search"),

@@ -7,15 +7,15 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.changelog import WholeEntry, entries_of
-from groundplan.knowledge.refs import missing, names_of, project_of
-from groundplan.knowledge.requests import LIMIT, EntityType, Limit, Offset, checked_id
+from groundplan.knowledge.changelog import ChangelogEntry, entries_of
+from groundplan.knowledge.refs import load_names, missing_entity, resolve_entity_project
+from groundplan.knowledge.requests import LIMIT, KnowledgeEntityType, Limit, Offset, parse_id
 
 
 class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
     """Whose changelog, and which page of it."""
 
-    parent_type: EntityType
+    parent_type: KnowledgeEntityType
     parent_id: str
     limit: Limit = LIMIT
     offset: Offset = 0
@@ -24,7 +24,7 @@ class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
 class Entries(Struct, rename="camel"):
     """A page of entries, and how many there are on all pages."""
 
-    entries: list[WholeEntry]
+    entries: list[ChangelogEntry]
     count: int
     limit: int
     offset: int
@@ -37,9 +37,9 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     Raises:
         NotFound: the atom or molecule is not there.
     """
-    parent_id = checked_id(request.parent_id, ("parentId",))
-    if not names_of(tx, request.parent_type, {parent_id}):
-        raise missing(request.parent_type, request.parent_id, ("parentId",))
+    parent_id = parse_id(request.parent_id, ("parentId",))
+    if not load_names(tx, request.parent_type, {parent_id}):
+        raise missing_entity(request.parent_type, request.parent_id, ("parentId",))
     found, count = entries_of(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
     page = Entries([], count, request.limit, request.offset, count)
     page.entries = tx.budget.reserve(page).take_rows(found, at_least=1)
@@ -56,7 +56,7 @@ OPERATION = Operation(
     input=SearchChangelog,
     output=Entries,
     handler=search_changelog,
-    project=lambda tx, request: project_of(tx, request.parent_type, request.parent_id, "parentId"),
+    project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "search"),
     command=Command(
         ("knowledge", "search-changelog"),

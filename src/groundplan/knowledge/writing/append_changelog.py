@@ -7,59 +7,59 @@ from msgspec import Struct, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.text_limits import MaxBytes, applied
+from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.knowledge.changelog import WholeEntry
+from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.changelog import ChangelogEntry
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.refs import checked_task, missing, names_of, project_of
-from groundplan.knowledge.requests import SUMMARY_BYTES_MAX, EntityType, TaskRef, checked_id
-from groundplan.knowledge.revision import move_on
+from groundplan.knowledge.refs import load_names, missing_entity, resolve_entity_project, resolve_task_id
+from groundplan.knowledge.requests import SUMMARY_BYTES_MAX, KnowledgeEntityType, TaskRef, parse_id
+from groundplan.knowledge.revision import advance_revision
 
 sql = load_queries(__file__)
 
 
-class Append(Struct, rename="camel", forbid_unknown_fields=True):
+class AppendChangelog(Struct, rename="camel", forbid_unknown_fields=True):
     """What a task changed, and why."""
 
-    parent_type: EntityType
+    parent_type: KnowledgeEntityType
     parent_id: str
     task_id: TaskRef
     summary: str
     op_id: OpId = field(name="op_id", default=None)
 
 
-class OneEntry(Struct):
+class AppendedEntry(Struct):
     """The entry as it will stay."""
 
-    entry: WholeEntry
+    entry: ChangelogEntry
 
 
-def append(tx: Transaction, request: Append) -> OneEntry:
+def append_changelog(tx: Transaction, request: AppendChangelog) -> AppendedEntry:
     """Add an entry to the changelog of an atom or a molecule.
 
     Raises:
         NotFound: the atom, the molecule or the task is not there.
     """
-    parent_id = checked_id(request.parent_id, ("parentId",))
-    if not names_of(tx, request.parent_type, {parent_id}):
-        raise missing(request.parent_type, request.parent_id, ("parentId",))
-    summary = applied(MaxBytes(SUMMARY_BYTES_MAX), request.summary.strip(), ("summary",))
+    parent_id = parse_id(request.parent_id, ("parentId",))
+    if not load_names(tx, request.parent_type, {parent_id}):
+        raise missing_entity(request.parent_type, request.parent_id, ("parentId",))
+    summary = apply_marker(MaxBytes(SUMMARY_BYTES_MAX), request.summary.strip(), ("summary",))
     if not summary:
-        raise refusal(("summary",), "must not be empty; say what changed and why")
-    task_id = checked_task(tx, request.task_id, "taskId")
-    entry = WholeEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now, tx.actor.id)
-    tx.store(sql.add_entry, entry, project_id=tx.project.id, rev=move_on(tx).rev)
+        raise invalid_argument(("summary",), "must not be empty; say what changed and why")
+    task_id = resolve_task_id(tx, request.task_id, "taskId")
+    entry = ChangelogEntry(new_uuid(), request.parent_type, parent_id, task_id, summary, tx.now, tx.actor.id)
+    tx.store(sql.add_entry, entry, project_id=tx.project.id, rev=advance_revision(tx).rev)
     tx.record(
         Op.CHANGELOG_APPENDED,
         parent_id,
         changed("entry", None, {"id": entry.id, "parent_type": entry.parent_type, "task_id": task_id}),
         changed("summary", None, summary),
     )
-    return OneEntry(entry)
+    return AppendedEntry(entry)
 
 
 OPERATION = Operation(
@@ -67,10 +67,10 @@ OPERATION = Operation(
     summary="Add what a task changed and why; entries are never edited.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=Append,
-    output=OneEntry,
-    handler=append,
-    project=lambda tx, request: project_of(tx, request.parent_type, request.parent_id, "parentId"),
+    input=AppendChangelog,
+    output=AppendedEntry,
+    handler=append_changelog,
+    project=lambda tx, request: resolve_entity_project(tx, request.parent_type, request.parent_id, "parentId"),
     tool=Tool("manage_changelog", Group.KNOWLEDGE, "append"),
     command=Command(
         ("knowledge", "append-changelog"),

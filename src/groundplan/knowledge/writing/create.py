@@ -9,39 +9,39 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.atom import Atom, AtomRow, atoms_shown
-from groundplan.knowledge.entity import OneEntity
+from groundplan.knowledge.atom import Atom, AtomRow, build_atoms
+from groundplan.knowledge.entity import WrittenKnowledge
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecules_shown
-from groundplan.knowledge.refs import checked_molecule, checked_task
-from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
+from groundplan.knowledge.molecule import Molecule, MoleculeRow, build_molecules
+from groundplan.knowledge.refs import resolve_task_id, validate_molecule_id
+from groundplan.knowledge.relations import encode_relations, validate_related_atoms, validate_related_molecules
 from groundplan.knowledge.requests import (
-    EntityType,
+    KnowledgeEntityType,
     MoleculeRef,
     Patterns,
     RelatedAtoms,
     RelatedMolecules,
     TaskRef,
-    checked_knowledge,
-    checked_paths,
-    refuse_foreign,
+    normalize_knowledge,
+    parse_patterns,
+    refuse_foreign_fields,
 )
-from groundplan.knowledge.revision import move_on
-from groundplan.knowledge.words import stored_words
+from groundplan.knowledge.revision import advance_revision
+from groundplan.knowledge.words import build_word_index
 
 sql = load_queries(__file__)
 
 
-class Create(Struct, rename="camel", forbid_unknown_fields=True):
+class CreateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     """A new atom or molecule. Paths, a molecule and related atoms are for atoms; related molecules for molecules."""
 
-    entity_type: EntityType
+    entity_type: KnowledgeEntityType
     project_id: Name
     name: Name
     created_by_task_id: TaskRef
@@ -53,7 +53,7 @@ class Create(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-def create(tx: Transaction, request: Create) -> OneEntity:
+def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
     """Make an atom or a molecule.
 
     Raises:
@@ -62,34 +62,34 @@ def create(tx: Transaction, request: Create) -> OneEntity:
         NotFound: the task, the molecule or something related is not there.
         OtherProject: the molecule or something related is of another project.
     """
-    if request.entity_type is EntityType.ATOM:
-        return OneEntity(atom=_atom(tx, request))
-    return OneEntity(molecule=_molecule(tx, request))
+    if request.entity_type is KnowledgeEntityType.ATOM:
+        return WrittenKnowledge(atom=_create_atom(tx, request))
+    return WrittenKnowledge(molecule=_create_molecule(tx, request))
 
 
-def _atom(tx: Transaction, request: Create) -> Atom:
-    refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
+def _create_atom(tx: Transaction, request: CreateKnowledge) -> Atom:
+    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
     if request.paths is UNSET:
-        raise missing("paths", (), wanted="an array of path patterns, such as src/area/**")
+        raise missing_argument("paths", (), wanted="an array of path patterns, such as src/area/**")
     id_ = new_uuid()
-    paths, patterns = checked_paths(request.paths)
-    related = [] if request.related_atoms is UNSET else checked_atoms(tx, request.related_atoms, own_id=id_)
+    paths, patterns = parse_patterns(request.paths)
+    related = [] if request.related_atoms is UNSET else validate_related_atoms(tx, request.related_atoms, own_id=id_)
     common = _common(tx, request, id_)
-    molecule_id = checked_molecule(tx, request.molecule_id) if request.molecule_id else None
-    revision = move_on(tx, numbers=1, patterns=patterns)
+    molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
+    revision = advance_revision(tx, numbers=1, patterns=patterns)
     row = AtomRow(
         **common,
         molecule_id=molecule_id,
         patterns=patterns,
         patterns_rev=revision.rev,
-        paths=listed(paths),
-        related_atoms=kept(related),
+        paths=to_json_array(paths),
+        related_atoms=encode_relations(related),
     )
     _store(tx, sql.add_atom, row, n=revision.last_n)
     tx.record(
         Op.CREATED,
         id_,
-        changed("entity_type", None, EntityType.ATOM),
+        changed("entity_type", None, KnowledgeEntityType.ATOM),
         changed("name", None, row.name),
         changed("molecule_id", None, molecule_id),
         changed("paths", None, paths),
@@ -97,12 +97,12 @@ def _atom(tx: Transaction, request: Create) -> Atom:
         changed("related_atoms", None, related),
         changed("created_by_task_id", None, row.created_by_task_id),
     )
-    return atoms_shown(tx, [row])[0]
+    return build_atoms(tx, [row])[0]
 
 
-def _molecule(tx: Transaction, request: Create) -> Molecule:
-    refuse_foreign(
-        EntityType.MOLECULE,
+def _create_molecule(tx: Transaction, request: CreateKnowledge) -> Molecule:
+    refuse_foreign_fields(
+        KnowledgeEntityType.MOLECULE,
         {
             "paths": request.paths is not UNSET,
             "moleculeId": request.molecule_id is not None,
@@ -111,25 +111,25 @@ def _molecule(tx: Transaction, request: Create) -> Molecule:
     )
     id_ = new_uuid()
     given = request.related_molecules
-    related = [] if given is UNSET else checked_molecules(tx, given, own_id=id_)
-    row = MoleculeRow(**_common(tx, request, id_), related_molecules=kept(related))
-    _store(tx, sql.add_molecule, row, n=move_on(tx, numbers=1).last_n)
+    related = [] if given is UNSET else validate_related_molecules(tx, given, own_id=id_)
+    row = MoleculeRow(**_common(tx, request, id_), related_molecules=encode_relations(related))
+    _store(tx, sql.add_molecule, row, n=advance_revision(tx, numbers=1).last_n)
     tx.record(
         Op.CREATED,
         id_,
-        changed("entity_type", None, EntityType.MOLECULE),
+        changed("entity_type", None, KnowledgeEntityType.MOLECULE),
         changed("name", None, row.name),
         changed("knowledge", None, row.knowledge),
         changed("related_molecules", None, related),
         changed("created_by_task_id", None, row.created_by_task_id),
     )
-    return molecules_shown(tx, [row])[0]
+    return build_molecules(tx, [row])[0]
 
 
-def _common(tx: Transaction, request: Create, id_: str) -> dict[str, Any]:
+def _common(tx: Transaction, request: CreateKnowledge, id_: str) -> dict[str, Any]:
     """Return the columns that atoms and molecules both have."""
-    knowledge = checked_knowledge(request.knowledge)
-    task_id = checked_task(tx, request.created_by_task_id, "createdByTaskId")
+    knowledge = normalize_knowledge(request.knowledge)
+    task_id = resolve_task_id(tx, request.created_by_task_id, "createdByTaskId")
     return {
         "id": id_,
         "created_by_task_id": task_id,
@@ -145,7 +145,7 @@ def _common(tx: Transaction, request: Create, id_: str) -> dict[str, Any]:
 
 
 def _store(tx: Transaction, query: Query, row: AtomRow | MoleculeRow, *, n: int) -> None:
-    tx.store(query, row, project_id=tx.project.id, n=n, words=stored_words(row.name, row.knowledge))
+    tx.store(query, row, project_id=tx.project.id, n=n, words=build_word_index(row.name, row.knowledge))
 
 
 OPERATION = Operation(
@@ -153,8 +153,8 @@ OPERATION = Operation(
     summary="Make an atom (an area by its paths) or a molecule (a group of atoms).",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=Create,
-    output=OneEntity,
+    input=CreateKnowledge,
+    output=WrittenKnowledge,
     handler=create,
     project=lambda _tx, request: request.project_id,
     tool=Tool("manage_graph", Group.KNOWLEDGE, "create"),

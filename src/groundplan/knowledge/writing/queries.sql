@@ -28,7 +28,7 @@ UPDATE graph_atoms
    AND id = :id
    AND version = :seen_version;
 
--- name: forget_freshness
+-- name: delete_freshness
 -- Nothing is known of some atoms any more.
 DELETE FROM graph_freshness
  WHERE tenant_id = :tenant_id
@@ -70,7 +70,7 @@ DELETE FROM graph_molecules
    AND project_id = :project_id
    AND id = :id;
 
--- name: remember_deleted
+-- name: insert_deleted
 -- Keep what was deleted at which revision of the project's knowledge.
 INSERT INTO graph_deleted (tenant_id, id, project_id, entity_type, rev)
 SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
@@ -81,7 +81,7 @@ SELECT :tenant_id, gone.value, :project_id, :entity_type, :rev
 INSERT INTO graph_changelog (tenant_id, project_id, rev, {entry})
 VALUES (:tenant_id, :project_id, :rev, {entry:values});
 
--- name: versions_of
+-- name: atom_versions
 -- The versions of those among some atoms that are there.
 SELECT a.id, a.version
   FROM graph_atoms AS a
@@ -89,7 +89,7 @@ SELECT a.id, a.version
    AND a.project_id = :project_id
    AND a.id IN (SELECT value FROM each(:ids));
 
--- name: see
+-- name: upsert_freshness
 -- What was seen of an atom.
 INSERT INTO graph_freshness (tenant_id, project_id, {freshness})
 VALUES (:tenant_id, :project_id, {freshness:values})

@@ -9,46 +9,51 @@ from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import Query, listed, load_queries
+from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.kernel.wording import refusal
-from groundplan.knowledge.atom import Atom, AtomRow, atom_row, atoms_shown
-from groundplan.knowledge.entity import OneEntity
+from groundplan.kernel.wording import invalid_argument
+from groundplan.knowledge.atom import Atom, AtomRow, build_atoms, load_atom
+from groundplan.knowledge.entity import WrittenKnowledge
 from groundplan.knowledge.events import Op
-from groundplan.knowledge.molecule import Molecule, MoleculeRow, molecule_row, molecules_shown
-from groundplan.knowledge.refs import checked_molecule, checked_task, project_of, refuse_other_project
-from groundplan.knowledge.relations import checked_atoms, checked_molecules, kept
+from groundplan.knowledge.molecule import Molecule, MoleculeRow, build_molecules, load_molecule
+from groundplan.knowledge.refs import (
+    refuse_other_project,
+    resolve_entity_project,
+    resolve_task_id,
+    validate_molecule_id,
+)
+from groundplan.knowledge.relations import encode_relations, validate_related_atoms, validate_related_molecules
 from groundplan.knowledge.requests import (
     KNOWLEDGE_BYTES_MAX,
-    EntityType,
+    KnowledgeEntityType,
     MoleculeRef,
     Patterns,
     RelatedAtoms,
     RelatedMolecules,
     TaskRef,
     Version,
-    checked_commit,
-    checked_id,
-    checked_knowledge,
-    checked_paths,
-    refuse_foreign,
+    normalize_knowledge,
+    parse_commit,
+    parse_id,
+    parse_patterns,
+    refuse_foreign_fields,
 )
-from groundplan.knowledge.revision import move_on
-from groundplan.knowledge.words import stored_words
+from groundplan.knowledge.revision import advance_revision
+from groundplan.knowledge.words import build_word_index
 
 R = TypeVar("R", AtomRow, MoleculeRow)
 
 sql = load_queries(__file__)
 
 # The attribute that has a column's list, where the column has its JSON.
-DECODED = {"paths": "path_list", "related_atoms": "relations", "related_molecules": "relations"}
+DECODED_ATTRIBUTES = {"paths": "path_list", "related_atoms": "relations", "related_molecules": "relations"}
 # What an update can change, with its name on the wire; a molecule of null is a change too.
-CHANGING = {
+CHANGEABLE_FIELDS = {
     "name": "name",
     "knowledge": "knowledge",
     "paths": "paths",
@@ -66,10 +71,10 @@ class KnowledgeMode(StrEnum):
     APPEND = "append"
 
 
-class Update(Struct, rename="camel", forbid_unknown_fields=True):
+class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
     """Changes to one atom or molecule; what is left out stays. A molecule of null makes the atom an orphan."""
 
-    entity_type: EntityType
+    entity_type: KnowledgeEntityType
     id: str
     version: Version
     project_id: Name | None = None
@@ -85,7 +90,7 @@ class Update(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-def update(tx: Transaction, request: Update) -> OneEntity:
+def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """Change an atom or a molecule, and raise its version by one.
 
     Raises:
@@ -96,46 +101,46 @@ def update(tx: Transaction, request: Update) -> OneEntity:
         OtherProject: the molecule or something related is of another project.
         RelatedToItself: it would be related to itself.
     """
-    id_ = checked_id(request.id, ("id",))
+    id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
-    if request.entity_type is EntityType.ATOM:
-        return OneEntity(atom=_atom(tx, request, id_))
-    return OneEntity(molecule=_molecule(tx, request, id_))
+    if request.entity_type is KnowledgeEntityType.ATOM:
+        return WrittenKnowledge(atom=_update_atom(tx, request, id_))
+    return WrittenKnowledge(molecule=_update_molecule(tx, request, id_))
 
 
-def _atom(tx: Transaction, request: Update, id_: str) -> Atom:
-    refuse_foreign(EntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
-    before = atom_row(tx, id_)
-    refuse_stale(EntityType.ATOM, id_, current=before.version, given=request.version)
-    after = _revised(tx, before, request)
+def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
+    refuse_foreign_fields(KnowledgeEntityType.ATOM, {"relatedMolecules": request.related_molecules is not UNSET})
+    before = load_atom(tx, id_)
+    refuse_stale(KnowledgeEntityType.ATOM, id_, current=before.version, given=request.version)
+    after = _revise(tx, before, request)
     if request.paths is not UNSET:
-        paths, after.patterns = checked_paths(request.paths)
-        after.paths = listed(paths)
+        paths, after.patterns = parse_patterns(request.paths)
+        after.paths = to_json_array(paths)
     if request.molecule_id is not UNSET:
         given = request.molecule_id
-        after.molecule_id = checked_molecule(tx, given) if given else None  # an empty text stands for null
+        after.molecule_id = validate_molecule_id(tx, given) if given else None  # an empty text stands for null
     if request.related_atoms is not UNSET:
-        after.related_atoms = kept(checked_atoms(tx, request.related_atoms, own_id=id_))
+        after.related_atoms = encode_relations(validate_related_atoms(tx, request.related_atoms, own_id=id_))
     if request.confirm is not UNSET:
-        after.confirmed_commit, after.confirmed_at = checked_commit(request.confirm, ("confirm",)), tx.now
+        after.confirmed_commit, after.confirmed_at = parse_commit(request.confirm, ("confirm",)), tx.now
     changes = _changes(before, after, "paths", "molecule_id", "related_atoms")
     if request.confirm is not UNSET:
         changes.append(changed("confirmed_commit", before.confirmed_commit, after.confirmed_commit))
     has_moved = after.paths != before.paths
-    revision = move_on(tx, patterns=after.patterns - before.patterns if has_moved else None)
+    revision = advance_revision(tx, patterns=after.patterns - before.patterns if has_moved else None)
     if has_moved:
         after.patterns_rev = revision.rev
     _write(tx, sql.change_atom, after, seen_version=request.version)
     if request.confirm is not UNSET or has_moved:
         # What was seen was compared with another commit, or seen of other files.
-        tx.run(sql.forget_freshness, project_id=tx.project.id, ids=listed([id_]))
+        tx.run(sql.delete_freshness, project_id=tx.project.id, ids=to_json_array([id_]))
     tx.record(Op.UPDATED, id_, *changes)
-    return atoms_shown(tx, [after])[0]
+    return build_atoms(tx, [after])[0]
 
 
-def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
-    refuse_foreign(
-        EntityType.MOLECULE,
+def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Molecule:
+    refuse_foreign_fields(
+        KnowledgeEntityType.MOLECULE,
         {
             "paths": request.paths is not UNSET,
             "moleculeId": request.molecule_id is not UNSET,
@@ -143,22 +148,27 @@ def _molecule(tx: Transaction, request: Update, id_: str) -> Molecule:
             "confirm": request.confirm is not UNSET,
         },
     )
-    before = molecule_row(tx, id_)
-    refuse_stale(EntityType.MOLECULE, id_, current=before.version, given=request.version)
-    after = _revised(tx, before, request)
+    before = load_molecule(tx, id_)
+    refuse_stale(KnowledgeEntityType.MOLECULE, id_, current=before.version, given=request.version)
+    after = _revise(tx, before, request)
     if request.related_molecules is not UNSET:
-        after.related_molecules = kept(checked_molecules(tx, request.related_molecules, own_id=id_))
-    move_on(tx)
+        after.related_molecules = encode_relations(
+            validate_related_molecules(tx, request.related_molecules, own_id=id_)
+        )
+    advance_revision(tx)
     _write(tx, sql.change_molecule, after, seen_version=request.version)
     tx.record(Op.UPDATED, id_, *_changes(before, after, "related_molecules"))
-    return molecules_shown(tx, [after])[0]
+    return build_molecules(tx, [after])[0]
 
 
-def _revised(tx: Transaction, row: R, request: Update) -> R:
+def _revise(tx: Transaction, row: R, request: UpdateKnowledge) -> R:
     """Return the row's next version, in which what atoms and molecules both have is as the request wants it."""
-    if not any(getattr(request, name) not in (UNSET, None) for name in CHANGING) and request.molecule_id is UNSET:
-        raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
-    task_id = None if request.last_task_id is None else checked_task(tx, request.last_task_id, "lastTaskId")
+    if (
+        not any(getattr(request, name) not in (UNSET, None) for name in CHANGEABLE_FIELDS)
+        and request.molecule_id is UNSET
+    ):
+        raise invalid_argument((), f"say nothing to change; send some of {', '.join(CHANGEABLE_FIELDS.values())}")
+    task_id = None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
     return structs.replace(
         row,
         name=row.name if request.name is UNSET else request.name,
@@ -166,27 +176,31 @@ def _revised(tx: Transaction, row: R, request: Update) -> R:
         last_task_id=task_id or row.last_task_id,
         updated_at=tx.now,
         updated_by=tx.actor.id,
-        knowledge=_knowledge(tx, row.knowledge, request, task_id),
+        knowledge=_merge_knowledge(tx, row.knowledge, request, task_id),
     )
 
 
-def _knowledge(tx: Transaction, before: str, request: Update, task_id: str | None) -> str:
+def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, task_id: str | None) -> str:
     if request.knowledge_mode is KnowledgeMode.OVERWRITE:
-        return before if request.knowledge is UNSET else checked_knowledge(request.knowledge)
+        return before if request.knowledge is UNSET else normalize_knowledge(request.knowledge)
     if request.knowledge is UNSET:
-        raise missing("knowledge", (), wanted="the text to append")
+        raise missing_argument("knowledge", (), wanted="the text to append")
     if task_id is None:
-        raise missing("lastTaskId", (), wanted="the task that appends: the line above what is appended names it")
+        raise missing_argument(
+            "lastTaskId", (), wanted="the task that appends: the line above what is appended names it"
+        )
     appended = request.knowledge.strip()
     if not appended:
-        raise refusal(("knowledge",), "is empty, so there is nothing to append")
+        raise invalid_argument(("knowledge",), "is empty, so there is nothing to append")
     separator = f"\n\n---[{tx.now} task:{task_id}]---\n"
     whole = (before + separator + appended).strip()
     actual = len(whole.encode())
     if actual > KNOWLEDGE_BYTES_MAX:
         excess = actual - KNOWLEDGE_BYTES_MAX
         wrong = f"is {excess} bytes too long to go below what is there; append less, or overwrite all of it in short"
-        raise refusal(("knowledge",), wrong, code="too_long", limit_bytes=KNOWLEDGE_BYTES_MAX, actual_bytes=actual)
+        raise invalid_argument(
+            ("knowledge",), wrong, code="too_long", limit_bytes=KNOWLEDGE_BYTES_MAX, actual_bytes=actual
+        )
     return whole
 
 
@@ -195,13 +209,13 @@ def _changes(before: R, after: R, *columns: str) -> list[Change]:
     found = []
     for column in ("name", "knowledge", "last_task_id", *columns):
         if getattr(before, column) != getattr(after, column):
-            value = DECODED.get(column, column)
+            value = DECODED_ATTRIBUTES.get(column, column)
             found.append(changed(column, getattr(before, value), getattr(after, value)))
     return found
 
 
 def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, seen_version: int) -> None:
-    words = stored_words(after.name, after.knowledge)
+    words = build_word_index(after.name, after.knowledge)
     # The version stands in the statement too: it decides, whoever wrote in between.
     if not tx.store(query, after, project_id=tx.project.id, words=words, seen_version=seen_version):
         raise LookupError("a row that was read under the lock of its project is gone")
@@ -212,10 +226,10 @@ OPERATION = Operation(
     summary="Change one at the version you read; append adds below; confirm: a commit at which it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
-    input=Update,
-    output=OneEntity,
+    input=UpdateKnowledge,
+    output=WrittenKnowledge,
     handler=update,
-    project=lambda tx, request: project_of(tx, request.entity_type, request.id, "id"),
+    project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.id, "id"),
     tool=Tool("manage_graph", Group.KNOWLEDGE, "update"),
     command=Command(
         ("knowledge", "update"),

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
-from groundplan.purpose.graph.causal import Causal, causal_of
-from groundplan.purpose.graph.goals import GoalReached, goals_of
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.purpose.graph.causal import CausalGraph, build_causal_graph
+from groundplan.purpose.graph.goals import GoalTrace, trace_goals
 from groundplan.purpose.graph.pathways import pathways
-from groundplan.purpose.graph.reaching import leading_to, reached_from
+from groundplan.purpose.graph.reaching import find_leading_to, find_reachable_from
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
@@ -20,7 +20,7 @@ from groundplan.purpose.model import (
     EdgeType,
     NodeType,
     edge_order,
-    sorted_keys,
+    sort_keys,
 )
 from groundplan.purpose.observing.observed import Observations
 
@@ -67,7 +67,7 @@ class Analysis(Struct):
     """Everything that was asked; what was not is not there."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Cut(
+        CutLists(
             (
                 "orphans",
                 "dead_ends",
@@ -102,17 +102,17 @@ def analyse(
     Raises:
         KeyError: there is no such node or assumption.
     """
-    causal = causal_of(content)
-    reached = goals_of(causal)
+    causal = build_causal_graph(content)
+    reached = trace_goals(causal)
     statuses = observations.statuses()
     refuted = [one for one in content.assumptions.values() if statuses.get(one.key) is AssumptionStatus.REFUTED]
     ways, is_cut = _pathways(causal, node, limit) if node is not None else (UNSET, UNSET)
-    touched = UNSET if assumption is None else _touched(content, causal, content.assumptions[assumption])
+    touched = UNSET if assumption is None else _trace_impact(content, causal, content.assumptions[assumption])
     return Analysis(
         orphans=_orphans(causal),
         dead_ends=_dead_ends(causal),
         goals=[_goal(one) for one in reached.goals],
-        refuted=[_touched(content, causal, one) for one in refuted[:limit]],
+        refuted=[_trace_impact(content, causal, one) for one in refuted[:limit]],
         cut_edge_left_out=reached.left_out or UNSET,
         pathways=ways,
         pathways_cut=is_cut,
@@ -121,7 +121,7 @@ def analyse(
     )
 
 
-def touched_by(content: Content, assumption_keys: list[str]) -> list[Touched]:
+def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Touched]:
     """What would fall with each of some assumptions.
 
     Raises:
@@ -129,18 +129,18 @@ def touched_by(content: Content, assumption_keys: list[str]) -> list[Touched]:
     """
     if not assumption_keys:
         return []
-    causal = causal_of(content)
-    return [_touched(content, causal, content.assumptions[key]) for key in assumption_keys]
+    causal = build_causal_graph(content)
+    return [_trace_impact(content, causal, content.assumptions[key]) for key in assumption_keys]
 
 
-def _touched(content: Content, causal: Causal, assumption: Assumption) -> Touched:
+def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> Touched:
     """From its node, or the target of its edge, on. What comes back, or is not in the version, touches nothing more."""
     graph = causal.graph
     on = behind = assumption.node
     if assumption.edge is not None and assumption.edge.edge_type is not EdgeType.FEEDBACK:
         on, behind = assumption.edge.target, assumption.edge.source
-    after = reached_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
-    before = leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
+    after = find_reachable_from(graph, [graph.numbers[on]] if on in graph.numbers else [])
+    before = find_leading_to(graph, [graph.numbers[behind]] if behind in graph.numbers else [])
     edges: set[EdgeName] = {causal.edges[edge].name for node in after for edge in graph.out[node]}
     if assumption.edge is not None and any(edge.name == assumption.edge for edge in content.edges):
         edges.add(assumption.edge)
@@ -153,23 +153,23 @@ def _touched(content: Content, causal: Causal, assumption: Assumption) -> Touche
     )
 
 
-def _pathways(causal: Causal, node: str, limit: int) -> tuple[list[list[str]], bool]:
+def _pathways(causal: CausalGraph, node: str, limit: int) -> tuple[list[list[str]], bool]:
     goals = causal.numbers_of(NodeType.GOAL)
     found = pathways(causal.graph, causal.graph.numbers[node], goals, limit=limit)
     return [causal.keys_of(way) for way in found.ways], found.is_cut
 
 
-def _orphans(causal: Causal) -> list[str]:
-    reaching = leading_to(causal.graph, causal.numbers_of(NodeType.GOAL))
+def _orphans(causal: CausalGraph) -> list[str]:
+    reaching = find_leading_to(causal.graph, causal.numbers_of(NodeType.GOAL))
     return [key for number, key in enumerate(causal.graph.keys) if number not in reaching]
 
 
-def _dead_ends(causal: Causal) -> list[str]:
+def _dead_ends(causal: CausalGraph) -> list[str]:
     leading_on = {edge.source for edge in causal.edges if edge.source != edge.target}
     return [node.key for node in causal.nodes if node.node_type is not NodeType.GOAL and node.key not in leading_on]
 
 
-def _goal(goal: GoalReached) -> GoalAnalysis:
+def _goal(goal: GoalTrace) -> GoalAnalysis:
     link = goal.weakest_link
     return GoalAnalysis(
         goal.key,
@@ -180,5 +180,5 @@ def _goal(goal: GoalReached) -> GoalAnalysis:
     )
 
 
-def _of_type(causal: Causal, numbers: set[int], node_type: NodeType) -> list[str]:
-    return sorted_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)
+def _of_type(causal: CausalGraph, numbers: set[int], node_type: NodeType) -> list[str]:
+    return sort_keys(causal.graph.keys[one] for one in numbers if causal.nodes[one].node_type is node_type)

@@ -11,10 +11,10 @@ from typing import ClassVar, Literal
 
 from msgspec import UNSET, Struct, UnsetType, structs
 
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.purpose.dates import day_of
-from groundplan.purpose.graph.causal import causal_of, sound_edges
-from groundplan.purpose.graph.goals import GoalReached, goals_of
+from groundplan.purpose.graph.causal import build_causal_graph, find_valid_causal_edges
+from groundplan.purpose.graph.goals import GoalTrace, trace_goals
 from groundplan.purpose.model import AssumptionStatus, Confidence, Content, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.observing.observed import Observations
 
@@ -75,7 +75,7 @@ class GoalHealth(Struct, frozen=True):
 class Health(Struct):
     """Everything that health says of one version."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("goals", "weakest_edge_left_out")))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("goals", "weakest_edge_left_out")))
 
     metrics: Metrics
     bands: Bands
@@ -85,7 +85,7 @@ class Health(Struct):
     left_out: LeftOut = UNSET
 
 
-def health_of(
+def compute_health(
     content: Content,
     observations: Observations,
     *,
@@ -94,19 +94,19 @@ def health_of(
     work: tuple[int, int] | None,
 ) -> Health:
     """The health of a theory at an instant; `work` is how many work nodes are open, and how many of those aligned."""
-    metrics = metrics_of(content, observations, now=now, required_facts_unset=required_facts_unset, work=work)
-    bands = bands_of(metrics)
-    reached = goals_of(causal_of(content))
+    metrics = compute_metrics(content, observations, now=now, required_facts_unset=required_facts_unset, work=work)
+    bands = classify_metrics(metrics)
+    reached = trace_goals(build_causal_graph(content))
     return Health(
         metrics,
         bands,
-        overall_of(bands),
+        find_worst_band(bands),
         [_goal(one) for one in reached.goals],
         weakest_edge_left_out=reached.left_out or UNSET,
     )
 
 
-def metrics_of(
+def compute_metrics(
     content: Content,
     observations: Observations,
     *,
@@ -126,7 +126,7 @@ def metrics_of(
         if all(text and text.strip() for text in (node.title, node.description, node.owner))
         and (node.key in measured or node.key not in effects)
     ]
-    edges = sound_edges(content)
+    edges = find_valid_causal_edges(content)
     unexplained = {edge.name for edge in edges if not (edge.mechanism and edge.mechanism.strip())}
     named = {edge.name for edge in edges}
     open_work, aligned_work = work or (0, 0)
@@ -143,28 +143,28 @@ def metrics_of(
     )
 
 
-def bands_of(metrics: Metrics) -> Bands:
+def classify_metrics(metrics: Metrics) -> Bands:
     """What the numbers mean."""
     return Bands(
-        toc_completeness=_of_share(metrics.toc_completeness),
-        indicator_coverage=_of_share(metrics.indicator_coverage),
-        data_freshness_days=_of_amount(metrics.data_freshness_days, FRESH_GREEN_MAX, FRESH_AMBER_MAX),
-        assumptions_documented=_of_share(metrics.assumptions_documented),
-        mechanism_coverage=_of_share(metrics.mechanism_coverage),
-        open_high_risk=_of_amount(metrics.open_high_risk, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        stale_assumptions=_of_amount(metrics.stale_assumptions, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        required_facts_unset=_of_amount(metrics.required_facts_unset, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
-        work_alignment=_of_share(metrics.work_alignment),
+        toc_completeness=_classify_share(metrics.toc_completeness),
+        indicator_coverage=_classify_share(metrics.indicator_coverage),
+        data_freshness_days=_classify_amount(metrics.data_freshness_days, FRESH_GREEN_MAX, FRESH_AMBER_MAX),
+        assumptions_documented=_classify_share(metrics.assumptions_documented),
+        mechanism_coverage=_classify_share(metrics.mechanism_coverage),
+        open_high_risk=_classify_amount(metrics.open_high_risk, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        stale_assumptions=_classify_amount(metrics.stale_assumptions, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        required_facts_unset=_classify_amount(metrics.required_facts_unset, COUNT_GREEN_MAX, COUNT_AMBER_MAX),
+        work_alignment=_classify_share(metrics.work_alignment),
     )
 
 
-def overall_of(bands: Bands) -> Band | None:
+def find_worst_band(bands: Bands) -> Band | None:
     """The worst band that there is."""
     there = structs.astuple(bands)
     return next((band for band in _WORST_FIRST if band in there), None)
 
 
-def _goal(goal: GoalReached) -> GoalHealth:
+def _goal(goal: GoalTrace) -> GoalHealth:
     edge = UNSET if goal.cut is None else WeakestEdge(*goal.cut.edge.name, cuts=len(goal.cut.activities))
     confidence = None if goal.weakest_link is None else goal.weakest_link.confidence
     return GoalHealth(goal.key, goal.keys, confidence, edge)
@@ -196,13 +196,13 @@ def _percent(part: int, whole: int) -> float | None:
     return round(100 * part / whole, 1) if whole else None
 
 
-def _of_share(share: float | None) -> Band | None:
+def _classify_share(share: float | None) -> Band | None:
     if share is None:
         return None
     return "green" if share >= SHARE_GREEN_MIN else "amber" if share >= SHARE_AMBER_MIN else "red"
 
 
-def _of_amount(amount: int | None, green_max: int, amber_max: int) -> Band | None:
+def _classify_amount(amount: int | None, green_max: int, amber_max: int) -> Band | None:
     if amount is None:
         return None
     return "green" if amount <= green_max else "amber" if amount <= amber_max else "red"

@@ -15,27 +15,27 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.purpose.model import (
     Assumption,
     Content,
-    Edge,
     EdgeName,
     EdgeType,
     Indicator,
-    Node,
     NodeType,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
     edge_order,
-    sorted_keys,
+    sort_keys,
 )
 
 T = TypeVar("T")
 
 # Everything but what a thing is known by.
-NODE_FIELDS = Node.__struct_fields__[2:]
-EDGE_FIELDS = Edge.__struct_fields__[3:]
+NODE_FIELDS = PurposeNode.__struct_fields__[2:]
+EDGE_FIELDS = PurposeEdge.__struct_fields__[3:]
 ASSUMPTION_FIELDS = Assumption.__struct_fields__[4:]
 INDICATOR_FIELDS = Indicator.__struct_fields__[2:]
 
 
-class FieldChange(Struct):
+class FieldDifference(Struct):
     """Something that is said otherwise; a value for which an answer has no room is missing."""
 
     field: str
@@ -47,10 +47,10 @@ class Changed(Struct, frozen=True):
     """What is in both versions, and not the same."""
 
     key: str
-    fields: list[FieldChange]
+    fields: list[FieldDifference]
 
 
-class NodeListed(Struct, frozen=True):
+class ListedNode(Struct, frozen=True):
     """A node that only one version has."""
 
     key: str
@@ -58,7 +58,7 @@ class NodeListed(Struct, frozen=True):
     title: str
 
 
-class EdgeListed(Struct, frozen=True):
+class ListedEdge(Struct, frozen=True):
     """An edge that only one version has; its key is its name."""
 
     key: str
@@ -67,7 +67,7 @@ class EdgeListed(Struct, frozen=True):
     edge_type: EdgeType
 
 
-class AssumptionListed(Struct, frozen=True):
+class ListedAssumption(Struct, frozen=True):
     """An assumption that only one version has, and the node or edge it is about."""
 
     key: str
@@ -76,7 +76,7 @@ class AssumptionListed(Struct, frozen=True):
     risk_level: RiskLevel | UnsetType = UNSET
 
 
-class IndicatorListed(Struct, frozen=True):
+class ListedIndicator(Struct, frozen=True):
     """An indicator that only one version has."""
 
     key: str
@@ -84,69 +84,69 @@ class IndicatorListed(Struct, frozen=True):
     name: str
 
 
-class NodesCompared(Struct, frozen=True):
+class NodeChanges(Struct, frozen=True):
     """What happened to the nodes."""
 
-    added: list[NodeListed]
-    removed: list[NodeListed]
+    added: list[ListedNode]
+    removed: list[ListedNode]
     changed: list[Changed]
 
 
-class EdgesCompared(Struct, frozen=True):
+class EdgeChanges(Struct, frozen=True):
     """What happened to the edges."""
 
-    added: list[EdgeListed]
-    removed: list[EdgeListed]
+    added: list[ListedEdge]
+    removed: list[ListedEdge]
     changed: list[Changed]
 
 
-class AssumptionsCompared(Struct, frozen=True):
+class AssumptionChanges(Struct, frozen=True):
     """What happened to the assumptions."""
 
-    added: list[AssumptionListed]
-    removed: list[AssumptionListed]
+    added: list[ListedAssumption]
+    removed: list[ListedAssumption]
     changed: list[Changed]
 
 
-class IndicatorsCompared(Struct, frozen=True):
+class IndicatorChanges(Struct, frozen=True):
     """What happened to the indicators."""
 
-    added: list[IndicatorListed]
-    removed: list[IndicatorListed]
+    added: list[ListedIndicator]
+    removed: list[ListedIndicator]
     changed: list[Changed]
 
 
-class Neighbours(Struct):
+class NeighbourChanges(Struct):
     """The nodes that a node is connected with in one of the versions only."""
 
     added: list[str]
     removed: list[str]
 
 
-class Rewired(Struct, frozen=True):
+class RewiredNode(Struct, frozen=True):
     """A node of both versions that has other causes or other effects."""
 
     key: str
-    causes: Neighbours
-    effects: Neighbours
+    causes: NeighbourChanges
+    effects: NeighbourChanges
 
 
 class Comparison(Struct):
     """Everything that is not the same in both versions."""
 
-    nodes: NodesCompared
-    edges: EdgesCompared
-    assumptions: AssumptionsCompared
-    indicators: IndicatorsCompared
-    rewired: list[Rewired]
+    nodes: NodeChanges
+    edges: EdgeChanges
+    assumptions: AssumptionChanges
+    indicators: IndicatorChanges
+    rewired: list[RewiredNode]
 
     @property
     def is_empty(self) -> bool:
         """Whether the two say the same."""
-        return not any(one.added or one.removed or one.changed for _, one in self.sorts)
+        return not any(one.added or one.removed or one.changed for _, one in self.changes_by_kind)
 
     @property
-    def sorts(self) -> Iterator[tuple[str, NodesCompared | EdgesCompared | AssumptionsCompared | IndicatorsCompared]]:
+    def changes_by_kind(self) -> Iterator[tuple[str, NodeChanges | EdgeChanges | AssumptionChanges | IndicatorChanges]]:
         """What happened to each sort of thing, with its name."""
         yield "Nodes", self.nodes
         yield "Edges", self.edges
@@ -158,55 +158,55 @@ def compare(before: Content, after: Content) -> Comparison:
     """What one would have to do to get from one content to the other. Row ids do not count."""
     edges, renamed = _edges(before.edges, after.edges)
     return Comparison(
-        NodesCompared(
+        NodeChanges(
             [_node(one) for one in _only_in(after.nodes, before.nodes)],
             [_node(one) for one in _only_in(before.nodes, after.nodes)],
-            _changed(before.nodes, after.nodes, NODE_FIELDS),
+            _find_changed(before.nodes, after.nodes, NODE_FIELDS),
         ),
         edges,
-        AssumptionsCompared(
+        AssumptionChanges(
             [_assumption(one) for one in _only_in(after.assumptions, before.assumptions)],
             [_assumption(one) for one in _only_in(before.assumptions, after.assumptions)],
-            _changed_assumptions(before.assumptions, after.assumptions, renamed),
+            _find_changed_assumptions(before.assumptions, after.assumptions, renamed),
         ),
-        IndicatorsCompared(
+        IndicatorChanges(
             [_indicator(one) for one in _only_in(after.indicators, before.indicators)],
             [_indicator(one) for one in _only_in(before.indicators, after.indicators)],
-            _changed(before.indicators, after.indicators, INDICATOR_FIELDS),
+            _find_changed(before.indicators, after.indicators, INDICATOR_FIELDS),
         ),
-        _rewired(before, after),
+        _find_rewired(before, after),
     )
 
 
 def _only_in(these: Mapping[str, T], those: Mapping[str, T]) -> list[T]:
-    return [these[key] for key in sorted_keys(these.keys() - those.keys())]
+    return [these[key] for key in sort_keys(these.keys() - those.keys())]
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
-    both = sorted_keys(before.keys() & after.keys())
-    found = ((key, _fields(before[key], after[key], names)) for key in both)
+def _find_changed(before: Mapping[str, Any], after: Mapping[str, Any], names: Iterable[str]) -> list[Changed]:
+    both = sort_keys(before.keys() & after.keys())
+    found = ((key, _compare_fields(before[key], after[key], names)) for key in both)
     return [Changed(key, fields) for key, fields in found if fields]
 
 
-def _fields(before: Any, after: Any, names: Iterable[str]) -> list[FieldChange]:
+def _compare_fields(before: Any, after: Any, names: Iterable[str]) -> list[FieldDifference]:
     found = []
     for name in names:
         old, new = getattr(before, name), getattr(after, name)
-        if old is not new and (old != new or not _same_truths(old, new)):
-            found.append(FieldChange(name, old, new))
+        if old is not new and (old != new or not _have_same_booleans(old, new)):
+            found.append(FieldDifference(name, old, new))
     return found
 
 
-def _same_truths(before: Any, after: Any) -> bool:
+def _have_same_booleans(before: Any, after: Any) -> bool:
     """Whether two equal values are equal to the content hash as well, to which 1 is 1.0 and true is not 1."""
     if isinstance(before, dict):
-        return all(_same_truths(before[name], after[name]) for name in before)
+        return all(_have_same_booleans(before[name], after[name]) for name in before)
     if isinstance(before, list):
-        return all(map(_same_truths, before, after))
+        return all(map(_have_same_booleans, before, after))
     return isinstance(before, bool) is isinstance(after, bool)
 
 
-def _edges(before: list[Edge], after: list[Edge]) -> tuple[EdgesCompared, dict[EdgeName, EdgeName]]:
+def _edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeChanges, dict[EdgeName, EdgeName]]:
     """What happened to the edges, and what those are called now that got another type."""
     olds, news = {edge.name: edge for edge in before}, {edge.name: edge for edge in after}
     gone, come = _by_ends(olds.keys() - news.keys()), _by_ends(news.keys() - olds.keys())
@@ -219,11 +219,11 @@ def _edges(before: list[Edge], after: list[Edge]) -> tuple[EdgesCompared, dict[E
     changed = [
         Changed(str(new), fields)
         for old, new in sorted(kept.items(), key=lambda one: edge_order(one[1]))
-        if (fields := _fields(olds[old], news[new], EDGE_FIELDS))
+        if (fields := _compare_fields(olds[old], news[new], EDGE_FIELDS))
     ]
     added = sorted(news.keys() - set(kept.values()), key=edge_order)
     removed = sorted(olds.keys() - kept.keys(), key=edge_order)
-    return EdgesCompared([_edge(name) for name in added], [_edge(name) for name in removed], changed), renamed
+    return EdgeChanges([_edge(name) for name in added], [_edge(name) for name in removed], changed), renamed
 
 
 def _by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]:
@@ -233,31 +233,31 @@ def _by_ends(names: Iterable[EdgeName]) -> dict[tuple[str, str], list[EdgeName]]
     return found
 
 
-def _changed_assumptions(
+def _find_changed_assumptions(
     before: Mapping[str, Assumption], after: Mapping[str, Assumption], renamed: Mapping[EdgeName, EdgeName]
 ) -> list[Changed]:
     found = []
-    for key in sorted_keys(before.keys() & after.keys()):
+    for key in sort_keys(before.keys() & after.keys()):
         old, new = before[key], after[key]
-        fields = _fields(old, new, ASSUMPTION_FIELDS)
+        fields = _compare_fields(old, new, ASSUMPTION_FIELDS)
         # An assumption goes along with an edge that only got another type.
         followed = old.edge if old.edge is None else renamed.get(old.edge, old.edge)
         if (old.node, followed) != (new.node, new.edge):
-            fields.insert(0, FieldChange("on", _on(old), _on(new)))
+            fields.insert(0, FieldDifference("on", _name_subject(old), _name_subject(new)))
         if fields:
             found.append(Changed(key, fields))
     return found
 
 
-def _rewired(before: Content, after: Content) -> list[Rewired]:
+def _find_rewired(before: Content, after: Content) -> list[RewiredNode]:
     old_causes, old_effects = _neighbours(before)
     new_causes, new_effects = _neighbours(after)
     found = []
-    for key in sorted_keys(before.nodes.keys() & after.nodes.keys()):
+    for key in sort_keys(before.nodes.keys() & after.nodes.keys()):
         causes = _difference(old_causes.get(key, set()), new_causes.get(key, set()))
         effects = _difference(old_effects.get(key, set()), new_effects.get(key, set()))
         if causes.added or causes.removed or effects.added or effects.removed:
-            found.append(Rewired(key, causes, effects))
+            found.append(RewiredNode(key, causes, effects))
     return found
 
 
@@ -270,25 +270,25 @@ def _neighbours(content: Content) -> tuple[dict[str, set[str]], dict[str, set[st
     return causes, effects
 
 
-def _difference(old: set[str], new: set[str]) -> Neighbours:
-    return Neighbours(sorted_keys(new - old), sorted_keys(old - new))
+def _difference(old: set[str], new: set[str]) -> NeighbourChanges:
+    return NeighbourChanges(sort_keys(new - old), sort_keys(old - new))
 
 
-def _node(node: Node) -> NodeListed:
-    return NodeListed(node.key, node.node_type, node.title)
+def _node(node: PurposeNode) -> ListedNode:
+    return ListedNode(node.key, node.node_type, node.title)
 
 
-def _edge(name: EdgeName) -> EdgeListed:
-    return EdgeListed(str(name), name.source, name.target, name.edge_type)
+def _edge(name: EdgeName) -> ListedEdge:
+    return ListedEdge(str(name), name.source, name.target, name.edge_type)
 
 
-def _assumption(one: Assumption) -> AssumptionListed:
-    return AssumptionListed(one.key, _on(one), one.assumption_text, one.risk_level or UNSET)
+def _assumption(one: Assumption) -> ListedAssumption:
+    return ListedAssumption(one.key, _name_subject(one), one.assumption_text, one.risk_level or UNSET)
 
 
-def _indicator(one: Indicator) -> IndicatorListed:
-    return IndicatorListed(one.key, one.node, one.name)
+def _indicator(one: Indicator) -> ListedIndicator:
+    return ListedIndicator(one.key, one.node, one.name)
 
 
-def _on(one: Assumption) -> str:
+def _name_subject(one: Assumption) -> str:
     return str(one.edge) if one.node is None else one.node

@@ -9,18 +9,24 @@ import msgspec
 from msgspec import UNSET
 
 from groundplan.purpose.comparing.compare import (
-    AssumptionListed,
     Changed,
     Comparison,
-    FieldChange,
-    IndicatorListed,
-    Neighbours,
+    FieldDifference,
+    ListedAssumption,
+    ListedIndicator,
+    NeighbourChanges,
+    RewiredNode,
 )
-from groundplan.purpose.markdown_text import in_code, in_line
+from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
-NOTHING = "—"
+NO_VALUE = "—"
 # How fields are called where their section does not say it.
-_NAMED = {"assumption_text": "text", "risk_level": "risk", "review_by": "review by", "baseline_verified": "verified"}
+_FIELD_LABELS = {
+    "assumption_text": "text",
+    "risk_level": "risk",
+    "review_by": "review by",
+    "baseline_verified": "verified",
+}
 
 
 def comparison_markdown(
@@ -28,7 +34,7 @@ def comparison_markdown(
 ) -> str:
     """The comparison under a heading; `titles` are those of the nodes, to be shown beside keys."""
     named = _namer(titles or {})
-    heading = f"## Changes from {in_line(from_label)} to {in_line(to_label)}"
+    heading = f"## Changes from {escape_inline(from_label)} to {escape_inline(to_label)}"
     if comparison.is_empty:
         return f"{heading}\n\nNo differences.\n"
     blocks = [heading, _summary(comparison)]
@@ -41,7 +47,7 @@ def comparison_markdown(
 def _summary(comparison: Comparison) -> str:
     counts = [
         f"{name}: {len(one.added)} added, {len(one.removed)} removed, {len(one.changed)} changed."
-        for name, one in comparison.sorts
+        for name, one in comparison.changes_by_kind
     ]
     return " ".join([*counts, f"Rewired nodes: {len(comparison.rewired)}."])
 
@@ -52,29 +58,32 @@ def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[t
         yield (
             title,
             [
-                *(f"**{one.key}** ({one.node_type}) {in_line(one.title)}" for one in listed),
-                *(f"{in_code(one.key)} ({one.edge_type})" for one in between),
+                *(f"**{one.key}** ({one.node_type}) {escape_inline(one.title)}" for one in listed),
+                *(f"{format_code_span(one.key)} ({one.edge_type})" for one in between),
             ],
         )
-    yield "Retitled", [f"**{key}**: {_moved(one)}" for key, one in _of(nodes.changed, "title")]
+    yield "Retitled", [f"**{key}**: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "title")]
     yield (
         "Retyped",
         [
-            *(f"{named(key)}: {_moved(one)}" for key, one in _of(nodes.changed, "node_type")),
-            *(f"{in_code(key)}: {_moved(one)}" for key, one in _of(edges.changed, "edge_type")),
+            *(f"{named(key)}: {_format_change(one)}" for key, one in _select_changes(nodes.changed, "node_type")),
+            *(
+                f"{format_code_span(key)}: {_format_change(one)}"
+                for key, one in _select_changes(edges.changed, "edge_type")
+            ),
         ],
     )
-    others = _of(nodes.changed, "description", "narrative", "owner", "metadata")
-    yield "Changed", [f"{named(key)}, {one.field}: {_moved(one)}" for key, one in others]
+    others = _select_changes(nodes.changed, "description", "narrative", "owner", "metadata")
+    yield "Changed", [f"{named(key)}, {one.field}: {_format_change(one)}" for key, one in others]
     yield (
         "Rewired",
-        [
-            f"{named(one.key)}: {'; '.join([*_turned('causes', one.causes), *_turned('effects', one.effects)])}"
-            for one in comparison.rewired
-        ],
+        [f"{named(one.key)}: {_format_reconnection(one)}" for one in comparison.rewired],
     )
-    said = _of(edges.changed, "mechanism", "confidence")
-    yield "Mechanism and confidence", [f"{in_code(key)}, {one.field}: {_moved(one)}" for key, one in said]
+    said = _select_changes(edges.changed, "mechanism", "confidence")
+    yield (
+        "Mechanism and confidence",
+        [f"{format_code_span(key)}, {one.field}: {_format_change(one)}" for key, one in said],
+    )
     yield "Assumptions", [*_assumptions(comparison)]
     yield "Indicators", [*_indicators(comparison)]
 
@@ -86,9 +95,9 @@ def _assumptions(comparison: Comparison) -> Iterator[str]:
     yield from _changes(found.changed)
 
 
-def _assumption(one: AssumptionListed) -> str:
+def _assumption(one: ListedAssumption) -> str:
     risk = "" if one.risk_level is UNSET else f", risk {one.risk_level}"
-    return f"**{one.key}** on {in_code(one.on)}{risk}: {in_line(one.assumption_text)}"
+    return f"**{one.key}** on {format_code_span(one.on)}{risk}: {escape_inline(one.assumption_text)}"
 
 
 def _indicators(comparison: Comparison) -> Iterator[str]:
@@ -98,41 +107,45 @@ def _indicators(comparison: Comparison) -> Iterator[str]:
     yield from _changes(found.changed)
 
 
-def _indicator(one: IndicatorListed) -> str:
-    return f"**{one.key}** of {in_code(one.node)}: {in_line(one.name)}"
+def _indicator(one: ListedIndicator) -> str:
+    return f"**{one.key}** of {format_code_span(one.node)}: {escape_inline(one.name)}"
 
 
 def _changes(changed: Iterable[Changed]) -> Iterator[str]:
     for one in changed:
         for change in one.fields:
-            yield f"**{one.key}**, {_NAMED.get(change.field, change.field)}: {_moved(change)}"
+            yield f"**{one.key}**, {_FIELD_LABELS.get(change.field, change.field)}: {_format_change(change)}"
 
 
-def _of(changed: Iterable[Changed], *names: str) -> Iterator[tuple[str, FieldChange]]:
+def _select_changes(changed: Iterable[Changed], *names: str) -> Iterator[tuple[str, FieldDifference]]:
     for one in changed:
         yield from ((one.key, change) for change in one.fields if change.field in names)
 
 
-def _turned(side: str, one: Neighbours) -> Iterator[str]:
+def _format_reconnection(one: RewiredNode) -> str:
+    return "; ".join([*_format_neighbours("causes", one.causes), *_format_neighbours("effects", one.effects)])
+
+
+def _format_neighbours(side: str, one: NeighbourChanges) -> Iterator[str]:
     if one.added:
         yield f"{side} gained {', '.join(one.added)}"
     if one.removed:
         yield f"{side} lost {', '.join(one.removed)}"
 
 
-def _moved(change: FieldChange) -> str:
+def _format_change(change: FieldDifference) -> str:
     return f"{_value(change.before)} → {_value(change.after)}"
 
 
 def _value(value: Any) -> str:
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if isinstance(value, str):
-        return in_line(value) or '""'
+        return escape_inline(value) or '""'
     if isinstance(value, dict):
-        return in_code(msgspec.json.encode(value, order="sorted").decode())
+        return format_code_span(msgspec.json.encode(value, order="sorted").decode())
     return msgspec.json.encode(value).decode()
 
 
 def _namer(titles: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda key: f"**{key}** {in_line(titles[key])}" if titles.get(key) else f"**{key}**"
+    return lambda key: f"**{key}** {escape_inline(titles[key])}" if titles.get(key) else f"**{key}**"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from groundplan.purpose.compliance.proposal import ProposedOperation
-from groundplan.purpose.compliance.section import NOT_APPLICABLE, Section
-from groundplan.purpose.compliance.statements import PUBLISHING, VERSION_STATE, statement, template
-from groundplan.purpose.markdown_text import in_code, in_line
+from groundplan.purpose.compliance.section import NOT_APPLICABLE, ChecklistSection
+from groundplan.purpose.compliance.statements import PUBLISH_QUERY, VERSIONS_QUERY, format_statement, statement
+from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
 SKILL = "toc-graph-engine"
-BOXES = {True: "[x]", False: "[ ]", None: "[n/a]"}
-NO_WORD = "n/a"
+CHECKBOXES = {True: "[x]", False: "[ ]", None: "[n/a]"}
+NOT_AVAILABLE = "n/a"
 SENTENCE_CHARS_MAX = 4_000  # a gate may name many nodes
 
 
-def checklist_markdown(sections: list[Section], proposal: ProposedOperation, now: str) -> str:
+def checklist_markdown(sections: list[ChecklistSection], proposal: ProposedOperation, now: str) -> str:
     """The whole checklist."""
     title = proposal.kind.called
     head = [
@@ -31,15 +31,15 @@ def checklist_markdown(sections: list[Section], proposal: ProposedOperation, now
     return "\n\n---\n\n".join([*blocks, "**Checklist Complete.**"]) + "\n"
 
 
-def _graph_model(section: Section) -> Iterator[str]:
+def _graph_model(section: ChecklistSection) -> Iterator[str]:
     yield from _items(section)
     yield ""
-    yield f"**Tables:** {', '.join(in_code(name) for name in section.facts['tables']) or NO_WORD}"
+    yield f"**Tables:** {', '.join(format_code_span(name) for name in section.facts['tables']) or NOT_AVAILABLE}"
     yield ""
     yield f"**Schema Pattern:** {_verdict(section)}"
 
 
-def _version_state(section: Section) -> Iterator[str]:
+def _version_state(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield "**Current ToC Version:**"
     yield f"- Version ID: {_code(facts['version_id'])}"
@@ -52,11 +52,11 @@ def _version_state(section: Section) -> Iterator[str]:
     can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'no version'})"
     yield f"**Can Modify Current Version?** {can}"
     yield ""
-    yield from template("Version State Check", VERSION_STATE)
+    yield from format_statement("Version State Check", VERSIONS_QUERY)
     yield f"**Status:** {_verdict(section)}"
 
 
-def _version_constraints(section: Section) -> Iterator[str]:
+def _version_constraints(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield "**For DRAFT versions:**"
     yield from _items(section, 0, 2)
@@ -70,16 +70,16 @@ def _version_constraints(section: Section) -> Iterator[str]:
             f", shut by {failed}" if failed else ""
         )
     yield ""
-    yield from template("Publishing SQL", PUBLISHING if facts["gates"] else None)
+    yield from format_statement("Publishing SQL", PUBLISH_QUERY if facts["gates"] else None)
     yield "**For CREATE DRAFT operations:**"
     yield from _items(section, 6)
     yield ""
     yield f"**Version Constraints Valid?** {_verdict(section)}"
 
 
-def _node_operations(section: Section) -> Iterator[str]:
+def _node_operations(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
-    yield f"**Operation Type:** {facts.get('operation') or NO_WORD}"
+    yield f"**Operation Type:** {facts.get('operation') or NOT_AVAILABLE}"
     yield ""
     if facts:
         yield "**Node Details:**"
@@ -91,13 +91,13 @@ def _node_operations(section: Section) -> Iterator[str]:
     yield "**Pre-Operation Checks:**"
     yield from _items(section)
     yield ""
-    yield from template("Node SQL Template", statement("node", facts.get("operation")))
+    yield from format_statement("Node SQL Template", statement("node", facts.get("operation")))
     yield f"**Node Operation Valid?** {_verdict(section)}"
 
 
-def _edge_operations(section: Section) -> Iterator[str]:
+def _edge_operations(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
-    yield f"**Operation Type:** {facts.get('operation') or NO_WORD}"
+    yield f"**Operation Type:** {facts.get('operation') or NOT_AVAILABLE}"
     yield ""
     if facts:
         yield "**Edge Details:**"
@@ -108,13 +108,13 @@ def _edge_operations(section: Section) -> Iterator[str]:
     yield "**Graph Validity Checks:**"
     yield from _items(section)
     yield ""
-    yield from template("Edge SQL Template", statement("edge", facts.get("operation")))
+    yield from format_statement("Edge SQL Template", statement("edge", facts.get("operation")))
     yield f"**Edge Operation Valid?** {_verdict(section)}"
 
 
-def _assumptions(section: Section) -> Iterator[str]:
+def _assumptions(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
-    yield f"**Operation:** {facts['operation']} assumption" if facts else f"**Operation:** {NO_WORD}"
+    yield f"**Operation:** {facts['operation']} assumption" if facts else f"**Operation:** {NOT_AVAILABLE}"
     yield ""
     if facts:
         yield f"**Assumption Type:** {facts['type']}"
@@ -126,11 +126,11 @@ def _assumptions(section: Section) -> Iterator[str]:
     yield from _items(section)
     yield ""
     about = f"{facts.get('type', '').lower()} assumption"
-    yield from template("Assumption SQL Template", statement(about, facts.get("operation")))
+    yield from format_statement("Assumption SQL Template", statement(about, facts.get("operation")))
     yield f"**Assumptions Valid?** {_verdict(section)}"
 
 
-def _tenant_isolation(section: Section) -> Iterator[str]:
+def _tenant_isolation(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield from _items(section)
     yield ""
@@ -142,16 +142,16 @@ def _tenant_isolation(section: Section) -> Iterator[str]:
     yield f"**Tenant Filter Applied?** {_verdict(section)}"
 
 
-def _decision(section: Section) -> Iterator[str]:
+def _decision(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield f"**Status:** {_verdict(section)}"
     yield ""
-    yield f"**Reason:** {'; '.join(in_line(reason, chars_max=SENTENCE_CHARS_MAX) for reason in facts['reasons'])}"
+    yield f"**Reason:** {'; '.join(escape_inline(reason, chars_max=SENTENCE_CHARS_MAX) for reason in facts['reasons'])}"
     yield ""
     yield "**Required Actions Before Proceeding:**"
     actions = facts["required_actions"] or ["None."]
     yield from (
-        f"{number}. {in_line(action, chars_max=SENTENCE_CHARS_MAX)}" for number, action in enumerate(actions, 1)
+        f"{number}. {escape_inline(action, chars_max=SENTENCE_CHARS_MAX)}" for number, action in enumerate(actions, 1)
     )
 
 
@@ -167,19 +167,19 @@ _WRITERS = (
 )
 
 
-def _items(section: Section, first: int = 0, behind: int | None = None) -> Iterator[str]:
-    yield from (f"- {BOXES[item.ok]} {item.text}" for item in section.items[first:behind])
+def _items(section: ChecklistSection, first: int = 0, behind: int | None = None) -> Iterator[str]:
+    yield from (f"- {CHECKBOXES[item.ok]} {item.text}" for item in section.items[first:behind])
 
 
-def _verdict(section: Section) -> str:
+def _verdict(section: ChecklistSection) -> str:
     if section.verdict == NOT_APPLICABLE:
         return NOT_APPLICABLE
     return f"{'❌' if 'BLOCKED' in section.verdict else '✅'} {section.verdict}"
 
 
 def _code(value: object) -> str:
-    return NO_WORD if value is None else in_code(str(value))
+    return NOT_AVAILABLE if value is None else format_code_span(str(value))
 
 
 def _text(value: object) -> str:
-    return NO_WORD if value is None else in_line(str(value))
+    return NOT_AVAILABLE if value is None else escape_inline(str(value))

@@ -9,76 +9,76 @@ import msgspec
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.wording import quoted
-from groundplan.purpose.compliance.proposal import Kind
-from groundplan.purpose.compliance.section import Checked, Part, verdict
-from groundplan.purpose.compliance.seen import Seen
-from groundplan.purpose.dates import checked_day
+from groundplan.kernel.wording import quote_text
+from groundplan.purpose.compliance.proposal import OperationKind
+from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, verdict
+from groundplan.purpose.compliance.seen import ProposalContext
+from groundplan.purpose.dates import parse_day
 from groundplan.purpose.editing.directions import points_down
-from groundplan.purpose.editing.edges import PATH_KEYS_MAX, drawn
+from groundplan.purpose.editing.edges import PATH_KEYS_MAX, format_path
 from groundplan.purpose.graph.cycles import closed_cycle
 from groundplan.purpose.limits import SENTENCE_BYTES_MAX, TEXT_BYTES_MAX, TITLE_CHARS_MAX, WORD_CHARS_MAX
-from groundplan.purpose.model import Confidence, Edge, EdgeName, EdgeType, Node, NodeType, RiskLevel
+from groundplan.purpose.model import Confidence, EdgeName, EdgeType, NodeType, PurposeEdge, PurposeNode, RiskLevel
 
 Word = TypeVar("Word", bound=StrEnum)
 
-SHOW = "", NextStep("purpose.open", "shows what is there")
+SHOW_CONTENT = "", NextStep("purpose.open", "shows what is there")
 
 
-def node_operation(it: Seen, *, is_fenced: bool) -> Part:
+def check_node_operation(it: ProposalContext, *, is_fenced: bool) -> SectionDraft:
     """Whether a node may be made, changed or removed so."""
     given, node = it.proposal, it.node(it.proposal.node)
-    is_ours, is_new = it.kind.subject == "node", it.kind is Kind.CREATE_NODE
-    is_named = (is_ours and not is_new) or (it.kind is Kind.READ and given.node is not None)
-    writes = is_ours and it.kind is not Kind.DELETE_NODE
+    is_ours, is_new = it.kind.subject == "node", it.kind is OperationKind.CREATE_NODE
+    is_named = (is_ours and not is_new) or (it.kind is OperationKind.READ and given.node is not None)
+    writes = is_ours and it.kind is not OperationKind.DELETE_NODE
     node_type = _one_of(NodeType, given.node_type)
-    down = _pointing_down(it, node, node_type) if it.kind is Kind.UPDATE_NODE else []
+    down = _find_downward_edges(it, node, node_type) if it.kind is OperationKind.UPDATE_NODE else []
     checks = [
-        Checked(
+        CheckedItem(
             "Version is DRAFT (if CREATE/UPDATE/DELETE)",
             it.is_draft if is_ours else None,
             it.why_not_editable,
             *it.how_to_edit,
         ),
-        Checked(
+        CheckedItem(
             "Node type is valid (one of 4 types)",
             node_type is not None if writes and (is_new or given.node_type is not None) else None,
             _not_one_of("node_type", NodeType, given.node_type),
             f"Say node_type {_alternatives(NodeType)}.",
         ),
-        Checked(
+        CheckedItem(
             "Tenant isolation enforced (`tenant_id` filter)",
             is_fenced if is_ours or is_named else None,
             "a query about nodes does not filter by tenant_id",
             "Do not use this build of Groundplan; report the query.",
         ),
-        Checked(
+        CheckedItem(
             "Metadata JSONB structure is valid (if applicable)",
             _is_metadata(given.metadata, node, is_new=is_new) if writes and given.metadata is not UNSET else None,
             f"metadata must be an object of at most {TEXT_BYTES_MAX} bytes",
             "Give metadata as an object of names and values, or leave it out.",
         ),
-        Checked(
+        CheckedItem(
             "Title is given and fits (if CREATE, or if it changes)",
             _is_line(given.title, TITLE_CHARS_MAX) if is_new or (writes and given.title is not None) else None,
             f"a node has a title of 1 to {TITLE_CHARS_MAX} characters on one line",
             "Give a title.",
         ),
-        Checked(
+        CheckedItem(
             "Node exists in this version (if UPDATE/DELETE)",
             node is not None if is_named else None,
-            _none_called(it, "node", given.node),
-            *SHOW,
+            _describe_missing(it, "node", given.node),
+            *SHOW_CONTENT,
         ),
-        Checked(
+        CheckedItem(
             "Edges of the node still go up (if its type changes)",
             not down if is_ours and node is not None and node_type not in (None, node.node_type) else None,
             f"as {node_type} it would stand below a cause or above an effect: {', '.join(down)}",
             "Turn these edges round, remove them or make them FEEDBACK first.",
         ),
-        Checked(
+        CheckedItem(
             "Owner is a name (if given)",
             _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
             "an owner is a name on one line",
@@ -93,17 +93,17 @@ def node_operation(it: Seen, *, is_fenced: bool) -> Part:
         "version_id": it.row and it.row.id,
         "status": it.row and it.row.status,
     }
-    return Part(4, "Node Operations", checks, facts if is_ours or is_named else {}, verdict(checks))
+    return SectionDraft(4, "Node Operations", checks, facts if is_ours or is_named else {}, verdict(checks))
 
 
-def edge_operation(it: Seen) -> Part:
+def check_edge_operation(it: ProposalContext) -> SectionDraft:
     """Whether an edge may be made, changed or removed so."""
     given = it.proposal
     source, target = it.node(given.source), it.node(given.target)
-    is_ours, is_new = it.kind.subject == "edge", it.kind is Kind.CREATE_EDGE
+    is_ours, is_new = it.kind.subject == "edge", it.kind is OperationKind.CREATE_EDGE
     is_whole = is_ours and source is not None and target is not None
     edges = it.edges()
-    becomes = _becomes(it, edges)
+    becomes = _resolve_new_type(it, edges)
     name = EdgeName(source.key, target.key, becomes) if becomes and source and target else None
     was = edges[0] if len(edges) == 1 and not is_new else None
     is_moved = is_whole and name is not None and (is_new or (was is not None and was.edge_type is not becomes))
@@ -113,13 +113,13 @@ def edge_operation(it: Seen) -> Part:
     cycle = _cycle(it, name, was) if is_judged and name is not None and name.source != name.target else None
     wrong = [one for one in (given.edge_type, given.new_edge_type) if one and _one_of(EdgeType, one) is None]
     checks = [
-        Checked(
+        CheckedItem(
             "Source and target nodes exist in same ToC version",
             is_whole if is_ours else None,
-            f"{it.version_name} lacks an end of the edge: {_missing(it)}",
-            *SHOW,
+            f"{it.version_name} lacks an end of the edge: {_describe_missing_ends(it)}",
+            *SHOW_CONTENT,
         ),
-        Checked(
+        CheckedItem(
             "Edge direction is valid (e.g., Activity → Output, Output → Outcome)",
             not points_down(name.edge_type, source.node_type, target.node_type)
             if is_judged and name and source and target
@@ -127,43 +127,43 @@ def edge_operation(it: Seen) -> Part:
             f"{name} would point down the chain ACTIVITY, OUTPUT, OUTCOME, GOAL",
             "Turn the edge round, or say edge_type FEEDBACK.",
         ),
-        Checked(
+        CheckedItem(
             "No circular dependencies (optional check for DAG enforcement)",
             cycle is None if is_judged else None,
-            f"it would close a cycle: {drawn(cycle or [])}",
+            f"it would close a cycle: {format_path(cycle or [])}",
             "Leave one of these edges out, or say edge_type FEEDBACK.",
         ),
-        Checked(
+        CheckedItem(
             "Unique constraint satisfied (source, target, edge_type)",
             all(edge.name != name for edge in it.content.edges) if is_moved else None,
             f"there is an edge {name} already",
             "Update the edge that is there, or say another edge_type.",
         ),
-        Checked(
+        CheckedItem(
             "Source and target are different nodes (if CREATE)",
             source is not target if is_whole and is_new else None,
             "an edge from a node to itself says nothing",
             "Name another target.",
         ),
-        Checked(
+        CheckedItem(
             "Edge type is valid (one of 4 types)",
             not wrong if is_ours and (given.edge_type or given.new_edge_type) else None,
-            f"{', '.join(map(quoted, wrong))} is none of {_alternatives(EdgeType)}",
+            f"{', '.join(map(quote_text, wrong))} is none of {_alternatives(EdgeType)}",
             f"Say {_alternatives(EdgeType)}, or leave it out for CONTRIBUTES_TO.",
         ),
-        Checked(
+        CheckedItem(
             "Edge exists in this version (if UPDATE/DELETE)",
             len(edges) == 1 if is_whole and not is_new else None,
-            _not_one_edge(it, edges),
-            *(("Say which with edge_type.",) if len(edges) > 1 else SHOW),
+            _describe_ambiguous_edge(it, edges),
+            *(("Say which with edge_type.",) if len(edges) > 1 else SHOW_CONTENT),
         ),
-        Checked(
+        CheckedItem(
             "Mechanism is said (if given)",
             _is_sentence(given.mechanism) if is_ours and given.mechanism is not None else None,
             f"a mechanism is a text of 1 to {SENTENCE_BYTES_MAX} bytes",
             "Say in mechanism how the cause brings the effect about, or leave it out.",
         ),
-        Checked(
+        CheckedItem(
             "Confidence is valid (low / medium / high)",
             _one_of(Confidence, given.confidence) is not None if is_ours and given.confidence is not None else None,
             _not_one_of("confidence", Confidence, given.confidence),
@@ -180,13 +180,13 @@ def edge_operation(it: Seen) -> Part:
         "profile": it.row and it.row.profile,
         "cycle": cycle and cycle[:PATH_KEYS_MAX],
     }
-    return Part(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
+    return SectionDraft(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
 
 
-def assumption_operation(it: Seen) -> Part:
+def check_assumption_operation(it: ProposalContext) -> SectionDraft:
     """Whether an assumption may be made, changed or removed so."""
     given, found = it.proposal, it.assumption(it.proposal.assumption)
-    is_ours, is_new = it.kind.subject == "assumption", it.kind is Kind.ADD_ASSUMPTION
+    is_ours, is_new = it.kind.subject == "assumption", it.kind is OperationKind.ADD_ASSUMPTION
     is_of_edge = given.source is not None or given.target is not None
     edges = it.edges()
     if not is_new:
@@ -196,52 +196,52 @@ def assumption_operation(it: Seen) -> Part:
     else:
         node = it.node(given.node)
         on = None if node is None else node.key
-    writes = is_ours and it.kind is not Kind.DELETE_ASSUMPTION
+    writes = is_ours and it.kind is not OperationKind.DELETE_ASSUMPTION
     checks = [
-        Checked(
+        CheckedItem(
             "Parent node/edge exists",
             on is not None if is_ours and (is_new or found is not None) else None,
             _no_parent(it, edges, is_of_edge=is_of_edge),
             "Name a node, or source and target of an edge.",
             NextStep("purpose.open", "shows them"),
         ),
-        Checked(
+        CheckedItem(
             "Version is DRAFT (if modifying)",
             it.is_draft if is_ours else None,
             it.why_not_editable,
             *it.how_to_edit,
         ),
-        Checked(
+        CheckedItem(
             "Risk level is valid (LOW / MEDIUM / HIGH)",
             _one_of(RiskLevel, given.risk_level) is not None if writes and given.risk_level is not None else None,
             _not_one_of("risk_level", RiskLevel, given.risk_level),
             f"Say risk_level {_alternatives(RiskLevel)}, or leave it out.",
         ),
-        Checked(
+        CheckedItem(
             "Assumption text is given and fits (if ADD, or if it changes)",
             _is_sentence(given.assumption_text) if is_new or (writes and given.assumption_text is not None) else None,
             f"an assumption has a text of 1 to {SENTENCE_BYTES_MAX} bytes",
             "Say in assumption_text what must hold.",
         ),
-        Checked(
+        CheckedItem(
             "Assumption exists in this version (if UPDATE/DELETE)",
             found is not None if is_ours and not is_new else None,
-            _none_called(it, "assumption", given.assumption),
-            *SHOW,
+            _describe_missing(it, "assumption", given.assumption),
+            *SHOW_CONTENT,
         ),
-        Checked(
+        CheckedItem(
             "Review date is a date (if given)",
             _is_day(given.review_by) if writes and given.review_by is not None else None,
-            f"review_by {quoted(given.review_by or '')} is no date",
+            f"review_by {quote_text(given.review_by or '')} is no date",
             "Say review_by such as 2026-11-15, or leave it out.",
         ),
-        Checked(
+        CheckedItem(
             "Owner is a name (if given)",
             _is_line(given.owner, WORD_CHARS_MAX) if writes and given.owner is not None else None,
             "an owner is a name on one line",
             "Say in owner who looks after it, or leave it out.",
         ),
-        Checked(
+        CheckedItem(
             "Edge type is said of an edge only",
             given.edge_type is None if is_new and is_ours and not is_of_edge else None,
             "edge_type is of an edge, and this is on a node",
@@ -256,7 +256,7 @@ def assumption_operation(it: Seen) -> Part:
         "on": on,
         "risk_level": given.risk_level or (found and found.risk_level),
     }
-    return Part(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
+    return SectionDraft(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
 
 
 def _one_of(words: type[Word], said: str | None) -> Word | None:
@@ -268,16 +268,16 @@ def _alternatives(words: type[StrEnum]) -> str:
 
 
 def _not_one_of(field: str, words: type[StrEnum], said: str | None) -> str:
-    return f"{field} {quoted(said)} is none of {_alternatives(words)}" if said else f"{field} is not said"
+    return f"{field} {quote_text(said)} is none of {_alternatives(words)}" if said else f"{field} is not said"
 
 
-def _none_called(it: Seen, thing: str, ref: str | None) -> str:
-    return f"{it.version_name} has no {thing} {quoted(ref)}" if ref else f"it is not said which {thing}"
+def _describe_missing(it: ProposalContext, thing: str, ref: str | None) -> str:
+    return f"{it.version_name} has no {thing} {quote_text(ref)}" if ref else f"it is not said which {thing}"
 
 
 def _is_line(text: str | None, chars_max: int) -> bool:
     try:
-        return bool(applied(NormalizedName(chars_max), text or "", ()))
+        return bool(apply_marker(NormalizedName(chars_max), text or "", ()))
     except Invalid:
         return False
 
@@ -288,12 +288,12 @@ def _is_sentence(text: str | None) -> bool:
 
 def _is_day(text: str) -> bool:
     try:
-        return bool(checked_day(text, ("review_by",)))
+        return bool(parse_day(text, ("review_by",)))
     except Invalid:
         return False
 
 
-def _is_metadata(metadata: Any, node: Node | None, *, is_new: bool) -> bool:
+def _is_metadata(metadata: Any, node: PurposeNode | None, *, is_new: bool) -> bool:
     """Whether it can be kept, together with what is there already. A new node may go without."""
     if not isinstance(metadata, dict):
         return metadata is None and is_new
@@ -302,7 +302,7 @@ def _is_metadata(metadata: Any, node: Node | None, *, is_new: bool) -> bool:
     return len(msgspec.json.encode(kept)) <= TEXT_BYTES_MAX
 
 
-def _pointing_down(it: Seen, node: Node | None, node_type: NodeType | None) -> list[str]:
+def _find_downward_edges(it: ProposalContext, node: PurposeNode | None, node_type: NodeType | None) -> list[str]:
     """The edges that would point down if a node were of another type."""
     if node is None or node_type is None or not it.is_ordered:
         return []
@@ -315,17 +315,17 @@ def _pointing_down(it: Seen, node: Node | None, node_type: NodeType | None) -> l
     ]
 
 
-def _becomes(it: Seen, edges: list[Edge]) -> EdgeType | None:
+def _resolve_new_type(it: ProposalContext, edges: list[PurposeEdge]) -> EdgeType | None:
     """The type that the edge has afterwards; None where that cannot be said."""
     given = it.proposal
-    if it.kind is Kind.CREATE_EDGE:
+    if it.kind is OperationKind.CREATE_EDGE:
         return _one_of(EdgeType, given.edge_type or EdgeType.CONTRIBUTES_TO)
     if len(edges) != 1:
         return None
     return _one_of(EdgeType, given.new_edge_type or edges[0].edge_type)
 
 
-def _cycle(it: Seen, name: EdgeName, was: Edge | None) -> list[str] | None:
+def _cycle(it: ProposalContext, name: EdgeName, was: PurposeEdge | None) -> list[str] | None:
     """The cycle that the edge would close. One that was a cause before closes none that was not there."""
     if was is not None and was.is_causal:
         return None
@@ -333,20 +333,26 @@ def _cycle(it: Seen, name: EdgeName, was: Edge | None) -> list[str] | None:
     return closed_cycle([*((edge.source, edge.target) for edge in it.content.causal_edges), added], [added])
 
 
-def _missing(it: Seen) -> str:
+def _describe_missing_ends(it: ProposalContext) -> str:
     ends = {"source": it.proposal.source, "target": it.proposal.target}
-    return ", ".join(f"{end} {quoted(ref) if ref else 'is not said'}" for end, ref in ends.items() if not it.node(ref))
+    return ", ".join(
+        f"{end} {quote_text(ref) if ref else 'is not said'}" for end, ref in ends.items() if not it.node(ref)
+    )
 
 
-def _not_one_edge(it: Seen, edges: list[Edge]) -> str:
+def _describe_ambiguous_edge(it: ProposalContext, edges: list[PurposeEdge]) -> str:
     if len(edges) > 1:
         return f"there are {', '.join(str(edge.name) for edge in edges)}, and edge_type is not said"
-    ends = (quoted(ref or "") for ref in (it.proposal.source, it.proposal.target))
+    ends = (quote_text(ref or "") for ref in (it.proposal.source, it.proposal.target))
     return f"{it.version_name} has no such edge from {' to '.join(ends)}"
 
 
-def _no_parent(it: Seen, edges: list[Edge], *, is_of_edge: bool) -> str:
+def _no_parent(it: ProposalContext, edges: list[PurposeEdge], *, is_of_edge: bool) -> str:
     given = it.proposal
     if is_of_edge:
-        return "an assumption is of a node or of an edge, not of both" if given.node else _not_one_edge(it, edges)
-    return _none_called(it, "node", given.node) if given.node else "neither a node nor an edge is named"
+        return (
+            "an assumption is of a node or of an edge, not of both"
+            if given.node
+            else _describe_ambiguous_edge(it, edges)
+        )
+    return _describe_missing(it, "node", given.node) if given.node else "neither a node nor an edge is named"

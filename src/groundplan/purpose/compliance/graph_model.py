@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from groundplan.kernel.store.live_catalog import LiveTable, Reference
-from groundplan.purpose.compliance.section import Checked, Part, fails
+from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, has_failures
 
 NODES, EDGES = "toc_nodes", "toc_edges"
 ENDS = ("source_node_id", "target_node_id")
-NEEDED = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")}
+REQUIRED_COLUMNS = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")}
 
 # What a tree would be kept in: columns of these types, or of these names.
 TREE_TYPES = {"json", "jsonb", "ltree"}
 TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 
-MEND = "Let the database be restored to the schema of its migrations."
+RESTORE_ACTION = "Let the database be restored to the schema of its migrations."
 
 
-def graph_model(tables: Mapping[str, LiveTable]) -> Part:
+def graph_model(tables: Mapping[str, LiveTable]) -> SectionDraft:
     """The shape of the tables that are there."""
     missing = [
         f"{table}.{column}"
-        for table, columns in NEEDED.items()
+        for table, columns in REQUIRED_COLUMNS.items()
         for column in columns
         if table not in tables or column not in tables[table].columns
     ]
@@ -38,43 +38,47 @@ def graph_model(tables: Mapping[str, LiveTable]) -> Part:
         if any(end in key for end in ENDS) and not all(end in key for end in ENDS) and "id" not in key
     ]
     checks = [
-        Checked(
+        CheckedItem(
             "Operation uses `toc_nodes` + `toc_edges` tables (hybrid model)",
             not missing and not unlinked,
-            f"the graph has no home: {_listed(missing) or _listed(unlinked) + ' leads to no node'}",
-            MEND,
+            f"the graph has no home: {_join_names(missing) or _join_names(unlinked) + ' leads to no node'}",
+            RESTORE_ACTION,
         ),
-        Checked(
+        CheckedItem(
             "NOT using adjacency list (`parent_id` column)",
             not parents,
-            f"an adjacency list stands beside the edges: {_listed(parents)}",
-            f"Drop {_listed(parents)} and connect the nodes by {EDGES}.",
+            f"an adjacency list stands beside the edges: {_join_names(parents)}",
+            f"Drop {_join_names(parents)} and connect the nodes by {EDGES}.",
         ),
-        Checked(
+        CheckedItem(
             "NOT using JSONB tree structure",
             not trees,
-            f"a tree can be kept beside the edges: {_listed(trees)}",
-            f"Drop {_listed(trees)} and connect the nodes by {EDGES}.",
+            f"a tree can be kept beside the edges: {_join_names(trees)}",
+            f"Drop {_join_names(trees)} and connect the nodes by {EDGES}.",
         ),
-        Checked(
+        CheckedItem(
             "Edges allow multiple parents (graph, not tree)",
             EDGES in tables and not narrow,
-            f"a node can have one edge only: {EDGES} is unique by {' and by '.join(_listed(key) for key in narrow)}"
+            f"a node can have one edge only: {EDGES} is unique by {' and by '.join(_join_names(key) for key in narrow)}"
             if narrow
             else f"there is no table {EDGES}",
-            MEND,
+            RESTORE_ACTION,
         ),
     ]
     facts = {
         "tables": list(tables),
-        "columns": {name: list(tables[name].columns) for name in NEEDED if name in tables},
+        "columns": {name: list(tables[name].columns) for name in REQUIRED_COLUMNS if name in tables},
         "unique_keys": tables[EDGES].keys if EDGES in tables else [],
         "references": [f"{', '.join(one.columns)} -> {one.table}" for one in _references(tables, EDGES)],
         "parent_columns": parents,
         "tree_columns": trees,
     }
-    return Part(
-        1, "Graph Model Verification", checks, facts, "OTHER (BLOCKED)" if fails(checks) else "HYBRID GRAPH-RELATIONAL"
+    return SectionDraft(
+        1,
+        "Graph Model Verification",
+        checks,
+        facts,
+        "OTHER (BLOCKED)" if has_failures(checks) else "HYBRID GRAPH-RELATIONAL",
     )
 
 
@@ -95,5 +99,5 @@ def _columns(tables: Mapping[str, LiveTable], is_meant: Callable[[str, str], boo
     ]
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return ", ".join(names)

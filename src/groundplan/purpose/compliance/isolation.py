@@ -9,50 +9,50 @@ from typing import Any, NamedTuple
 from groundplan.kernel.access import Permission, allows
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.store.authorize import authorize_organization
-from groundplan.kernel.store.live_catalog import LiveTable, row_security_findings
+from groundplan.kernel.store.live_catalog import LiveTable, check_row_security
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.compliance.proposal import Kind
-from groundplan.purpose.compliance.section import Checked, Part, verdict
+from groundplan.purpose.compliance.proposal import OperationKind
+from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, verdict
 
 SLICE = Path(__file__).parents[1]
-GUARDED = ("toc_nodes", "toc_edges", "toc_versions")
+GUARDED_TABLES = ("toc_nodes", "toc_edges", "toc_versions")
 NO_ROW_SECURITY = "this engine has no row level security; the tenant in every query is the fence"
 
 
-class Fences(NamedTuple):
+class TenantFilters(NamedTuple):
     """The queries of the slice, and those of them that would look beyond the tenant, by folder and name."""
 
     queries: int
     open: list[str]
-    open_on_nodes: list[str]
+    unfiltered_on_nodes: list[str]
 
 
-def tenant_isolation(tx: Transaction, kind: Kind, tables: Mapping[str, LiveTable]) -> Part:
+def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping[str, LiveTable]) -> SectionDraft:
     """Whether nobody gets at what is not theirs, and whether whoever asks may do this."""
-    queries = fences()
-    findings = row_security_findings(tx, [*dict.fromkeys((*GUARDED, *tables))])
+    queries = check_tenant_filters()
+    findings = check_row_security(tx, [*dict.fromkeys((*GUARDED_TABLES, *tables))])
     role, permission = tx.project.role, kind.permission
     checks = [
-        Checked(
+        CheckedItem(
             "All queries filter by `tenant_id`",
             not queries.open,
             f"these queries do not filter by tenant_id: {', '.join(queries.open)}",
             "Do not use this build of Groundplan; report these queries.",
         ),
-        Checked(
+        CheckedItem(
             "RLS policies active on `toc_nodes`, `toc_edges`, `toc_versions`",
             None if findings is None else not findings,
             "; ".join(findings or []),
             "Let the owner of the database set it up again, which puts policies, grants and guards up anew.",
         ),
-        Checked(
+        CheckedItem(
             "User has membership in target tenant (`user_memberships` check)",
             _is_member(tx),
             "you do not belong to the organization of this project",
             "Ask somebody in it to add you to the project.",
         ),
-        Checked(
+        CheckedItem(
             "Role in the project carries the permission that the operation needs",
             allows(role, permission, tx.project.policies),
             f"you are {role} of this project, and this needs {permission}",
@@ -70,7 +70,7 @@ def tenant_isolation(tx: Transaction, kind: Kind, tables: Mapping[str, LiveTable
         "role": role,
         "permission": permission,
     }
-    return Part(7, "Tenant Isolation", checks, facts, verdict(checks))
+    return SectionDraft(7, "Tenant Isolation", checks, facts, verdict(checks))
 
 
 def _is_member(tx: Transaction) -> bool:
@@ -86,7 +86,7 @@ def _guard(table: LiveTable) -> dict[str, Any] | None:
     return None if guard is None else {"enabled": guard.enabled, "forced": guard.forced, "policies": guard.commands}
 
 
-def fences() -> Fences:
+def check_tenant_filters() -> TenantFilters:
     """Whether each query of the slice names its tenant, on either engine."""
     count = 0
     found: list[str] = []
@@ -94,11 +94,11 @@ def fences() -> Fences:
     for file in sorted(SLICE.rglob("queries.sql")):
         for query in load_queries(str(file)):
             count += 1
-            if not _is_fenced(query):
+            if not _filters_by_tenant(query):
                 found.append(f"{file.parent.relative_to(SLICE.parent)}: {query.name}")
                 on_nodes += found[-1:] if "toc_nodes" in query.sqlite else []
-    return Fences(count, found, on_nodes)
+    return TenantFilters(count, found, on_nodes)
 
 
-def _is_fenced(query: Query) -> bool:
+def _filters_by_tenant(query: Query) -> bool:
     return ":tenant_id" in query.sqlite and "%(tenant_id)s" in query.postgres

@@ -12,10 +12,10 @@ from groundplan.purpose.limits import WORD_CHARS_MAX, Ref, Text
 from groundplan.purpose.version import VersionRef
 
 # What may be none of the words there are.
-AnyWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
+UncheckedWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
 
 
-class Kind(StrEnum):
+class OperationKind(StrEnum):
     """What is to be done, and to what."""
 
     CREATE_NODE = "create_node"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
     @property
     def called(self) -> str:
         """As people say it."""
-        return "Publish Version" if self is Kind.PUBLISH else self.value.replace("_", " ").title()
+        return "Publish Version" if self is OperationKind.PUBLISH else self.value.replace("_", " ").title()
 
     @property
     def edits(self) -> bool:
@@ -54,38 +54,38 @@ class Kind(StrEnum):
     @property
     def permission(self) -> Permission:
         """What one needs for it."""
-        if self is Kind.READ:
+        if self is OperationKind.READ:
             return Permission.PURPOSE_READ
-        return Permission.PURPOSE_PUBLISH if self is Kind.PUBLISH else Permission.PURPOSE_WRITE
+        return Permission.PURPOSE_PUBLISH if self is OperationKind.PUBLISH else Permission.PURPOSE_WRITE
 
 
 class ProposedOperation(Struct, forbid_unknown_fields=True):
     """What is to be done, in which version, and to what, in the words of that operation."""
 
-    kind: Kind
+    kind: OperationKind
     version: VersionRef | None = None
     node: Ref | None = None
-    node_type: AnyWord | None = None
+    node_type: UncheckedWord | None = None
     title: Text | None = None
     metadata: Any | UnsetType = UNSET
     source: Ref | None = None
     target: Ref | None = None
-    edge_type: AnyWord | None = None
-    new_edge_type: AnyWord | None = None
+    edge_type: UncheckedWord | None = None
+    new_edge_type: UncheckedWord | None = None
     assumption: Ref | None = None
     assumption_text: Text | None = None
-    risk_level: AnyWord | None = None
+    risk_level: UncheckedWord | None = None
     description: Text | None = None
     narrative: Text | None = None
-    owner: AnyWord | None = None
+    owner: UncheckedWord | None = None
     mechanism: Text | None = None
-    confidence: AnyWord | None = None
-    review_by: AnyWord | None = None
-    profile: AnyWord | None = None
-    label: AnyWord | None = None
+    confidence: UncheckedWord | None = None
+    review_by: UncheckedWord | None = None
+    profile: UncheckedWord | None = None
+    label: UncheckedWord | None = None
     origin: VersionRef | None = field(name="from", default=None)
 
     @property
     def meant(self) -> VersionRef | None:
         """The version that is named: for a new draft the one it begins from."""
-        return self.origin if self.kind is Kind.CREATE_DRAFT and self.origin is not None else self.version
+        return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version

@@ -8,13 +8,13 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Project, Transaction
-from groundplan.purpose.compliance.proposal import Kind, ProposedOperation
-from groundplan.purpose.content import checked_content
-from groundplan.purpose.model import Assumption, Content, Edge, Node, Profile, content_of
-from groundplan.purpose.version import VersionRow, latest_published, resolve_version, versions_of
+from groundplan.purpose.compliance.proposal import OperationKind, ProposedOperation
+from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.model import Assumption, Content, Profile, PurposeEdge, PurposeNode, build_content
+from groundplan.purpose.version import VersionRow, latest_published, read_versions, resolve_version
 
 
-class Seen(NamedTuple):
+class ProposalContext(NamedTuple):
     """The plan, as far as the operation is about it."""
 
     proposal: ProposedOperation
@@ -24,7 +24,7 @@ class Seen(NamedTuple):
     content: Content  # of that version
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> OperationKind:
         return self.proposal.kind
 
     @property
@@ -61,7 +61,7 @@ class Seen(NamedTuple):
             return "", NextStep("purpose.draft", "begins a draft", {"project": self.project.name})
         return f"Work on the draft: version {draft}.", None
 
-    def node(self, ref: str | None) -> Node | None:
+    def node(self, ref: str | None) -> PurposeNode | None:
         """A node by key or row id."""
         if ref is None:
             return None
@@ -75,7 +75,7 @@ class Seen(NamedTuple):
         id_, found = parse_uuid(ref), self.content.assumptions
         return found.get(ref) or next((one for one in found.values() if one.id == id_), None)
 
-    def edges(self) -> list[Edge]:
+    def edges(self) -> list[PurposeEdge]:
         """The edges that the operation may mean: between its ends, and of its type where that is said."""
         source, target = self.node(self.proposal.source), self.node(self.proposal.target)
         if source is None or target is None:
@@ -88,15 +88,15 @@ class Seen(NamedTuple):
         ]
 
 
-def seen(tx: Transaction, proposal: ProposedOperation) -> Seen:
+def seen(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
     """Look at the version that is meant: the draft, else the one published last, where none is named."""
-    row = _meant(tx, proposal)
-    content = content_of([], [], [], []) if row is None else checked_content(tx, row)
-    return Seen(proposal, tx.project, versions_of(tx), row, content)
+    row = _resolve_proposed_version(tx, proposal)
+    content = build_content([], [], [], []) if row is None else read_verified_content(tx, row)
+    return ProposalContext(proposal, tx.project, read_versions(tx), row, content)
 
 
-def _meant(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
-    if proposal.kind is Kind.CREATE_DRAFT and proposal.meant is None:
+def _resolve_proposed_version(tx: Transaction, proposal: ProposedOperation) -> VersionRow | None:
+    if proposal.kind is OperationKind.CREATE_DRAFT and proposal.meant is None:
         return latest_published(tx)
     try:
         return resolve_version(tx, proposal.meant)

@@ -9,8 +9,8 @@ from groundplan.purpose import version
 from groundplan.purpose.editing import drafting
 from groundplan.purpose.versions import publish
 
-VERSION_STATE = version.sql.versions
-PUBLISHING = publish.sql.publish_version
+VERSIONS_QUERY = version.sql.versions
+PUBLISH_QUERY = publish.sql.publish_version
 
 # By what the operation is about, and its verb.
 _STATEMENTS: dict[tuple[str, str], Query] = {
@@ -29,7 +29,7 @@ _STATEMENTS: dict[tuple[str, str], Query] = {
 }
 
 
-def template(title: str, query: Query | None) -> Iterator[str]:
+def format_statement(title: str, query: Query | None) -> Iterator[str]:
     """A statement under its title; nothing where the operation runs none."""
     if query is not None:
         yield f"**{title}:**"

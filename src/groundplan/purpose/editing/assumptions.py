@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.wording import Path, refusal
-from groundplan.purpose.dates import checked_day
-from groundplan.purpose.editing.drafting import Drafting
+from groundplan.kernel.wording import ArgumentPath, invalid_argument
+from groundplan.purpose.dates import parse_day
+from groundplan.purpose.editing.drafting import DraftState
 from groundplan.purpose.editing.operations import AddAssumption, RemoveAssumption, UpdateAssumption
 from groundplan.purpose.editing.rows import AssumptionRow, additions, differences, given_fields, removals
 from groundplan.purpose.events import Op
@@ -17,19 +17,19 @@ from groundplan.purpose.events import Op
 sql = load_queries(__file__)
 
 
-def add_assumption(draft: Drafting, op: AddAssumption, key: str, place: int) -> None:
+def add_assumption(draft: DraftState, op: AddAssumption, key: str, place: int) -> None:
     """A new assumption, on a node or on an edge.
 
     Raises:
         Invalid: it is to be on both, or on nothing.
         NotFound: what it is to be on is not in the draft.
     """
-    path: Path = ("operations", place)
+    path: ArgumentPath = ("operations", place)
     is_on_node = op.node is not None
     if is_on_node == (op.source is not None) or (op.source is None) != (op.target is None):
-        raise refusal(path, "must be on one thing: say node, or say source and target of an edge")
+        raise invalid_argument(path, "must be on one thing: say node, or say source and target of an edge")
     if is_on_node and op.edge_type is not None:
-        raise refusal((*path, "edge_type"), "is of an edge, and this is on a node; leave it out")
+        raise invalid_argument((*path, "edge_type"), "is of an edge, and this is on a node; leave it out")
     if op.node is not None:
         node = draft.node(op.node, (*path, "node"))
         on_id, name = node.id, node.key
@@ -43,21 +43,21 @@ def add_assumption(draft: Drafting, op: AddAssumption, key: str, place: int) -> 
         op.assumption_text,
         op.risk_level,
         op.owner,
-        None if op.review_by is None else checked_day(op.review_by, (*path, "review_by")),
+        None if op.review_by is None else parse_day(op.review_by, (*path, "review_by")),
         is_on_node,
     )
     draft.add(sql.add_assumption if is_on_node else sql.add_edge_assumption, row)
     draft.tx.record(Op.ASSUMPTION_ADDED, key, changed("on", None, name), *additions(row))
-    draft.made_assumption(row, op.ref, place)
+    draft.register_assumption(row, op.ref, place)
 
 
-def update_assumption(draft: Drafting, op: UpdateAssumption, path: Path) -> None:
+def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPath) -> None:
     """Other values for some fields."""
     before = draft.assumption(op.assumption, (*path, "assumption"))
     given = given_fields(op, AssumptionRow)
     review_by = given.get("review_by")
     if review_by is not None and review_by != before.review_by:
-        given["review_by"] = checked_day(review_by, (*path, "review_by"))
+        given["review_by"] = parse_day(review_by, (*path, "review_by"))
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
@@ -67,19 +67,19 @@ def update_assumption(draft: Drafting, op: UpdateAssumption, path: Path) -> None
     draft.assumptions[before.id] = after
 
 
-def remove_assumption(draft: Drafting, op: RemoveAssumption, path: Path) -> None:
+def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
     """An assumption goes."""
     _remove(draft, draft.assumption(op.assumption, (*path, "assumption")))
 
 
-def remove_assumptions(draft: Drafting, *, on_id: str, on: str, is_on_node: bool) -> None:
+def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
     """Everything that is assumed about something that goes."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
         _remove(draft, row, on=on)
 
 
-def _remove(draft: Drafting, row: AssumptionRow, *, on: str | None = None) -> None:
+def _remove(draft: DraftState, row: AssumptionRow, *, on: str | None = None) -> None:
     query = sql.remove_assumption if row.is_on_node else sql.remove_edge_assumption
     draft.tx.run(query, version_id=draft.version.id, id=row.id)
     draft.tx.record(Op.ASSUMPTION_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 
 
@@ -12,11 +12,12 @@ class InvalidDirection(RuleViolated):
 
     code = "invalid_direction"
 
-    def __init__(self, name: EdgeName, source_type: NodeType, target_type: NodeType, path: Path) -> None:
+    def __init__(self, name: EdgeName, source_type: NodeType, target_type: NodeType, path: ArgumentPath) -> None:
         super().__init__(
-            f"{rendered(path)}: {name.source} is {source_type} and {name.target} is {target_type}, so {name} would "
+            f"{format_argument_path(path)}: {name.source} is {source_type} and {name.target} is {target_type}, "
+            f"so {name} would "
             "point down the chain ACTIVITY, OUTPUT, OUTCOME, GOAL; turn it round, or say edge_type FEEDBACK",
-            field=rendered(path),
+            field=format_argument_path(path),
             edge=str(name),
             nodes=[name.source, name.target],
             source_type=source_type,
@@ -29,7 +30,7 @@ def points_down(edge_type: EdgeType, source_type: NodeType, target_type: NodeTyp
     return edge_type is not EdgeType.FEEDBACK and LEVELS[source_type] > LEVELS[target_type]
 
 
-def refuse_downward(name: EdgeName, source_type: NodeType, target_type: NodeType, *, path: Path) -> None:
+def refuse_downward(name: EdgeName, source_type: NodeType, target_type: NodeType, *, path: ArgumentPath) -> None:
     """Raises InvalidDirection for an edge that points down."""
     if points_down(name.edge_type, source_type, target_type):
         raise InvalidDirection(name, source_type, target_type, path)

@@ -7,15 +7,15 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, quoted, refusal
+from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.purpose.editing import assumptions, edges, indicators, nodes
-from groundplan.purpose.editing.drafting import Created, Drafting, Named
+from groundplan.purpose.editing.drafting import BatchRefs, CreatedItem, DraftState
 from groundplan.purpose.editing.operations import (
     AddAssumption,
     AddEdge,
@@ -38,7 +38,7 @@ from groundplan.purpose.version import draft_row
 
 sql = load_queries(__file__)
 
-_ADDING = (AddNode, AddEdge, AddAssumption, AddIndicator)
+_ADD_OPERATIONS = (AddNode, AddEdge, AddAssumption, AddIndicator)
 
 
 class EditPurpose(Struct, forbid_unknown_fields=True):
@@ -50,19 +50,19 @@ class EditPurpose(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Edited(Struct):
+class EditedPurpose(Struct):
     """The draft's revision after the batch, and what the batch made, in its order."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("created",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("created",)))
 
     rev: int
     version: int
-    created: list[Created]
+    created: list[CreatedItem]
     applied: int
     left_out: LeftOut = UNSET
 
 
-def edit(tx: Transaction, request: EditPurpose) -> Edited:
+def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
     """Apply a batch to the draft.
 
     Raises:
@@ -77,8 +77,8 @@ def edit(tx: Transaction, request: EditPurpose) -> Edited:
         DependencyCycle: an edge would close a cycle.
     """
     row = draft_row(tx, expected_rev=request.expected_rev)
-    _refuse_same_refs(request.operations)
-    draft = Drafting(tx, row, _named(request.operations))
+    _refuse_duplicate_refs(request.operations)
+    draft = DraftState(tx, row, _collect_refs(request.operations))
     keys = _keys(tx, request.operations)
     for place, op in enumerate(request.operations):
         if isinstance(op, AddNode):  # first of all, so that a ref may be used before its node
@@ -86,12 +86,12 @@ def edit(tx: Transaction, request: EditPurpose) -> Edited:
     for place, op in enumerate(request.operations):
         _apply(draft, op, keys, place)
     edges.refuse_cycles(draft)
-    rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_recorded else row.rev
-    return Edited(rev, row.number, draft.still_there(), len(request.operations))
+    rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_events else row.rev
+    return EditedPurpose(rev, row.number, draft.list_created(), len(request.operations))
 
 
-def _apply(draft: Drafting, op: PurposeOp, keys: dict[int, str], place: int) -> None:
-    path: Path = ("operations", place)
+def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], place: int) -> None:
+    path: ArgumentPath = ("operations", place)
     match op:
         case AddNode():
             pass  # done
@@ -119,9 +119,9 @@ def _apply(draft: Drafting, op: PurposeOp, keys: dict[int, str], place: int) -> 
             indicators.remove_indicator(draft, op, path)
 
 
-def _named(operations: list[PurposeOp]) -> Named:
+def _collect_refs(operations: list[PurposeOp]) -> BatchRefs:
     """Everything that a batch calls by a name."""
-    named = Named([], [], [], [op.ref for op in operations if isinstance(op, _ADDING) and op.ref])
+    named = BatchRefs([], [], [], [op.ref for op in operations if isinstance(op, _ADD_OPERATIONS) and op.ref])
     for op in operations:
         for field, refs in (
             ("node", named.nodes),
@@ -154,7 +154,7 @@ def _keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str]:
     }
 
 
-def _refuse_same_refs(operations: list[PurposeOp]) -> None:
+def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
     """A ref is of one thing.
 
     Raises:
@@ -162,10 +162,10 @@ def _refuse_same_refs(operations: list[PurposeOp]) -> None:
     """
     seen: set[str] = set()
     for place, op in enumerate(operations):
-        if isinstance(op, _ADDING) and op.ref:
+        if isinstance(op, _ADD_OPERATIONS) and op.ref:
             if op.ref in seen:
-                sentence = f"{quoted(op.ref)} is given twice in this batch; say another one"
-                raise refusal(("operations", place, "ref"), sentence)
+                sentence = f"{quote_text(op.ref)} is given twice in this batch; say another one"
+                raise invalid_argument(("operations", place, "ref"), sentence)
             seen.add(op.ref)
 
 
@@ -175,7 +175,7 @@ OPERATION = Operation(
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.DESTROY,
     input=EditPurpose,
-    output=Edited,
+    output=EditedPurpose,
     handler=edit,
     project=lambda _tx, request: request.project,
     tool=Tool("toc_edit", Group.PURPOSE),

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.wording import Path
-from groundplan.purpose.editing.drafting import Drafting
+from groundplan.kernel.wording import ArgumentPath
+from groundplan.purpose.editing.drafting import DraftState
 from groundplan.purpose.editing.operations import AddIndicator, RemoveIndicator, UpdateIndicator
 from groundplan.purpose.editing.rows import IndicatorRow, additions, differences, given_fields, removals
 from groundplan.purpose.events import Op
@@ -18,19 +18,19 @@ from groundplan.purpose.events import Op
 sql = load_queries(__file__)
 
 
-def add_indicator(draft: Drafting, op: AddIndicator, key: str, place: int) -> None:
+def add_indicator(draft: DraftState, op: AddIndicator, key: str, place: int) -> None:
     """A new indicator of a node."""
     node = draft.node(op.node, ("operations", place, "node"))
-    row = IndicatorRow(new_uuid(), key, node.id, **_given(op))
+    row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
     draft.add(sql.add_indicator, row)
     draft.tx.record(Op.INDICATOR_ADDED, key, changed("on", None, node.key), *additions(row))
-    draft.made_indicator(row, op.ref, place)
+    draft.register_indicator(row, op.ref, place)
 
 
-def update_indicator(draft: Drafting, op: UpdateIndicator, path: Path) -> None:
+def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
     """Other values for some fields."""
     before = draft.indicator(op.indicator, (*path, "indicator"))
-    after = replace(before, **_given(op))
+    after = replace(before, **_collect_fields(op))
     changes = differences(before, after)
     if not changes:
         return
@@ -39,19 +39,19 @@ def update_indicator(draft: Drafting, op: UpdateIndicator, path: Path) -> None:
     draft.indicators[before.id] = after
 
 
-def remove_indicator(draft: Drafting, op: RemoveIndicator, path: Path) -> None:
+def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
     """An indicator goes."""
     remove_indicator_row(draft, draft.indicator(op.indicator, (*path, "indicator")), None)
 
 
-def remove_indicator_row(draft: Drafting, row: IndicatorRow, on: str | None) -> None:
+def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
     """An indicator goes; `on` is its node, where that goes too."""
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
     draft.tx.record(Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))
     draft.indicators.pop(row.id, None)
 
 
-def _given(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
+def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
     """The fields that an operation names; a number has no sign of zero, which one engine would keep."""
     given = given_fields(op, IndicatorRow)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}

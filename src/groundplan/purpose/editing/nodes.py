@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
-from groundplan.kernel.wording import Path, refusal
+from groundplan.kernel.wording import ArgumentPath, invalid_argument
 from groundplan.purpose.editing.assumptions import remove_assumptions
 from groundplan.purpose.editing.directions import refuse_downward
-from groundplan.purpose.editing.drafting import Drafting
+from groundplan.purpose.editing.drafting import DraftState
 from groundplan.purpose.editing.indicators import remove_indicator_row
 from groundplan.purpose.editing.operations import AddNode, RemoveNode, UpdateNode
 from groundplan.purpose.editing.rows import (
-    EdgeRow,
     IndicatorRow,
     NamedEdge,
-    NodeRow,
+    PurposeEdgeRow,
+    PurposeNodeRow,
     additions,
     differences,
     given_fields,
@@ -33,9 +33,9 @@ from groundplan.purpose.model import EdgeName
 sql = load_queries(__file__)
 
 
-def add_node(draft: Drafting, op: AddNode, key: str, place: int) -> None:
+def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
     """A new node under a fresh key."""
-    row = NodeRow(
+    row = PurposeNodeRow(
         new_uuid(),
         key,
         op.node_type,
@@ -43,36 +43,36 @@ def add_node(draft: Drafting, op: AddNode, key: str, place: int) -> None:
         op.description,
         op.narrative,
         op.owner,
-        stored_metadata(_without_nulls(op.metadata or {}), ("operations", place, "metadata")),
+        encode_metadata(_drop_nulls(op.metadata or {}), ("operations", place, "metadata")),
     )
     draft.add(sql.add_node, row)
     draft.tx.record(Op.NODE_ADDED, key, *additions(row))
-    draft.made_node(row, op.ref, place)
+    draft.register_node(row, op.ref, place)
 
 
-def update_node(draft: Drafting, op: UpdateNode, path: Path) -> None:
+def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     """Other values for some fields.
 
     Raises:
         InvalidDirection: as another type it would stand below what leads to it.
     """
     before = draft.node(op.node, (*path, "node"))
-    given = given_fields(op, NodeRow)
+    given = given_fields(op, PurposeNodeRow)
     if op.metadata is not UNSET:
         merged = {**msgspec.json.decode(before.metadata), **op.metadata}
-        given["metadata"] = stored_metadata(_without_nulls(merged), (*path, "metadata"))
+        given["metadata"] = encode_metadata(_drop_nulls(merged), (*path, "metadata"))
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
         return
     if after.node_type is not before.node_type and draft.is_ordered:
-        _refuse_wrong_place(draft, after, path)
+        _refuse_downward_edges(draft, after, path)
     draft.change(sql.change_node, after)
     draft.tx.record(Op.NODE_CHANGED, before.key, *changes)
     draft.nodes[before.id] = after
 
 
-def remove_node(draft: Drafting, op: RemoveNode, path: Path) -> None:
+def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
     """A node goes, and with it its indicators, its assumptions, its edges and theirs."""
     row = draft.node(op.node, (*path, "node"))
     tx, version_id = draft.tx, draft.version.id
@@ -86,7 +86,7 @@ def remove_node(draft: Drafting, op: RemoveNode, path: Path) -> None:
     del draft.nodes[row.id]
 
 
-def remove_edge_row(draft: Drafting, row: EdgeRow, name: EdgeName) -> None:
+def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> None:
     """An edge goes, with its assumptions."""
     remove_assumptions(draft, on_id=row.id, on=str(name), is_on_node=False)
     draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
@@ -94,12 +94,12 @@ def remove_edge_row(draft: Drafting, row: EdgeRow, name: EdgeName) -> None:
     draft.drop_edge(row)
 
 
-def _edges_at(draft: Drafting, node: NodeRow) -> list[NamedEdge]:
+def _edges_at(draft: DraftState, node: PurposeNodeRow) -> list[NamedEdge]:
     """The edges that begin or end at a node."""
     return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
 
 
-def _refuse_wrong_place(draft: Drafting, node: NodeRow, path: Path) -> None:
+def _refuse_downward_edges(draft: DraftState, node: PurposeNodeRow, path: ArgumentPath) -> None:
     """No edge of a node points down once it is of another type."""
     for edge in _edges_at(draft, node):
         source = node.node_type if edge.source_node_id == node.id else edge.source_type
@@ -107,7 +107,7 @@ def _refuse_wrong_place(draft: Drafting, node: NodeRow, path: Path) -> None:
         refuse_downward(edge.name, source, target, path=(*path, "node_type"))
 
 
-def stored_metadata(metadata: dict[str, Any], path: Path) -> str:
+def encode_metadata(metadata: dict[str, Any], path: ArgumentPath) -> str:
     """Metadata as it is kept.
 
     Raises:
@@ -116,9 +116,9 @@ def stored_metadata(metadata: dict[str, Any], path: Path) -> str:
     text = msgspec.json.encode(metadata)
     if len(text) > TEXT_BYTES_MAX:
         sentence = f"has {len(text)} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
-        raise refusal(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=len(text))
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=len(text))
     return text.decode()
 
 
-def _without_nulls(metadata: dict[str, Any]) -> dict[str, Any]:
+def _drop_nulls(metadata: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.purpose.limits import Ref, Sentence, Text, Title, Word
-from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 
 # An edge has a target, and so has an indicator: one name on the wire for a node and for a number.
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
@@ -112,7 +112,7 @@ class AddIndicator(Struct, tag_field="op", tag="add_indicator", forbid_unknown_f
     name: Title
     ref: Ref | None = None
     unit: Word | None = None
-    direction: Direction | None = None
+    direction: IndicatorDirection | None = None
     baseline: float | None = None
     baseline_verified: bool | None = None
     target: TargetValue | None = None
@@ -127,7 +127,7 @@ class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unk
     indicator: Ref
     name: Title | UnsetType = UNSET
     unit: Word | UnsetType | None = UNSET
-    direction: Direction | UnsetType | None = UNSET
+    direction: IndicatorDirection | UnsetType | None = UNSET
     baseline: float | UnsetType | None = UNSET
     baseline_verified: bool | UnsetType | None = UNSET
     target: TargetValue | UnsetType | None = UNSET

@@ -9,7 +9,7 @@ UPDATE toc_versions
    AND id = :version_id
 RETURNING rev;
 
--- name: nodes_named
+-- name: nodes_by_ref
 -- The nodes of a version that are meant, by key or by row id.
 SELECT id, key, {node}
   FROM toc_nodes
@@ -23,7 +23,7 @@ SELECT id, key, {node}
    AND toc_version_id = :version_id
    AND id IN (SELECT value FROM each(:refs));
 
--- name: edges_among
+-- name: edges_between
 -- The edges between some nodes.
 SELECT id, source_node_id, target_node_id, {edge}
   FROM toc_edges
@@ -137,7 +137,7 @@ SELECT id, key, edge_id AS on_id, {assumption}, 0 AS is_on_node
    AND toc_version_id = :version_id
    AND edge_id = :on_id;
 
--- name: assumptions_named
+-- name: assumptions_by_ref
 -- The assumptions that are meant, by key or by row id: what they are on, and whether that is a node.
 SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
   FROM toc_assumptions
@@ -199,7 +199,7 @@ SELECT id, key, node_id, {indicator}
    AND toc_version_id = :version_id
    AND node_id = :node_id;
 
--- name: indicators_named
+-- name: indicators_by_ref
 -- The indicators that are meant, by key or by row id.
 SELECT id, key, node_id, {indicator}
   FROM toc_indicators

@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.purpose.model import Confidence, Direction, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import Confidence, EdgeName, EdgeType, IndicatorDirection, NodeType, RiskLevel
 
 
-class NodeRow(Struct, frozen=True):
+class PurposeNodeRow(Struct, frozen=True):
     """A node; its metadata is JSON."""
 
     id: str
@@ -24,7 +24,7 @@ class NodeRow(Struct, frozen=True):
     metadata: str
 
 
-class EdgeRow(Struct, frozen=True):
+class PurposeEdgeRow(Struct, frozen=True):
     """An edge between two rows."""
 
     id: str
@@ -35,7 +35,7 @@ class EdgeRow(Struct, frozen=True):
     confidence: Confidence | None
 
 
-class NamedEdge(EdgeRow, frozen=True):
+class NamedEdge(PurposeEdgeRow, frozen=True):
     """An edge with the keys and types of its ends."""
 
     source: str
@@ -69,7 +69,7 @@ class IndicatorRow(Struct, frozen=True):
     node_id: str
     name: str
     unit: str | None
-    direction: Direction | None
+    direction: IndicatorDirection | None
     baseline: float | None
     baseline_verified: bool | None
     target: float | None
@@ -78,11 +78,11 @@ class IndicatorRow(Struct, frozen=True):
     owner: str | None
 
 
-Row = NodeRow | EdgeRow | AssumptionRow | IndicatorRow
+Row = PurposeNodeRow | PurposeEdgeRow | AssumptionRow | IndicatorRow
 
 # What the history tells of a row, where that is not every field.
-_TOLD: dict[type[Struct], tuple[str, ...]] = {
-    NamedEdge: EdgeRow.__struct_fields__,
+_RECORDED_FIELDS: dict[type[Struct], tuple[str, ...]] = {
+    NamedEdge: PurposeEdgeRow.__struct_fields__,
     AssumptionRow: AssumptionRow.__struct_fields__[:-1],  # the name of what it is on tells the rest
 }
 
@@ -109,7 +109,7 @@ def differences(before: Row, after: Row) -> list[Change]:
 
 
 def _values(row: Row) -> Iterator[tuple[str, Any]]:
-    for name in _TOLD.get(type(row), row.__struct_fields__):
+    for name in _RECORDED_FIELDS.get(type(row), row.__struct_fields__):
         value = getattr(row, name)
         if value is not None:
             yield name, value

@@ -12,16 +12,16 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.content import checked_content
+from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.gates.waiving import waivers_in_force
 from groundplan.purpose.model import Content
 from groundplan.purpose.observing.observed import Waiver
-from groundplan.purpose.observing.read_observations import observations_of
-from groundplan.purpose.version import VersionRef, version_there
+from groundplan.purpose.observing.read_observations import read_version_observations
+from groundplan.purpose.version import VersionRef, require_version
 
-Written = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
+ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
 
 # What writes each of them. Only the one that is asked for is loaded.
 _WRITERS: dict[str, tuple[str, str]] = {
@@ -41,14 +41,14 @@ class ExportPurpose(Struct, forbid_unknown_fields=True):
     """Which version (the draft, else the one published last), and as what."""
 
     project: Name
-    format: Written
+    format: ExportFormat
     version: VersionRef | None = None
 
 
-class Exported(Struct):
+class ExportedPurpose(Struct):
     """A file."""
 
-    format: Written
+    format: ExportFormat
     version: int
     content: str
 
@@ -57,7 +57,7 @@ class Export(NamedTuple):
     """What to write, and as what."""
 
     theory: Theory
-    format: Written
+    format: ExportFormat
 
 
 def read_export(tx: Transaction, request: ExportPurpose) -> Export:
@@ -67,26 +67,26 @@ def read_export(tx: Transaction, request: ExportPurpose) -> Export:
         NotFound: there is no such version, or none at all.
         ContentAltered: a published version is not what was published.
     """
-    return Export(theory_at(tx, request.version), request.format)
+    return Export(read_theory(tx, request.version), request.format)
 
 
-def write_export(export: Export) -> Exported:
+def write_export(export: Export) -> ExportedPurpose:
     """Write the file; as a picture it takes long, and holds no transaction open."""
     module, function = _WRITERS[export.format]
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
-    return Exported(export.format, export.theory.number, writer(export.theory))
+    return ExportedPurpose(export.format, export.theory.number, writer(export.theory))
 
 
-def theory_at(tx: Transaction, ref: VersionRef | None) -> Theory:
+def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
     """A version with what is known of it now.
 
     Raises:
         NotFound: there is no such version, or none at all.
         ContentAltered: a published version is not what was published.
     """
-    row = version_there(tx, ref)
-    content = checked_content(tx, row)
-    observed = observations_of(tx, content)
+    row = require_version(tx, ref)
+    content = read_verified_content(tx, row)
+    observed = read_version_observations(tx, content)
     return Theory(
         tx.project.name,
         row.number,
@@ -119,7 +119,7 @@ OPERATION: Operation[ExportPurpose, Any] = Operation(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=ExportPurpose,
-    output=Exported,
+    output=ExportedPurpose,
     handler=read_export,
     finish=write_export,
     project=lambda _tx, request: request.project,

@@ -14,49 +14,49 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, applied
+from groundplan.kernel.input_gate.text_limits import Name, NormalizedName, apply_marker
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, quoted, refusal, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 from groundplan.purpose.content import read_content
-from groundplan.purpose.dates import checked_day, day_of
+from groundplan.purpose.dates import day_of, parse_day
 from groundplan.purpose.editing.assumptions import add_assumption
-from groundplan.purpose.editing.drafting import Drafting, Named
+from groundplan.purpose.editing.drafting import BatchRefs, DraftState
 from groundplan.purpose.editing.edges import DuplicateEdge, SelfEdge, add_edge
 from groundplan.purpose.editing.indicators import add_indicator
-from groundplan.purpose.editing.nodes import add_node, stored_metadata
+from groundplan.purpose.editing.nodes import add_node, encode_metadata
 from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddIndicator, AddNode
 from groundplan.purpose.exchange.export import waivers_about
 from groundplan.purpose.exchange.formats.document import AssumptionWritten, TheoryDocument, WaiverWritten
-from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyGiven, Keys
-from groundplan.purpose.exchange.readers.document_reading import EXAMPLES_MAX, Skipped
+from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
+from groundplan.purpose.exchange.readers.document_reading import EXAMPLES_MAX, SkippedItem
 from groundplan.purpose.gates.waiving import waivers_in_force
 from groundplan.purpose.limits import TITLE_CHARS_MAX
 from groundplan.purpose.model import EdgeName, EdgeType, Profile
-from groundplan.purpose.observing.naming import edge_called
+from groundplan.purpose.observing.naming import parse_edge_name
 from groundplan.purpose.observing.observed import Waiver
-from groundplan.purpose.observing.read_observations import NOW, waivers
+from groundplan.purpose.observing.read_observations import NO_CUTOFF, waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
-from groundplan.purpose.version import Version, VersionRow, draft_row, shown
+from groundplan.purpose.version import Version, VersionRow, draft_row, to_version
 from groundplan.purpose.versions.draft import add_draft, rows_without_draft
 
-PAST, THERE = "past its day", "in force here already"  # why a waiver is left out
+EXPIRED, ALREADY_IN_FORCE = "past its day", "in force here already"  # why a waiver is left out
 
 _TITLE = NormalizedName(TITLE_CHARS_MAX)
 
 
-class TakeIn(Struct, forbid_unknown_fields=True):
+class ImportPurpose(Struct, forbid_unknown_fields=True):
     """Where to, and what. `keys` says whether keys in the document mean what they mean in this project."""
 
     project: Name
-    document: Annotated[TheoryDocument, Brief()]
-    keys: Keys | None = None
+    document: Annotated[TheoryDocument, CollapsedInSchema()]
+    keys: KeyMode | None = None
     op_id: OpId = None
 
 
-class TakenCounts(Struct):
+class ImportedCounts(Struct):
     """How much came in."""
 
     nodes: int
@@ -66,7 +66,7 @@ class TakenCounts(Struct):
     waivers: int
 
 
-class TakenIn(Struct):
+class ImportedPurpose(Struct):
     """The draft that holds the theory.
 
     `keys` has the names that became other keys, `renamed` the keys that were never called so here before.
@@ -74,13 +74,13 @@ class TakenIn(Struct):
 
     version: Version
     rev: int
-    counts: TakenCounts
-    keys: list[KeyGiven]
+    counts: ImportedCounts
+    keys: list[KeyMapping]
     renamed: list[str]
-    skipped: list[Skipped]
+    skipped: list[SkippedItem]
 
 
-def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
+def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
     """Write a document into a new draft.
 
     Raises:
@@ -94,22 +94,22 @@ def take_in(tx: Transaction, request: TakeIn) -> TakenIn:
     """
     document = request.document
     rows = rows_without_draft(tx)
-    _refuse_twice(document)
+    _refuse_duplicate_keys(document)
     keys = IncomingKeys(tx, document, request.keys)
     profile = document.profile or (rows[-1].profile if rows else Profile.STANDARD)
     row = add_draft(tx, rows, None, profile)
-    draft = Drafting(tx, row, Named([], [], [], []))
+    draft = DraftState(tx, row, BatchRefs([], [], [], []))
     draft.is_ordered = False
     _write(draft, document, keys)
     recorded, skipped = _waive(tx, row, document.waivers, keys)
     after = draft_row(tx)
-    counts = TakenCounts(
+    counts = ImportedCounts(
         len(document.nodes), len(document.edges), len(document.assumptions), len(document.indicators), recorded
     )
-    return TakenIn(shown(after), after.rev, counts, keys.given(), keys.renamed, skipped)
+    return ImportedPurpose(to_version(after), after.rev, counts, keys.given(), keys.renamed, skipped)
 
 
-def _refuse_twice(document: TheoryDocument) -> None:
+def _refuse_duplicate_keys(document: TheoryDocument) -> None:
     """Nothing in a document has the name of another thing of its sort.
 
     Raises:
@@ -119,24 +119,24 @@ def _refuse_twice(document: TheoryDocument) -> None:
         seen: set[str] = set()
         for place, one in enumerate(getattr(document, sort)):
             if one.key in seen:
-                sentence = f"{quoted(one.key)} is there already; give it a key of its own"
-                raise refusal(("document", sort, place, "key"), sentence, code="duplicate_key")
+                sentence = f"{quote_text(one.key)} is there already; give it a key of its own"
+                raise invalid_argument(("document", sort, place, "key"), sentence, code="duplicate_key")
             seen.add(one.key)
 
 
-def _write(draft: Drafting, document: TheoryDocument, keys: IncomingKeys) -> None:
+def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
     """Everything in a document, under its keys."""
 
-    def node(name: str, path: Path) -> str:
+    def node(name: str, path: ArgumentPath) -> str:
         if name not in keys.nodes:
-            raise NotFound("node", name, hint="no node of the document has this key", field=rendered(path))
+            raise NotFound("node", name, hint="no node of the document has this key", field=format_argument_path(path))
         return keys.nodes[name]
 
     for place, one in enumerate(document.nodes):
-        at: Path = ("document", "nodes", place)
-        stored_metadata(one.metadata or {}, (*at, "metadata"))
+        at: ArgumentPath = ("document", "nodes", place)
+        encode_metadata(one.metadata or {}, (*at, "metadata"))
         # A title may be missing in what comes from elsewhere, and the gate will say so.
-        title = applied(_TITLE, one.title, (*at, "title")) if one.title.strip() else ""
+        title = apply_marker(_TITLE, one.title, (*at, "title")) if one.title.strip() else ""
         op = AddNode(one.node_type, title, None, one.description, one.narrative, one.owner, one.metadata)
         add_node(draft, op, keys.nodes[one.key], place)
     names: set[EdgeName] = set()
@@ -161,7 +161,7 @@ def _write(draft: Drafting, document: TheoryDocument, keys: IncomingKeys) -> Non
 
 
 def _assumption(
-    one: AssumptionWritten, node: Callable[[str, Path], str], names: set[EdgeName], at: Path
+    one: AssumptionWritten, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], at: ArgumentPath
 ) -> AddAssumption:
     """An assumption on what it is about here.
 
@@ -170,12 +170,12 @@ def _assumption(
         NotFound: what it is on is not in the document.
     """
     if (one.node is None) == (one.source is None) or (one.source is None) != (one.target is None):
-        raise refusal(at, "must be on one thing: say node, or say source and target of an edge")
+        raise invalid_argument(at, "must be on one thing: say node, or say source and target of an edge")
     if one.node is not None and one.edge_type is not None:
-        raise refusal((*at, "edge_type"), "is of an edge, and this is on a node; leave it out")
+        raise invalid_argument((*at, "edge_type"), "is of an edge, and this is on a node; leave it out")
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
-        added.review_by = checked_day(one.review_by, (*at, "review_by"))
+        added.review_by = parse_day(one.review_by, (*at, "review_by"))
     if one.node is not None:
         added.node = node(one.node, (*at, "node"))
         return added
@@ -183,13 +183,13 @@ def _assumption(
     name = EdgeName(source, target, one.edge_type or EdgeType.CONTRIBUTES_TO)
     added.source, added.target, added.edge_type = name
     if name not in names:
-        raise NotFound("edge", str(name), hint="no edge of the document is this one", field=rendered(at))
+        raise NotFound("edge", str(name), hint="no edge of the document is this one", field=format_argument_path(at))
     return added
 
 
 def _waive(
     tx: Transaction, row: VersionRow, written: list[WaiverWritten], keys: IncomingKeys
-) -> tuple[int, list[Skipped]]:
+) -> tuple[int, list[SkippedItem]]:
     """Record the waivers that are not in force here yet, and tell which were left out.
 
     Raises:
@@ -202,31 +202,34 @@ def _waive(
     today = day_of(tx.now)
     content = read_content(tx, row.id)
     edges = {one.name for one in content.edges}
-    there = {_said(one, one.refs) for one in waivers_about(content, waivers_in_force(waivers(tx, NOW), today))}
-    left_out: dict[str, list[str]] = {PAST: [], THERE: []}
+    there = {
+        _identify_waiver(one, one.refs)
+        for one in waivers_about(content, waivers_in_force(waivers(tx, NO_CUTOFF), today))
+    }
+    left_out: dict[str, list[str]] = {EXPIRED: [], ALREADY_IN_FORCE: []}
     wanted: list[WaiverWrite] = []
     for place, one in enumerate(written):
-        at: Path = ("document", "waivers", place)
+        at: ArgumentPath = ("document", "waivers", place)
         refuse_unwaivable(one.code, (*at, "code"))
-        due = checked_day(one.due, (*at, "due"))
+        due = parse_day(one.due, (*at, "due"))
         refs = [_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
         if due < today:
-            left_out[PAST].append(one.code)
-        elif _said(one, refs) in there:
-            left_out[THERE].append(one.code)
+            left_out[EXPIRED].append(one.code)
+        elif _identify_waiver(one, refs) in there:
+            left_out[ALREADY_IN_FORCE].append(one.code)
         else:
             wanted.append(WaiverWrite(one.code, refs, one.reason, one.owner, due))
     record_waivers(tx, wanted, ("document", "waivers"))
-    skipped = [Skipped("waiver", why, len(codes), codes[:EXAMPLES_MAX]) for why, codes in left_out.items() if codes]
+    skipped = [SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]) for why, codes in left_out.items() if codes]
     return len(wanted), skipped
 
 
-def _said(one: Waiver | WaiverWritten, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
+def _identify_waiver(one: Waiver | WaiverWritten, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
     """What makes two waivers the same."""
     return one.code, tuple(sorted(refs)), one.reason, one.owner, one.due
 
 
-def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Path) -> str:
+def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
     """What a waiver is about, by its key here: something that came in, or a fact.
 
     Raises:
@@ -234,7 +237,7 @@ def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Path) -> str:
     """
     if ref.startswith("/"):
         return ref
-    edge = edge_called(ref)
+    edge = parse_edge_name(ref)
     if edge is not None:
         ends = keys.nodes.get(edge.source, ""), keys.nodes.get(edge.target, "")
         name = EdgeName(*ends, edge.edge_type)
@@ -243,17 +246,17 @@ def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: Path) -> str:
     for sort in (keys.nodes, keys.assumptions, keys.indicators):
         if ref in sort:
             return sort[ref]
-    raise NotFound("key", ref, hint="a waiver of a document is about what is in it", field=rendered(path))
+    raise NotFound("key", ref, hint="a waiver of a document is about what is in it", field=format_argument_path(path))
 
 
-WAIVING = Operation(
+IMPORT_WAIVERS = Operation(
     name="purpose.import_waivers",
     summary="Take a theory and its waivers in, as a new draft.",
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
-    input=TakeIn,
-    output=TakenIn,
-    handler=take_in,
+    input=ImportPurpose,
+    output=ImportedPurpose,
+    handler=import_purpose,
     project=lambda _tx, request: request.project,
 )
 
@@ -262,10 +265,10 @@ OPERATION = Operation(
     summary="Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
-    input=TakeIn,
-    output=TakenIn,
-    handler=take_in,
+    input=ImportPurpose,
+    output=ImportedPurpose,
+    handler=import_purpose,
     project=lambda _tx, request: request.project,
-    variants=(WAIVING,),
-    choose_variant=lambda request: WAIVING if request.document.waivers else None,
+    variants=(IMPORT_WAIVERS,),
+    choose_variant=lambda request: IMPORT_WAIVERS if request.document.waivers else None,
 )

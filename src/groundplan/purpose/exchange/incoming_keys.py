@@ -15,21 +15,21 @@ from typing import Literal
 from msgspec import Struct
 
 from groundplan.kernel.errors import Conflict
-from groundplan.kernel.events.read import values_told
+from groundplan.kernel.events.read import collect_recorded_values
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.exchange.formats.document import TheoryDocument
 from groundplan.purpose.keys import fresh_keys, reach
-from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sorted_keys
-from groundplan.purpose.observing.read_observations import keys_observed
+from groundplan.purpose.model import ASSUMPTION_PREFIX, INDICATOR_PREFIX, PREFIXES, sort_keys
+from groundplan.purpose.observing.read_observations import find_observed_keys
 
-Keys = Literal["same", "new"]
+KeyMode = Literal["same", "new"]
 
 # No project gives out as many; a larger number came from a typing error, and counting would go on behind it.
-NUMBER_MAX = 1_000_000_000
+KEY_NUMBER_MAX = 1_000_000_000
 _KEY = re.compile(r"([A-Z]{1,2})([1-9][0-9]{0,9})")
 _NODE_PREFIXES = tuple(PREFIXES.values())
-_NAMES = ("title", "assumption_text", "name")  # what nodes, assumptions and indicators are known by
-SHOWN = 5
+_NAME_FIELDS = ("title", "assumption_text", "name")  # what nodes, assumptions and indicators are known by
+KEYS_SHOWN_MAX = 5
 
 
 class OtherTheory(Conflict):
@@ -38,7 +38,7 @@ class OtherTheory(Conflict):
     code = "keys_of_another_theory"
 
     def __init__(self, keys: list[str]) -> None:
-        several = f"{', '.join(keys[:SHOWN])}{' and others' if len(keys) > SHOWN else ''}"
+        several = f"{', '.join(keys[:KEYS_SHOWN_MAX])}{' and others' if len(keys) > KEYS_SHOWN_MAX else ''}"
         super().__init__(
             f"{several} stand for other things in this project than in the file. Say keys 'new' if it is another "
             "theory, whose nodes are to get keys of their own; say keys 'same' if it is this one, with other titles",
@@ -46,7 +46,7 @@ class OtherTheory(Conflict):
         )
 
 
-class KeyGiven(Struct):
+class KeyMapping(Struct):
     """A name of the file, and the key that it became."""
 
     name: str
@@ -56,27 +56,27 @@ class KeyGiven(Struct):
 class IncomingKeys:
     """From the names of a document to keys, for each sort of thing."""
 
-    def __init__(self, tx: Transaction, document: TheoryDocument, keys: Keys | None) -> None:
+    def __init__(self, tx: Transaction, document: TheoryDocument, keys: KeyMode | None) -> None:
         is_kept = keys != "new"
         # Keys that are known here, for things that were never called so.
         self.renamed = _renamed(tx, document, is_certain=keys is not None) if is_kept else []
-        self.nodes = _keyed(
+        self.nodes = _assign_keys(
             tx, ((node.key, PREFIXES[node.node_type]) for node in document.nodes), _NODE_PREFIXES, is_kept
         )
-        self.assumptions = _keyed(
+        self.assumptions = _assign_keys(
             tx, ((one.key, ASSUMPTION_PREFIX) for one in document.assumptions), (ASSUMPTION_PREFIX,), is_kept
         )
-        self.indicators = _keyed(
+        self.indicators = _assign_keys(
             tx, ((one.key, INDICATOR_PREFIX) for one in document.indicators), (INDICATOR_PREFIX,), is_kept
         )
 
-    def given(self) -> list[KeyGiven]:
+    def given(self) -> list[KeyMapping]:
         """The names that became other keys, nodes first."""
         sorts = (self.nodes, self.assumptions, self.indicators)
-        return [KeyGiven(name, key) for sort in sorts for name, key in sort.items() if name != key]
+        return [KeyMapping(name, key) for sort in sorts for name, key in sort.items() if name != key]
 
 
-def _keyed(
+def _assign_keys(
     tx: Transaction, named: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
     """The key of every name, which comes with the letters of a fresh one."""
@@ -85,7 +85,7 @@ def _keyed(
     highest: dict[str, int] = {}
     for name, prefix in named:
         match = _KEY.fullmatch(name) if is_kept else None
-        if match and match[1] in prefixes and int(match[2]) <= NUMBER_MAX:
+        if match and match[1] in prefixes and int(match[2]) <= KEY_NUMBER_MAX:
             found[name] = name
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         else:
@@ -110,23 +110,23 @@ def _renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> 
     nodes = {node.key: node.title for node in document.nodes}
     beside = {one.key: one.assumption_text for one in document.assumptions}
     beside |= {one.key: one.name for one in document.indicators}
-    told = values_told(tx, {*nodes, *beside}, ops="purpose", fields=_NAMES)
+    told = collect_recorded_values(tx, {*nodes, *beside}, ops="purpose", fields=_NAME_FIELDS)
     renamed: list[str] = []
     is_known = False
     for called in (nodes, beside):
         known = [key for key in called if key in told]
-        others = [key for key in known if _folded(called[key]) not in map(_folded, told[key])]
+        others = [key for key in known if _normalize_name(called[key]) not in map(_normalize_name, told[key])]
         if not is_certain and not is_known and 2 * len(others) > len(known):
-            raise OtherTheory(sorted_keys(others))
+            raise OtherTheory(sort_keys(others))
         is_known = is_known or bool(known)
         renamed += others
-    observed = [] if is_certain else sorted_keys(keys_observed(tx, renamed))
+    observed = [] if is_certain else sort_keys(find_observed_keys(tx, renamed))
     if observed:
         raise OtherTheory(observed)
-    return sorted_keys(renamed)
+    return sort_keys(renamed)
 
 
-def _folded(text: str) -> str:
+def _normalize_name(text: str) -> str:
     """A name of which neither case nor white space counts, nor how its letters are composed."""
     import unicodedata  # tables that only an import needs
 

@@ -12,8 +12,8 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.purpose.exchange.export import theory_at
+from groundplan.kernel.wording import invalid_argument
+from groundplan.purpose.exchange.export import read_theory
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import Ref
 from groundplan.purpose.version import VersionRef
@@ -56,19 +56,19 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
         ContentAltered: a published version is not what was published.
     """
     if request.pathway is not None and request.compare is not None:
-        raise refusal(("pathway",), "and compare are two pictures; ask for one of them")
-    theory = theory_at(tx, request.version)
+        raise invalid_argument(("pathway",), "and compare are two pictures; ask for one of them")
+    theory = read_theory(tx, request.version)
     if request.pathway is not None and request.pathway not in theory.content.nodes:
         show = NextStep("purpose.open", "shows the keys of the version", {"project": tx.project.name})
         raise NotFound("node", request.pathway, next_steps=show, field="pathway")
-    earlier = None if request.compare is None else theory_at(tx, request.compare)
+    earlier = None if request.compare is None else read_theory(tx, request.compare)
     return Drawing(theory, request.pathway, earlier, request.theme)
 
 
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw what was read; the layout takes long, and holds no transaction open."""
     from groundplan.purpose.picture.comparison import comparison  # only who draws needs them
-    from groundplan.purpose.picture.subject import pathway, plan
+    from groundplan.purpose.picture.subject import build_plan_picture, pathway
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 
@@ -77,7 +77,7 @@ def draw_picture(drawing: Drawing) -> Rendered:
     elif drawing.earlier is not None:
         picture = comparison(drawing.earlier, drawing.theory)
     else:
-        picture = plan(drawing.theory)
+        picture = build_plan_picture(drawing.theory)
     drawn = draw(picture, Theme(drawing.theme))
     return Rendered(drawing.theory.number, drawn.svg, drawn.width, drawn.height)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, Status
+from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, Indicator, Profile, VersionStatus
 from groundplan.purpose.observing.observed import Measurement, Waiver
 
 
@@ -14,7 +14,7 @@ class Theory(NamedTuple):
     project: str
     number: int
     label: str
-    status: Status
+    status: VersionStatus
     profile: Profile
     published_at: str | None
     content: Content
@@ -25,7 +25,7 @@ class Theory(NamedTuple):
     @property
     def called(self) -> str:
         """The version as people call it: `v2`, `v2 Two wells`, `v3 (draft)`."""
-        if self.status is Status.DRAFT:
+        if self.status is VersionStatus.DRAFT:
             return f"v{self.number} (draft)"
         return self.label if self.label == f"v{self.number}" else f"v{self.number} {self.label}"
 
@@ -40,7 +40,7 @@ class Theory(NamedTuple):
             found.setdefault(one.node, []).append(one)
         return found
 
-    def assumed(self) -> dict[str | EdgeName, list[Assumption]]:
+    def assumptions_by_subject(self) -> dict[str | EdgeName, list[Assumption]]:
         """What is assumed, by the key of the node or the name of the edge it is on."""
         found: dict[str | EdgeName, list[Assumption]] = {}
         for one in self.content.assumptions.values():

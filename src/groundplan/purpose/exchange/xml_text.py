@@ -6,14 +6,14 @@ import re
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # A parser gives out every bare carriage return as a line feed.
-_WRITTEN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+_XML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 
 
-def in_xml(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Text between two tags."""
-    return xml_characters(text).translate(_WRITTEN)
+    return replace_invalid_xml(text).translate(_XML_ESCAPES)
 
 
-def xml_characters(text: str) -> str:
+def replace_invalid_xml(text: str) -> str:
     """Text in which a sign stands for each character that XML 1.0 has no place for."""
     return _NOT_XML.sub("\ufffd", text)

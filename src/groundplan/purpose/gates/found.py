@@ -8,18 +8,18 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.wording import quoted
-from groundplan.purpose.gates.result import Fix, Outside
-from groundplan.purpose.graph.causal import Causal, causal_of, sound_edges
-from groundplan.purpose.model import Content, Edge, EdgeName, NodeType, Profile, edge_order
+from groundplan.kernel.wording import quote_text
+from groundplan.purpose.gates.result import ExternalFacts, Fix
+from groundplan.purpose.graph.causal import CausalGraph, build_causal_graph, find_valid_causal_edges
+from groundplan.purpose.model import Content, EdgeName, NodeType, Profile, PurposeEdge, edge_order
 from groundplan.purpose.observing.observed import Observations
 
-NAMED_MAX = 5  # of some refs in a sentence; beside it there is a list of them all
-NOTHING = "there is nothing here that it is about"
-NOBODY_KNOWS = "nobody here can tell"
+REFS_NAMED_MAX = 5  # of some refs in a sentence; beside it there is a list of them all
+NO_SUBJECTS = "there is nothing here that it is about"
+NOT_KNOWN = "nobody here can tell"
 
 
-class Found(NamedTuple):
+class CheckFinding(NamedTuple):
     """A rule, how many things it is about, and which of them break it."""
 
     rule: str
@@ -29,22 +29,22 @@ class Found(NamedTuple):
     wrong: str | None = None  # what is wrong, where that is not how many of the subjects break the rule
     actual: Any = UNSET
     expected: Any = UNSET
-    not_applicable: str = NOTHING  # why, where the rule does not apply
+    not_applicable: str = NO_SUBJECTS  # why, where the rule does not apply
     is_warning: bool = False  # whatever the profile says, it does not block
     # What is wrong with those for which nobody answers, in words and as data, where that depends on which they are.
     looked_into: Callable[[list[str]], tuple[str, Any]] | None = None
 
 
-class Theory:
+class GateSubject:
     """Content and what is known beside it; what several checks ask for is worked out once."""
 
-    def __init__(self, content: Content, observations: Observations, profile: Profile, outside: Outside) -> None:
+    def __init__(self, content: Content, observations: Observations, profile: Profile, outside: ExternalFacts) -> None:
         self.content = content
         self.observations = observations
         self.outside = outside
         self.is_strict = profile is Profile.STRICT
-        self.edges: list[Edge] = sound_edges(content)
-        self.causal: Causal = causal_of(content)
+        self.edges: list[PurposeEdge] = find_valid_causal_edges(content)
+        self.causal: CausalGraph = build_causal_graph(content)
         self.causes = len(self.causal.edges)  # one that an import brought twice is one
         self.measured = {one.node for one in content.indicators.values()}  # nodes that have an indicator
         self.assumed_nodes = {one.node for one in content.assumptions.values() if one.node is not None}
@@ -56,7 +56,7 @@ class Theory:
         return None if node is None else node.node_type
 
 
-def edit(how: str) -> Fix:
+def suggest_edit(how: str) -> Fix:
     """A change of the draft that mends what was found: `add_edge from {refs} towards a goal`."""
     return (NextStep("purpose.edit", f"with {how}"),)
 
@@ -66,12 +66,12 @@ def edge_names(names: Iterable[EdgeName]) -> list[str]:
     return [str(name) for name in sorted(set(names), key=edge_order)]
 
 
-def is_said(text: str | None) -> bool:
+def has_text(text: str | None) -> bool:
     """Whether there is a text and something stands in it."""
     return bool(text and text.strip())
 
 
-def named(refs: Sequence[str]) -> str:
+def format_refs(refs: Sequence[str]) -> str:
     """Some refs in a sentence, not too many."""
-    shown = ", ".join(quoted(ref)[1:-1] for ref in refs[:NAMED_MAX])
-    return shown if len(refs) <= NAMED_MAX else f"{shown} and {len(refs) - NAMED_MAX} more"
+    shown = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
+    return shown if len(refs) <= REFS_NAMED_MAX else f"{shown} and {len(refs) - REFS_NAMED_MAX} more"

@@ -7,87 +7,89 @@ from collections.abc import Callable
 from typing import Any
 
 from groundplan.kernel.next_steps import NextStep
-from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edge_names, edit, is_said
+from groundplan.purpose.gates.found import NOT_KNOWN, CheckFinding, GateSubject, edge_names, has_text, suggest_edit
 from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
-from groundplan.purpose.graph.reaching import leading_to
+from groundplan.purpose.graph.reaching import find_leading_to
 from groundplan.purpose.model import (
     LEVELS,
     Assumption,
     AssumptionStatus,
     Confidence,
-    Edge,
     EdgeType,
     NodeType,
+    PurposeEdge,
     RiskLevel,
-    sorted_keys,
+    sort_keys,
 )
 
-CYCLE_NAMED_MAX = 20  # nodes of a cycle in a sentence
+CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a sentence
 
 
-def goal_count(theory: Theory) -> Found:
+def goal_count(theory: GateSubject) -> CheckFinding:
     goals = [node.key for node in theory.content.of_type(NodeType.GOAL)]
     rule = f"There is {'exactly' if theory.is_strict else 'at least'} one GOAL"
     if not goals:
-        fix = edit("add_node (node_type GOAL)")
-        return Found(rule, 1, fix=fix, wrong="there is none", actual=0, expected=1)
+        fix = suggest_edit("add_node (node_type GOAL)")
+        return CheckFinding(rule, 1, fix=fix, wrong="there is none", actual=0, expected=1)
     if theory.is_strict and len(goals) > 1:
-        fix = edit("update_node or remove_node on all but one of {refs}")
-        return Found(rule, 1, sorted_keys(goals), fix, wrong=f"there are {len(goals)}", actual=len(goals), expected=1)
-    return Found(rule, 1)
+        fix = suggest_edit("update_node or remove_node on all but one of {refs}")
+        return CheckFinding(
+            rule, 1, sort_keys(goals), fix, wrong=f"there are {len(goals)}", actual=len(goals), expected=1
+        )
+    return CheckFinding(rule, 1)
 
 
-def min_types(theory: Theory) -> Found:
+def min_types(theory: GateSubject) -> CheckFinding:
     wanted = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT)
     there = {node_type: len(theory.content.of_type(node_type)) for node_type in wanted}
     missing = [str(node_type) for node_type, count in there.items() if not count]
     rule = "GOAL, OUTCOME and OUTPUT are each present"
     if not missing:
-        return Found(rule, 1)
+        return CheckFinding(rule, 1)
     listed = " and no ".join(missing)
-    return Found(
+    return CheckFinding(
         rule,
         1,
-        fix=edit(f"add_node (node_type {' and '.join(missing)})"),
+        fix=suggest_edit(f"add_node (node_type {' and '.join(missing)})"),
         wrong=f"there is no {listed}",
         actual=len(wanted) - len(missing),
         expected=len(wanted),
     )
 
 
-def orphans(theory: Theory) -> Found:
+def orphans(theory: GateSubject) -> CheckFinding:
     goals = theory.causal.numbers_of(NodeType.GOAL)
-    reaching = leading_to(theory.causal.graph, goals)
+    reaching = find_leading_to(theory.causal.graph, goals)
     failing = [key for number, key in enumerate(theory.causal.graph.keys) if number not in reaching]
-    return Found(
+    return CheckFinding(
         "Every node that is no goal reaches a goal along causal edges",
         len(theory.content.nodes) - len(goals),
         failing,
-        edit("add_edge from {refs} towards a goal"),
+        suggest_edit("add_edge from {refs} towards a goal"),
     )
 
 
-def type_chain(theory: Theory) -> Found:
+def type_chain(theory: GateSubject) -> CheckFinding:
     if theory.is_strict:
         rule = "Every causal edge leads exactly one level up: ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in theory.edges if _rise(theory, edge) != 1]
+        failing = [edge.name for edge in theory.edges if _count_levels_up(theory, edge) != 1]
     else:
         rule = "No causal edge leads down the levels ACTIVITY, OUTPUT, OUTCOME, GOAL"
-        failing = [edge.name for edge in theory.edges if _rise(theory, edge) < 0]
-    fix = edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
-    return Found(rule, theory.causes, edge_names(failing), fix)
+        failing = [edge.name for edge in theory.edges if _count_levels_up(theory, edge) < 0]
+    fix = suggest_edit("remove_edge, update_edge (new_edge_type FEEDBACK) or update_node (node_type) on {refs}")
+    return CheckFinding(rule, theory.causes, edge_names(failing), fix)
 
 
-def leap(theory: Theory) -> Found:
-    return Found(
+def leap(theory: GateSubject) -> CheckFinding:
+    return CheckFinding(
         "No causal edge skips a level",
         theory.causes,
-        edge_names(edge.name for edge in theory.edges if _rise(theory, edge) > 1),
-        edit("add_node for what lies between the ends of {refs}, and edges through it in place of the leap"),
+        edge_names(edge.name for edge in theory.edges if _count_levels_up(theory, edge) > 1),
+        suggest_edit("add_node for what lies between the ends of {refs}, and edges through it in place of the leap"),
     )
 
 
-def cycle(theory: Theory) -> Found:
+def cycle(theory: GateSubject) -> CheckFinding:
     """All nodes on a cycle fail: whoever answers for some of them does not answer for a cycle through others."""
     graph = theory.causal.graph
     cyclic = cyclic_components(graph)
@@ -95,126 +97,126 @@ def cycle(theory: Theory) -> Found:
 
     def looked_into(remaining: list[str]) -> tuple[str, Any]:
         path = shortest_cycle(graph, cyclic, through=[graph.numbers[key] for key in remaining])
-        return f"{_drawn(path or [])} is one", path
+        return f"{_format_cycle(path or [])} is one", path
 
-    return Found(
+    return CheckFinding(
         "Causal edges form no cycle",
         theory.causes,
         [graph.keys[node] for node in failing],
-        edit("remove_edge or update_edge (new_edge_type FEEDBACK) on one edge of the cycle"),
+        suggest_edit("remove_edge or update_edge (new_edge_type FEEDBACK) on one edge of the cycle"),
         looked_into=looked_into,
     )
 
 
-def dup_edge(theory: Theory) -> Found:
+def dup_edge(theory: GateSubject) -> CheckFinding:
     counted = Counter(edge.name for edge in theory.content.edges)
-    return Found(
+    return CheckFinding(
         "No edge is there twice",
         len(counted),
         edge_names(name for name, count in counted.items() if count > 1),
-        edit("remove_edge on {refs}, then add_edge once"),
+        suggest_edit("remove_edge on {refs}, then add_edge once"),
     )
 
 
-def self_edge(theory: Theory) -> Found:
+def self_edge(theory: GateSubject) -> CheckFinding:
     names = {edge.name for edge in theory.content.edges}
-    return Found(
+    return CheckFinding(
         "No edge leads from a node to itself",
         len(names),
         edge_names(name for name in names if name.source == name.target),
-        edit("remove_edge on {refs}"),
+        suggest_edit("remove_edge on {refs}"),
     )
 
 
-def cross_version(theory: Theory) -> Found:
+def cross_version(theory: GateSubject) -> CheckFinding:
     nodes, edges, assumptions, indicators = theory.content
     names = {edge.name for edge in edges}
     outside = [
         *edge_names(name for name in names if name.source not in nodes or name.target not in nodes),
-        *sorted_keys(one.key for one in assumptions.values() if not (one.node in nodes or one.edge in names)),
-        *sorted_keys(one.key for one in indicators.values() if one.node not in nodes),
+        *sort_keys(one.key for one in assumptions.values() if not (one.node in nodes or one.edge in names)),
+        *sort_keys(one.key for one in indicators.values() if one.node not in nodes),
     ]
-    return Found(
+    return CheckFinding(
         "Every edge, assumption and indicator belongs to nodes and edges of this version",
         len(names) + len(assumptions) + len(indicators),
         outside,
-        edit("remove_edge, remove_assumption or remove_indicator on {refs}, or add the node that is missing"),
+        suggest_edit("remove_edge, remove_assumption or remove_indicator on {refs}, or add the node that is missing"),
     )
 
 
-def mechanism(theory: Theory) -> Found:
-    return Found(
+def mechanism(theory: GateSubject) -> CheckFinding:
+    return CheckFinding(
         "Every causal edge says how (mechanism)",
         theory.causes,
-        edge_names(edge.name for edge in theory.edges if not is_said(edge.mechanism)),
-        edit("update_edge (mechanism) on {refs}"),
+        edge_names(edge.name for edge in theory.edges if not has_text(edge.mechanism)),
+        suggest_edit("update_edge (mechanism) on {refs}"),
     )
 
 
-def high_risk(theory: Theory) -> Found:
+def high_risk(theory: GateSubject) -> CheckFinding:
     subjects = [one for one in theory.content.assumptions.values() if one.risk_level is RiskLevel.HIGH]
 
     def is_in_hand(one: Assumption) -> bool:
         place = one.edge.target if one.edge is not None else one.node
         watched = not theory.is_strict or place in theory.measured
-        return is_said(one.owner) and is_said(one.review_by) and watched
+        return has_text(one.owner) and has_text(one.review_by) and watched
 
     also = ", and its node or its edge's target an indicator" if theory.is_strict else ""
     step = ", and add_indicator where there is none" if theory.is_strict else ""
-    return Found(
+    return CheckFinding(
         f"Every assumption of HIGH risk has an owner and a review date{also}",
         len(subjects),
-        sorted_keys(one.key for one in subjects if not is_in_hand(one)),
-        edit(f"update_assumption (owner, review_by) on {{refs}}{step}"),
+        sort_keys(one.key for one in subjects if not is_in_hand(one)),
+        suggest_edit(f"update_assumption (owner, review_by) on {{refs}}{step}"),
     )
 
 
-def low_confidence(theory: Theory) -> Found:
+def low_confidence(theory: GateSubject) -> CheckFinding:
     subjects = {edge.name for edge in theory.edges if edge.confidence is Confidence.LOW}
-    return Found(
+    return CheckFinding(
         "Every causal edge of low confidence carries an assumption",
         len(subjects),
         edge_names(subjects - theory.assumed_edges),
-        edit("add_assumption on {refs}"),
+        suggest_edit("add_assumption on {refs}"),
     )
 
 
-def outcome_coverage(theory: Theory) -> Found:
+def outcome_coverage(theory: GateSubject) -> CheckFinding:
     outcomes = [node.key for node in theory.content.of_type(NodeType.OUTCOME)]
-    return Found(
+    return CheckFinding(
         "Every OUTCOME has an indicator",
         len(outcomes),
-        sorted_keys(key for key in outcomes if key not in theory.measured),
-        edit("add_indicator on {refs}"),
+        sort_keys(key for key in outcomes if key not in theory.measured),
+        suggest_edit("add_indicator on {refs}"),
     )
 
 
-def assumptions(theory: Theory) -> Found:
+def assumptions(theory: GateSubject) -> CheckFinding:
     subjects = {edge.name for edge in theory.edges if theory.type_of(edge.target) in (NodeType.OUTCOME, NodeType.GOAL)}
     bare = [name for name in subjects - theory.assumed_edges if name.source not in theory.assumed_nodes]
-    return Found(
+    return CheckFinding(
         "Every causal edge into an OUTCOME or GOAL, or its source, carries an assumption",
         len(subjects),
         edge_names(bare),
-        edit("add_assumption on {refs}"),
+        suggest_edit("add_assumption on {refs}"),
     )
 
 
-def dead_end(theory: Theory) -> Found:
+def dead_end(theory: GateSubject) -> CheckFinding:
     activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
     leading_on = {edge.source for edge in theory.edges if edge.source != edge.target}
-    return Found(
+    return CheckFinding(
         "Every ACTIVITY contributes to something",
         len(activities),
-        sorted_keys(key for key in activities if key not in leading_on),
-        edit("add_edge from {refs} to what comes of it"),
+        sort_keys(key for key in activities if key not in leading_on),
+        suggest_edit("add_edge from {refs} to what comes of it"),
     )
 
 
-def refuted(theory: Theory) -> Found:
+def refuted(theory: GateSubject) -> CheckFinding:
     """A decision counts if it is about the assumption and was not recorded before the review that refuted it."""
     graph = theory.causal.graph
-    reaching = leading_to(graph, theory.causal.numbers_of(NodeType.GOAL))
+    reaching = find_leading_to(graph, theory.causal.numbers_of(NodeType.GOAL))
     subjects = []
     for one in theory.content.assumptions.values():
         place = one.node
@@ -231,10 +233,10 @@ def refuted(theory: Theory) -> Found:
         and reviews[key].status is AssumptionStatus.REFUTED
         and decided.get(key, -1) < reviews[key].rev
     ]
-    return Found(
+    return CheckFinding(
         "No refuted assumption on a path to a goal is without a decision about it",
         len(subjects),
-        sorted_keys(failing),
+        sort_keys(failing),
         (
             NextStep("purpose.record", "with decisions about {refs}"),
             NextStep("purpose.edit", "changes what rests on it"),
@@ -242,43 +244,43 @@ def refuted(theory: Theory) -> Found:
     )
 
 
-def context(theory: Theory) -> Found:
+def context(theory: GateSubject) -> CheckFinding:
     rule = "The facts of the project are committed"
     facts = theory.outside.context
     if facts is None:
-        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+        return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     if facts.run is None:
-        return Found(rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none ever were")
+        return CheckFinding(rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none ever were")
     if facts.is_partial:
         fix = (
             NextStep("context.edit", "sets what is required"),
             NextStep("context.commit", "without allowPartial puts all of it in force"),
         )
-        return Found(rule, 1, fix=fix, wrong="only in part", is_warning=True)
-    return Found(rule, 1)
+        return CheckFinding(rule, 1, fix=fix, wrong="only in part", is_warning=True)
+    return CheckFinding(rule, 1)
 
 
-def title(theory: Theory) -> Found:
+def title(theory: GateSubject) -> CheckFinding:
     titles: dict[tuple[NodeType, str], list[str]] = {}
     for node in theory.content.nodes.values():
         titles.setdefault((node.node_type, node.title.strip().casefold()), []).append(node.key)
     failing = [key for (_, text), keys in titles.items() if not text or len(keys) > 1 for key in keys]
-    return Found(
+    return CheckFinding(
         "Every node has a title, and no other node of its type has the same",
         len(theory.content.nodes),
-        sorted_keys(failing),
-        edit("update_node (another title) on {refs}"),
+        sort_keys(failing),
+        suggest_edit("update_node (another title) on {refs}"),
     )
 
 
-def row_security(theory: Theory) -> Found:
+def row_security(theory: GateSubject) -> CheckFinding:
     rule = "Row level security is forced, with four policies on each table, for a role that can not get round it"
     wrong = theory.outside.row_security
     if wrong is None:
-        return Found(rule, 0, not_applicable="this engine has none")
+        return CheckFinding(rule, 0, not_applicable="this engine has none")
     if not wrong:
-        return Found(rule, 1)
-    return Found(
+        return CheckFinding(rule, 1)
+    return CheckFinding(
         rule,
         1,
         fix="run the migrations as the owner role and connect as the application role",
@@ -288,7 +290,7 @@ def row_security(theory: Theory) -> Found:
     )
 
 
-CHECKS: dict[str, Callable[[Theory], Found]] = {
+CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GA_ASSUMPTIONS": assumptions,
     "GA_CONTEXT": context,
     "GA_CROSS_VERSION": cross_version,
@@ -311,15 +313,15 @@ CHECKS: dict[str, Callable[[Theory], Found]] = {
 }
 
 
-def _rise(theory: Theory, edge: Edge) -> int:
+def _count_levels_up(theory: GateSubject, edge: PurposeEdge) -> int:
     """How many levels an edge leads up."""
     nodes = theory.content.nodes
     return LEVELS[nodes[edge.target].node_type] - LEVELS[nodes[edge.source].node_type]
 
 
-def _drawn(path: list[str]) -> str:
+def _format_cycle(path: list[str]) -> str:
     """A cycle in a sentence, its middle left out where it is very long."""
-    if len(path) <= CYCLE_NAMED_MAX:
+    if len(path) <= CYCLE_NODES_NAMED_MAX:
         return " -> ".join(path)
-    half = CYCLE_NAMED_MAX // 2
+    half = CYCLE_NODES_NAMED_MAX // 2
     return " -> ".join((*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]))

@@ -5,81 +5,83 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from groundplan.kernel.next_steps import NextStep
-from groundplan.purpose.gates.found import NOBODY_KNOWS, Found, Theory, edit, is_said
-from groundplan.purpose.model import Indicator, NodeType, sorted_keys
+from groundplan.purpose.gates.found import NOT_KNOWN, CheckFinding, GateSubject, has_text, suggest_edit
+from groundplan.purpose.model import Indicator, NodeType, sort_keys
 
 
-def baseline(theory: Theory) -> Found:
-    subjects = _of_effects(theory)
-    return Found(
+def baseline(theory: GateSubject) -> CheckFinding:
+    subjects = _find_effect_indicators(theory)
+    return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a baseline",
         len(subjects),
-        sorted_keys(one.key for one in subjects if one.baseline is None),
-        edit("update_indicator (baseline) on {refs}"),
+        sort_keys(one.key for one in subjects if one.baseline is None),
+        suggest_edit("update_indicator (baseline) on {refs}"),
     )
 
 
-def target(theory: Theory) -> Found:
-    subjects = _of_effects(theory)
-    return Found(
+def target(theory: GateSubject) -> CheckFinding:
+    subjects = _find_effect_indicators(theory)
+    return CheckFinding(
         "Every indicator on an OUTCOME or GOAL has a target",
         len(subjects),
-        sorted_keys(one.key for one in subjects if one.target is None),
-        edit("update_indicator (target) on {refs}"),
+        sort_keys(one.key for one in subjects if one.target is None),
+        suggest_edit("update_indicator (target) on {refs}"),
     )
 
 
-def verified(theory: Theory) -> Found:
+def verified(theory: GateSubject) -> CheckFinding:
     """Of a baseline about which nobody said whether it was verified, nothing is held against it."""
     subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
-    return Found(
+    return CheckFinding(
         "No baseline is marked as unverified",
         len(subjects),
-        sorted_keys(one.key for one in subjects if one.baseline_verified is False),
-        edit("update_indicator (baseline_verified true) on {refs}, once somebody verified the baseline"),
+        sort_keys(one.key for one in subjects if one.baseline_verified is False),
+        suggest_edit("update_indicator (baseline_verified true) on {refs}, once somebody verified the baseline"),
     )
 
 
-def plan(theory: Theory) -> Found:
+def plan(theory: GateSubject) -> CheckFinding:
     subjects = theory.content.indicators.values()
-    return Found(
+    return CheckFinding(
         "Every indicator has a method, a frequency and an owner",
         len(subjects),
-        sorted_keys(
-            one.key for one in subjects if not (is_said(one.method) and is_said(one.frequency) and is_said(one.owner))
+        sort_keys(
+            one.key
+            for one in subjects
+            if not (has_text(one.method) and has_text(one.frequency) and has_text(one.owner))
         ),
-        edit("update_indicator (method, frequency, owner) on {refs}"),
+        suggest_edit("update_indicator (method, frequency, owner) on {refs}"),
     )
 
 
-def work(theory: Theory) -> Found:
+def work(theory: GateSubject) -> CheckFinding:
     rule = "Every ACTIVITY is served by at least one work node"
     served = theory.outside.served
     if served is None:
-        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+        return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     activities = [node.key for node in theory.content.of_type(NodeType.ACTIVITY)]
-    return Found(
+    return CheckFinding(
         rule,
         len(activities),
-        sorted_keys(key for key in activities if served.get(key, 0) < 1),
+        sort_keys(key for key in activities if served.get(key, 0) < 1),
         "plan work that serves {refs}",
     )
 
 
-def facts(theory: Theory) -> Found:
+def facts(theory: GateSubject) -> CheckFinding:
     rule = "Every required fact of the project is set"
     known = theory.outside.context
     if known is None:
-        return Found(rule, 0, not_applicable=NOBODY_KNOWS)
+        return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     if known.run is None:
-        return Found(rule, 0, not_applicable="no facts were ever committed")
+        return CheckFinding(rule, 0, not_applicable="no facts were ever committed")
     unset = sorted(set(known.required_unset))
     wrong = f"{len(unset)} {'is' if len(unset) == 1 else 'are'} not" if unset else None
     fix = NextStep("context.edit", "sets {refs}"), NextStep("context.commit", "puts them in force")
-    return Found(rule, 1, unset, fix, wrong=wrong, actual=len(unset), expected=0)
+    return CheckFinding(rule, 1, unset, fix, wrong=wrong, actual=len(unset), expected=0)
 
 
-CHECKS: dict[str, Callable[[Theory], Found]] = {
+CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
     "GB_BASELINE": baseline,
     "GB_FACTS": facts,
     "GB_PLAN": plan,
@@ -89,6 +91,6 @@ CHECKS: dict[str, Callable[[Theory], Found]] = {
 }
 
 
-def _of_effects(theory: Theory) -> list[Indicator]:
+def _find_effect_indicators(theory: GateSubject) -> list[Indicator]:
     effects = (NodeType.OUTCOME, NodeType.GOAL)
     return [one for one in theory.content.indicators.values() if theory.type_of(one.node) in effects]

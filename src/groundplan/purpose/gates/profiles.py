@@ -41,7 +41,7 @@ GATE_B: dict[str, _Severities] = dict.fromkeys(
     ("GB_BASELINE", "GB_FACTS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"), ("block", "block", "block")
 )
 
-TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
+SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
 
 # What the database itself refuses is nobody's to answer for.
 NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
@@ -50,7 +50,9 @@ NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_
 def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
     """The checks of a gate that are on in a profile, sorted by code, and what a failure of each means."""
     place = _PROFILES.index(profile)
-    return {code: severity for code, row in sorted(TABLES[gate].items()) if (severity := row[place]) is not None}
+    return {
+        code: severity for code, row in sorted(SEVERITY_TABLES[gate].items()) if (severity := row[place]) is not None
+    }
 
 
 def gates_to_publish(policies: Policies) -> list[Gate]:

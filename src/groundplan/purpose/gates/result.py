@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
 from groundplan.purpose.model import Profile
 
@@ -23,7 +23,7 @@ class ContextFacts(Struct, frozen=True):
     required_unset: list[str] = []
 
 
-class Outside(Struct, frozen=True):
+class ExternalFacts(Struct, frozen=True):
     """What other slices and the database say at one moment. None is what nobody can tell."""
 
     context: ContextFacts | None = None
@@ -45,7 +45,7 @@ class Check(Struct):
     left_out: LeftOut = UNSET  # refs for which an answer had no room
 
     @property
-    def blocks(self) -> bool:
+    def is_blocking(self) -> bool:
         """Whether it keeps its gate shut."""
         return self.severity == "block" and self.result == "failed"
 
@@ -53,7 +53,7 @@ class Check(Struct):
 class GateResult(Struct):
     """What a gate says of one content: the same content and the same observations give the same bytes."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("checks[].refs", "checks[].actual")))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("checks[].refs", "checks[].actual")))
 
     gate: Literal["A", "B"]
     profile: Profile

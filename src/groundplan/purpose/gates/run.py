@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.gates import gate_a, gate_b
-from groundplan.purpose.gates.found import Found, Theory, named
+from groundplan.purpose.gates.found import CheckFinding, GateSubject, format_refs
 from groundplan.purpose.gates.profiles import Gate, Severity, severities
-from groundplan.purpose.gates.result import Check, Findings, Fix, GateResult, Outside
-from groundplan.purpose.gates.waiving import Excuses
+from groundplan.purpose.gates.result import Check, ExternalFacts, Findings, Fix, GateResult
+from groundplan.purpose.gates.waiving import ActiveWaivers
 from groundplan.purpose.model import Content, Profile
 from groundplan.purpose.observing.observed import Observations
 
@@ -18,19 +18,19 @@ _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 
 
 def run_gate(
-    gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: Outside, today: str
+    gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: ExternalFacts, today: str
 ) -> Findings:
     """What a gate says of one content. `today` is the day on which waivers must still count."""
-    theory = Theory(content, observations, profile, outside)
-    excuses = Excuses(observations.waivers, today)
+    theory = GateSubject(content, observations, profile, outside)
+    excuses = ActiveWaivers(observations.waivers, today)
     found = {code: _CHECKS[gate][code](theory) for code in severities(gate, profile)}
-    checks = [_judged(code, severity, found[code], excuses) for code, severity in severities(gate, profile).items()]
+    checks = [_judge(code, severity, found[code], excuses) for code, severity in severities(gate, profile).items()]
     applicable = [check for check in checks if check.result != "not_applicable"]
     passed = sum(check.result == "passed" for check in applicable)
     result = GateResult(
         gate=gate,
         profile=profile,
-        passed=not any(check.blocks for check in checks),
+        passed=not any(check.is_blocking for check in checks),
         score=round(passed / len(applicable), 3) if applicable else None,
         checks=checks,
         content_hash=content_hash(content),
@@ -39,7 +39,7 @@ def run_gate(
     return Findings(result, fixes)
 
 
-def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Check:
+def _judge(code: str, severity: Severity, found: CheckFinding, excuses: ActiveWaivers) -> Check:
     """What was found as a check. One that fails is waived when somebody answers for all of it; else those remain."""
     if found.is_warning:
         severity = "warn"
@@ -50,7 +50,7 @@ def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Ch
     if not failing and found.wrong is None:
         return Check(code, severity, "passed", found.rule, [])
     remaining = excuses.remaining(code, failing)
-    is_waived = excuses.cover_whole(code) or bool(failing and not remaining)
+    is_waived = excuses.cover_check(code) or bool(failing and not remaining)
     refs = failing if is_waived else remaining
     wrong, actual, expected = found.wrong, found.actual, found.expected
     if found.looked_into is not None:
@@ -70,5 +70,5 @@ def _judged(code: str, severity: Severity, found: Found, excuses: Excuses) -> Ch
 def _name_refs(fix: Fix, refs: list[str]) -> Fix:
     """Name the refs for which nobody answers, not too many, where the fix says `{refs}`."""
     if isinstance(fix, str):
-        return fix.replace("{refs}", named(refs))
-    return tuple(step._replace(effect=step.effect.replace("{refs}", named(refs))) for step in fix)
+        return fix.replace("{refs}", format_refs(refs))
+    return tuple(step._replace(effect=step.effect.replace("{refs}", format_refs(refs))) for step in fix)

@@ -12,25 +12,25 @@ from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.profiles import is_waivable
 from groundplan.purpose.observing.observed import Waiver
 
-WHOLE = ""  # stands for the check as a whole among refs
+WHOLE_CHECK = ""  # stands for the check as a whole among refs
 
 
-class Excuses:
+class ActiveWaivers:
     """What somebody answers for on a day."""
 
     def __init__(self, waivers: Iterable[Waiver], today: str) -> None:
         self._refs: dict[str, set[str]] = {}
         for waiver in waivers_in_force(waivers, today):
-            self._refs.setdefault(waiver.code, set()).update(waiver.refs or (WHOLE,))
+            self._refs.setdefault(waiver.code, set()).update(waiver.refs or (WHOLE_CHECK,))
 
     def remaining(self, code: str, failing: list[str]) -> list[str]:
         """Of what fails, that for which nobody answers."""
         refs = self._refs.get(code, set())
-        return [] if WHOLE in refs else [ref for ref in failing if ref not in refs]
+        return [] if WHOLE_CHECK in refs else [ref for ref in failing if ref not in refs]
 
-    def cover_whole(self, code: str) -> bool:
+    def cover_check(self, code: str) -> bool:
         """Whether somebody answers for the check as a whole."""
-        return WHOLE in self._refs.get(code, ())
+        return WHOLE_CHECK in self._refs.get(code, ())
 
 
 def waivers_in_force(waivers: Iterable[Waiver], today: str) -> list[Waiver]:
@@ -38,11 +38,11 @@ def waivers_in_force(waivers: Iterable[Waiver], today: str) -> list[Waiver]:
     deciding: dict[tuple[str, str], Waiver] = {}
     given = list(waivers)
     for waiver in given:
-        for ref in waiver.refs or (WHOLE,):
+        for ref in waiver.refs or (WHOLE_CHECK,):
             deciding[waiver.code, ref] = waiver
     found = []
     for waiver in given:
-        refs = [ref for ref in waiver.refs or (WHOLE,) if deciding[waiver.code, ref] is waiver]
+        refs = [ref for ref in waiver.refs or (WHOLE_CHECK,) if deciding[waiver.code, ref] is waiver]
         if refs and day_of(waiver.due) >= day_of(today) and is_waivable(waiver.code):
-            found.append(waiver._replace(refs=[] if refs == [WHOLE] else refs))
+            found.append(waiver._replace(refs=[] if refs == [WHOLE_CHECK] else refs))
     return found

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.graph.numbered import Graph, graph_of
-from groundplan.purpose.model import Confidence, Content, Edge, EdgeName, Node, NodeType, sorted_keys
+from groundplan.purpose.graph.numbered import Graph, build_graph
+from groundplan.purpose.model import Confidence, Content, EdgeName, NodeType, PurposeEdge, PurposeNode, sort_keys
 
 # How much is known about an edge of which nobody said how sure they are: nothing.
 STRENGTHS = {None: 0, Confidence.LOW: 1, Confidence.MEDIUM: 2, Confidence.HIGH: 3}
 
 
-class Causal(NamedTuple):
+class CausalGraph(NamedTuple):
     """A graph, and the edges and nodes that its numbers stand for."""
 
     graph: Graph
-    edges: list[Edge]  # in the order of lists; of parallel ones the surest first
-    nodes: list[Node]
+    edges: list[PurposeEdge]  # in the order of lists; of parallel ones the surest first
+    nodes: list[PurposeNode]
 
     def numbers_of(self, node_type: NodeType) -> list[int]:
         """The nodes of one type."""
@@ -30,23 +30,23 @@ class Causal(NamedTuple):
         return [self.graph.keys[number] for number in numbers]
 
 
-def sound_edges(content: Content) -> list[Edge]:
+def find_valid_causal_edges(content: Content) -> list[PurposeEdge]:
     """The causal edges of which both ends are there."""
     nodes = content.nodes
     return [edge for edge in content.edges if edge.is_causal and edge.source in nodes and edge.target in nodes]
 
 
-def causal_of(content: Content) -> Causal:
+def build_causal_graph(content: Content) -> CausalGraph:
     """The causal graph of a theory. Of edges with one name, which only an import can bring, the surest counts."""
-    found: dict[EdgeName, Edge] = {}
-    for edge in sound_edges(content):
+    found: dict[EdgeName, PurposeEdge] = {}
+    for edge in find_valid_causal_edges(content):
         before = found.get(edge.name)
         if before is None or STRENGTHS[edge.confidence] > STRENGTHS[before.confidence]:
             found[edge.name] = edge
-    places = {key: place for place, key in enumerate(sorted_keys(content.nodes))}
+    places = {key: place for place, key in enumerate(sort_keys(content.nodes))}
     edges = sorted(
         found.values(),
         key=lambda one: (places[one.source], places[one.target], -STRENGTHS[one.confidence], one.edge_type),
     )
-    graph = graph_of(content.nodes, [(edge.source, edge.target) for edge in edges])
-    return Causal(graph, edges, [content.nodes[key] for key in graph.keys])
+    graph = build_graph(content.nodes, [(edge.source, edge.target) for edge in edges])
+    return CausalGraph(graph, edges, [content.nodes[key] for key in graph.keys])

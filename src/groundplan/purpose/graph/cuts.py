@@ -17,23 +17,23 @@ from groundplan.purpose.graph.numbered import Graph
 CUT_STEPS_MAX = 2_000_000
 
 
-class Cut(NamedTuple):
+class EdgeCut(NamedTuple):
     """An edge, and which of the nodes that count would be cut off from the goal."""
 
     edge: int
     lost: list[int]
 
 
-class Cuts(NamedTuple):
+class EdgeCuts(NamedTuple):
     """Of each goal its heaviest cut, or None where no single edge cuts anything that counts off."""
 
-    of: dict[int, Cut | None]
+    of: dict[int, EdgeCut | None]
     left_out: list[int]  # the goals that were not looked at any more
 
 
-def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> Cuts:
+def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
     """The heaviest cut of one goal after the other, within the bound on steps; at least that of the first."""
-    found: dict[int, Cut | None] = {}
+    found: dict[int, EdgeCut | None] = {}
     left_out = []
     counts = set(counted)
     steps = 0
@@ -44,10 +44,10 @@ def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) 
         tree = dominators_towards(graph, goal)
         steps += sum(1 + len(graph.into[node]) for node in tree.nodes)
         found[goal] = _heaviest(graph, tree, counts)
-    return Cuts(found, left_out)
+    return EdgeCuts(found, left_out)
 
 
-def _heaviest(graph: Graph, tree: Dominators, counts: set[int]) -> Cut | None:
+def _heaviest(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
     """Of several equally heavy cuts the edge with the smallest ends."""
     nodes, places, nearest = tree
     sizes = [1] * len(nodes)
@@ -80,4 +80,4 @@ def _heaviest(graph: Graph, tree: Dominators, counts: set[int]) -> Cut | None:
         return None
     *_, edge, place = best
     first, end = begins[place], begins[place] + sizes[place]
-    return Cut(edge, sorted(node for node in counts if node in places and first <= begins[places[node]] < end))
+    return EdgeCut(edge, sorted(node for node in counts if node in places and first <= begins[places[node]] < end))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from groundplan.purpose.graph.numbered import Graph, graph_of
+from groundplan.purpose.graph.numbered import Graph, build_graph
 
 # Edges looked at in search of a shorter cycle than those that are known: enough to be exact in any theory that people
 # draw, and in large ones in proportion. A cycle of one or two edges is always found, and so is some cycle.
 SEARCH_STEPS_PER_EDGE = 4
 SEARCH_STEPS_MIN = 100_000
-SEARCH_LENGTH_MIN, SEARCH_LENGTH_TIMES = 4, 4  # edges of a cycle that is looked for first, and how much longer then
+SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # edges of a cycle that is looked for first, and how much longer then
 
 
 def components(graph: Graph) -> list[int]:
@@ -77,7 +77,7 @@ def shortest_cycle(
     counts = set(range(len(graph.keys)) if through is None else through)
     best = _one_or_two(graph, counts)
     if best is None:
-        best = _searched(graph, cyclic, counts)
+        best = _search_cycle(graph, cyclic, counts)
     return None if best is None else [graph.keys[node] for node in best]
 
 
@@ -87,7 +87,7 @@ def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, st
     `edges` are all edges, the new ones among them.
     """
     pairs = set(edges)
-    graph = graph_of({end for pair in pairs for end in pair}, list(pairs))
+    graph = build_graph({end for pair in pairs for end in pair}, list(pairs))
     component = components(graph)
     numbers = [(graph.numbers[source], graph.numbers[target]) for source, target in pairs.intersection(added)]
     closing = [(source, target) for source, target in numbers if component[source] == component[target]]
@@ -96,7 +96,7 @@ def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, st
     source, target = min(closing)
     way = [target]
     if source != target:
-        way, _ = _way(graph, target, source, component, component[source], len(graph.keys))
+        way, _ = _find_path(graph, target, source, component, component[source], len(graph.keys))
     return [graph.keys[node] for node in (source, *way)]
 
 
@@ -114,7 +114,7 @@ def _one_or_two(graph: Graph, counts: set[int]) -> list[int] | None:
     return list(min(mutual)) if mutual else None
 
 
-def _searched(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[int] | None:
+def _search_cycle(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[int] | None:
     """Short cycles are looked for everywhere before long ones are, so that large theories too show a short one."""
     starts = [(number, node) for number, members in enumerate(cyclic) for node in members if node in counts]
     if not starts:
@@ -123,15 +123,15 @@ def _searched(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[i
     length_max = SEARCH_LENGTH_MIN
     best: list[int] = []
     while not best and steps_left > 0:
-        best, steps_left = _round(graph, _inside(graph, cyclic), starts, length_max, steps_left)
-        length_max *= SEARCH_LENGTH_TIMES
+        best, steps_left = _search_round(graph, _map_cyclic_components(graph, cyclic), starts, length_max, steps_left)
+        length_max *= SEARCH_LENGTH_FACTOR
     if not best:
         number, first = starts[0]
-        best, _ = _way(graph, first, first, _inside(graph, cyclic), number, len(graph.keys))
+        best, _ = _find_path(graph, first, first, _map_cyclic_components(graph, cyclic), number, len(graph.keys))
     return best
 
 
-def _round(
+def _search_round(
     graph: Graph, inside: list[int], starts: list[tuple[int, int]], length_max: int, steps_left: int
 ) -> tuple[list[int], int]:
     """The first shortest cycle of at most so many edges, or the best that was found when the steps were used up."""
@@ -139,7 +139,7 @@ def _round(
     for number, start in starts:
         if steps_left <= 0:
             break
-        way, steps = _way(graph, start, start, inside, number, len(best) - 1 if best else length_max)
+        way, steps = _find_path(graph, start, start, inside, number, len(best) - 1 if best else length_max)
         steps_left -= steps
         if way and (not best or (len(way), way) < (len(best), best)):
             best = way
@@ -148,7 +148,7 @@ def _round(
     return best, steps_left
 
 
-def _inside(graph: Graph, cyclic: list[list[int]]) -> list[int]:
+def _map_cyclic_components(graph: Graph, cyclic: list[list[int]]) -> list[int]:
     """Of each node the number of its cyclic component, or -1."""
     inside = [-1] * len(graph.keys)
     for number, members in enumerate(cyclic):
@@ -157,7 +157,9 @@ def _inside(graph: Graph, cyclic: list[list[int]]) -> list[int]:
     return inside
 
 
-def _way(graph: Graph, start: int, goal: int, inside: list[int], number: int, length_max: int) -> tuple[list[int], int]:
+def _find_path(
+    graph: Graph, start: int, goal: int, inside: list[int], number: int, length_max: int
+) -> tuple[list[int], int]:
     """The first shortest way of at least one edge on nodes that have this number, and how many edges it took to see."""
     came_from = {start: start}
     level = [start]
@@ -169,7 +171,7 @@ def _way(graph: Graph, start: int, goal: int, inside: list[int], number: int, le
                 steps += 1
                 after = graph.targets[edge]
                 if after == goal:
-                    return [*_back(came_from, start, node), goal], steps
+                    return [*_rebuild_path(came_from, start, node), goal], steps
                 if inside[after] == number and after not in came_from:
                     came_from[after] = node
                     ahead.append(after)
@@ -179,7 +181,7 @@ def _way(graph: Graph, start: int, goal: int, inside: list[int], number: int, le
     return [], steps
 
 
-def _back(came_from: dict[int, int], start: int, node: int) -> list[int]:
+def _rebuild_path(came_from: dict[int, int], start: int, node: int) -> list[int]:
     way = [node]
     while way[-1] != start:
         way.append(came_from[way[-1]])

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.graph.causal import STRENGTHS, Causal
+from groundplan.purpose.graph.causal import STRENGTHS, CausalGraph
 from groundplan.purpose.graph.cuts import heaviest_cuts
 from groundplan.purpose.graph.strongest import strongest_paths
-from groundplan.purpose.model import Edge, NodeType
+from groundplan.purpose.model import NodeType, PurposeEdge
 
 
-class Cutting(NamedTuple):
+class GoalCut(NamedTuple):
     """An edge, and the activities that would not reach the goal without it."""
 
-    edge: Edge
+    edge: PurposeEdge
     activities: list[str]
 
 
-class GoalReached(NamedTuple):
+class GoalTrace(NamedTuple):
     """One goal. Where nothing leads to it, its path has no edges and nothing else is known either."""
 
     key: str
-    path: list[Edge]
-    weakest_link: Edge | None  # of the path, the first edge about which least is known; it decides how sure the path is
-    cut: Cutting | None
+    path: list[PurposeEdge]
+    weakest_link: (
+        PurposeEdge | None
+    )  # of the path, the first edge about which least is known; it decides how sure the path is
+    cut: GoalCut | None
 
     @property
     def keys(self) -> list[str]:
@@ -31,14 +33,14 @@ class GoalReached(NamedTuple):
         return [edge.source for edge in self.path] + [self.key] if self.path else []
 
 
-class GoalsReached(NamedTuple):
+class GoalTraces(NamedTuple):
     """All goals in the order of lists."""
 
-    goals: list[GoalReached]
+    goals: list[GoalTrace]
     left_out: list[str]  # goals of which the cut was not searched for, since there are too many for so large a theory
 
 
-def goals_of(causal: Causal) -> GoalsReached:
+def trace_goals(causal: CausalGraph) -> GoalTraces:
     """How each goal of a theory is reached."""
     graph, edges, _ = causal
     goals = causal.numbers_of(NodeType.GOAL)
@@ -49,11 +51,11 @@ def goals_of(causal: Causal) -> GoalsReached:
         path = [edges[number] for number in paths[goal]]
         cut = cuts.of.get(goal)
         found.append(
-            GoalReached(
+            GoalTrace(
                 graph.keys[goal],
                 path,
                 min(path, key=lambda edge: STRENGTHS[edge.confidence], default=None),
-                None if cut is None else Cutting(edges[cut.edge], causal.keys_of(cut.lost)),
+                None if cut is None else GoalCut(edges[cut.edge], causal.keys_of(cut.lost)),
             )
         )
-    return GoalsReached(found, causal.keys_of(cuts.left_out))
+    return GoalTraces(found, causal.keys_of(cuts.left_out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.model import sorted_keys
+from groundplan.purpose.model import sort_keys
 
 
 class Graph(NamedTuple):
@@ -19,13 +19,13 @@ class Graph(NamedTuple):
     into: list[list[int]]  # of each node the edges that end at it, those from smaller numbers first
 
 
-def graph_of(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
+def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
     """A graph of these nodes, with edges from the first to the second of each pair.
 
     Raises:
         KeyError: an edge has an end that is none of the nodes.
     """
-    ordered = sorted_keys(set(keys))
+    ordered = sort_keys(set(keys))
     numbers = {key: number for number, key in enumerate(ordered)}
     sources = [numbers[source] for source, _ in pairs]
     targets = [numbers[target] for _, target in pairs]

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from groundplan.purpose.graph.numbered import Graph
-from groundplan.purpose.graph.reaching import leading_to
+from groundplan.purpose.graph.reaching import find_leading_to
 
 PATHWAY_STEPS_MIN = 100_000  # edges looked at, beside once each; only cycles make a walk come to nothing
 
@@ -25,7 +25,7 @@ class Pathways(NamedTuple):
 def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) -> Pathways:
     """The ways of at least one edge from a node to goals; a way may lead through a goal to the next."""
     ends = set(goals)
-    useful = leading_to(graph, ends)
+    useful = find_leading_to(graph, ends)
     steps_left = PATHWAY_STEPS_MIN + len(graph.sources)
     ways: list[list[int]] = []
     way = {start: None}  # in its order

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from groundplan.purpose.graph.numbered import Graph
 
 
-def reached_from(graph: Graph, starts: Iterable[int]) -> set[int]:
+def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:
     """These nodes, and all that they lead to."""
-    return _walked(graph.out, graph.targets, starts)
+    return _walk(graph.out, graph.targets, starts)
 
 
-def leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
+def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
     """These nodes, and all that lead to them."""
-    return _walked(graph.into, graph.sources, goals)
+    return _walk(graph.into, graph.sources, goals)
 
 
-def _walked(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
+def _walk(edges_at: list[list[int]], ends: list[int], starts: Iterable[int]) -> set[int]:
     seen = set(starts)
     ahead = list(seen)
     while ahead:

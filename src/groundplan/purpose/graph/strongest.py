@@ -23,14 +23,14 @@ def strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]
     for least in sorted(set(strengths), reverse=True):
         if not wanted:
             break
-        came_by = _walked(graph, strengths, beginnings, least)
+        came_by = _walk(graph, strengths, beginnings, least)
         for goal in sorted(wanted & came_by.keys()):
             wanted.remove(goal)
-            found[goal] = _back(graph, came_by, goal)
+            found[goal] = _rebuild_path(graph, came_by, goal)
     return found
 
 
-def _walked(graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int) -> dict[int, int]:
+def _walk(graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int) -> dict[int, int]:
     """Of each node that is reached the edge it was reached by; of a beginning -1."""
     came_by = dict.fromkeys(beginnings, -1)
     level = beginnings
@@ -46,7 +46,7 @@ def _walked(graph: Graph, strengths: Sequence[int], beginnings: list[int], least
     return came_by
 
 
-def _back(graph: Graph, came_by: dict[int, int], goal: int) -> list[int]:
+def _rebuild_path(graph: Graph, came_by: dict[int, int], goal: int) -> list[int]:
     way = []
     node = goal
     while (edge := came_by[node]) >= 0:

@@ -7,34 +7,38 @@ from collections.abc import Iterable
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path
 from groundplan.purpose.model import EdgeName, EdgeType
 
 sql = load_queries(__file__)
 
 
-class Names:
+class RefResolver:
     """What some words stand for: keys, row ids and names of edges, in any version of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
         self._show = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
         given = set(refs)
-        edges = [name for name in map(edge_called, given) if name is not None]
+        edges = [name for name in map(parse_edge_name, given) if name is not None]
         keys = {*given, *(end for name in edges for end in name[:2])}
         self._things: dict[str, tuple[str, str]] = {  # what it is, and its key
-            key: (thing, key) for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=listed(keys))
+            key: (thing, key)
+            for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=to_json_array(keys))
         }
         ids = [id_ for id_ in map(parse_uuid, given) if id_]
-        for id_, key, thing in tx.all(sql.rows_named, project_id=tx.project.id, ids=listed(ids)) if ids else ():
+        for id_, key, thing in tx.all(sql.items_by_id, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
             self._things[id_] = (thing, key)
         self._edges: set[tuple[str, str, str]] = set()
         if edges:
-            ends = {"sources": listed({one.source for one in edges}), "targets": listed({one.target for one in edges})}
+            ends = {
+                "sources": to_json_array({one.source for one in edges}),
+                "targets": to_json_array({one.target for one in edges}),
+            }
             self._edges = {(s, t, type_) for s, t, type_ in tx.all(sql.edges_named, project_id=tx.project.id, **ends)}
 
-    def key(self, ref: str, thing: str, path: Path) -> str:
+    def key(self, ref: str, thing: str, path: ArgumentPath) -> str:
         """The key of an indicator or an assumption.
 
         Raises:
@@ -42,28 +46,28 @@ class Names:
         """
         found, key = self._found(ref)
         if found != thing:
-            raise NotFound(thing, ref, next_steps=self._show, field=rendered(path))
+            raise NotFound(thing, ref, next_steps=self._show, field=format_argument_path(path))
         return key
 
-    def anything(self, ref: str, path: Path) -> str:
+    def resolve_any(self, ref: str, path: ArgumentPath) -> str:
         """The key of a node, an assumption or an indicator, or the name of an edge.
 
         Raises:
             NotFound: no version has it.
         """
-        edge = edge_called(ref)
+        edge = parse_edge_name(ref)
         if edge is not None and edge in self._edges:
             return str(edge)
         found, key = self._found(ref)
         if not found:
-            raise NotFound("key", ref, next_steps=self._show, field=rendered(path))
+            raise NotFound("key", ref, next_steps=self._show, field=format_argument_path(path))
         return key
 
     def _found(self, ref: str) -> tuple[str, str]:
         return self._things.get(ref) or self._things.get(parse_uuid(ref) or "") or ("", "")
 
 
-def edge_called(ref: str) -> EdgeName | None:
+def parse_edge_name(ref: str) -> EdgeName | None:
     """The edge that is called by its name, `AC1->OP2` or `AC1->OP2/CAUSES`; None for any other word."""
     name, slash, type_ = ref.partition("/")
     source, arrow, target = name.partition("->")

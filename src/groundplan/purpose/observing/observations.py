@@ -7,21 +7,21 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.dates import checked_moment
+from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.observed import Decision, Measurement, Review, Waiver
-from groundplan.purpose.observing.read_observations import BEGINNING, Known
-from groundplan.purpose.pages import Entry, Place, fill_page
+from groundplan.purpose.observing.read_observations import BEGINNING, Cutoff
+from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
 from groundplan.purpose.version import current_rev
 
 NAME = "purpose.observations"
 ROWS_MAX = 1_000  # of one sort on a page; the least row takes more room than a page with so many has
 
 
-class MeasurementShown(Struct, omit_defaults=True):
+class MeasurementView(Struct, omit_defaults=True):
     """What an indicator showed, on which day, and who says so."""
 
     indicator: str
@@ -33,7 +33,7 @@ class MeasurementShown(Struct, omit_defaults=True):
     note: str | None = None
 
 
-class ReviewShown(Struct, omit_defaults=True):
+class ReviewView(Struct, omit_defaults=True):
     """What somebody found about an assumption."""
 
     assumption: str
@@ -44,7 +44,7 @@ class ReviewShown(Struct, omit_defaults=True):
     evidence: str | None = None
 
 
-class WaiverRecorded(Struct):
+class RecordedWaiver(Struct):
     """Which check somebody answers for, for what, until when."""
 
     code: str
@@ -56,7 +56,7 @@ class WaiverRecorded(Struct):
     by: str
 
 
-class DecisionShown(Struct, omit_defaults=True):
+class DecisionView(Struct, omit_defaults=True):
     """What was decided, and why."""
 
     text: str
@@ -67,64 +67,64 @@ class DecisionShown(Struct, omit_defaults=True):
     outcome: str | None = None
 
 
-class Observed(Struct):
+class ObservationsPage(Struct):
     """Every sort in the order of recording."""
 
     project: str
     rev: int
-    measurements: list[MeasurementShown]
-    reviews: list[ReviewShown]
-    waivers: list[WaiverRecorded]
-    decisions: list[DecisionShown]
+    measurements: list[MeasurementView]
+    reviews: list[ReviewView]
+    waivers: list[RecordedWaiver]
+    decisions: list[DecisionView]
     next_cursor: str | UnsetType = UNSET
 
 
-def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> Observed:
+def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> ObservationsPage:
     """What was recorded, up to a day where one is given.
 
     Raises:
         Invalid: the day or the cursor is none.
     """
-    known = Known(as_of=None if as_of is None else checked_moment(as_of, ("as_of",)))
+    known = Cutoff(as_of=None if as_of is None else parse_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
     after = (0, *BEGINNING) if cursor is None else _position(tx, query, cursor)
-    answer = Observed(tx.project.name, current_rev(tx), [], [], [], [])
+    answer = ObservationsPage(tx.project.name, current_rev(tx), [], [], [], [])
     entries = _entries(tx, known, after, capped=tx.budget.is_limited)
-    fill_page(answer, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, *last))
+    fill_page(answer, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, *last))
     return answer
 
 
-def _entries(tx: Transaction, known: Known, after: Place, *, capped: bool) -> list[Entry]:
+def _entries(tx: Transaction, known: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
     """What comes behind a place: the rest of its sort, then the other sorts. A place is (sort, rev, n)."""
-    found: list[Entry] = []
+    found: list[PageEntry] = []
     first, *place = after
-    for number, (part, read, shown) in enumerate(_SORTS):
+    for number, (part, read, shown) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
             begin = (place[0], place[1]) if number == first else BEGINNING
             rows = read(tx, known, begin, ROWS_MAX) if capped else read(tx, known, begin)
-            found += [Entry((number, row.rev, row.n), part, shown(row)) for row in rows]
+            found += [PageEntry((number, row.rev, row.n), part, shown(row)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
                 break  # there may be more of this sort, which come before the next one
     return found
 
 
-def _measurement(one: Measurement) -> MeasurementShown:
-    return MeasurementShown(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
+def _measurement(one: Measurement) -> MeasurementView:
+    return MeasurementView(one.indicator, one.value, one.as_of, one.recorded_at, one.recorded_by, one.source, one.note)
 
 
-def _review(one: Review) -> ReviewShown:
-    return ReviewShown(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
+def _review(one: Review) -> ReviewView:
+    return ReviewView(one.assumption, one.status, one.reason, one.recorded_at, one.recorded_by, one.evidence)
 
 
-def _waiver(one: Waiver) -> WaiverRecorded:
-    return WaiverRecorded(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
+def _waiver(one: Waiver) -> RecordedWaiver:
+    return RecordedWaiver(one.code, one.refs, one.reason, one.owner, one.due, one.recorded_at, one.recorded_by)
 
 
-def _decision(one: Decision) -> DecisionShown:
-    return DecisionShown(one.text, one.rationale, one.about, one.recorded_at, one.recorded_by, one.outcome)
+def _decision(one: Decision) -> DecisionView:
+    return DecisionView(one.text, one.rationale, one.about, one.recorded_at, one.recorded_by, one.outcome)
 
 
-_SORTS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
+_OBSERVATION_KINDS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] = (
     ("measurements", read_observations.measurements, _measurement),
     ("reviews", read_observations.reviews, _review),
     ("waivers", read_observations.waivers, _waiver),
@@ -132,8 +132,8 @@ _SORTS: tuple[tuple[str, Callable[..., list[Any]], Callable[[Any], Any]], ...] =
 )
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str) -> Place:
-    match position_of(tx, NAME, query, cursor):
+def _position(tx: Transaction, query: list[Any], cursor: str) -> PagePosition:
+    match decode_cursor(tx, NAME, query, cursor):
         case [int() as part, int() as rev, int() as n]:
             return part, rev, n
     raise InvalidCursor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.dates import until
+from groundplan.purpose.dates import to_last_instant
 from groundplan.purpose.model import AssumptionStatus
 
 
@@ -79,6 +79,6 @@ class Observations(NamedTuple):
         found: dict[str, Measurement] = {}
         for one in self.measurements:
             before = found.get(one.indicator)
-            if before is None or until(one.as_of) >= until(before.as_of):
+            if before is None or to_last_instant(one.as_of) >= to_last_instant(before.as_of):
                 found[one.indicator] = one
         return found

@@ -114,7 +114,7 @@ SELECT key, 'indicator'
    AND toc_version_id IN (SELECT id FROM toc_versions WHERE tenant_id = :tenant_id AND project_id = :project_id)
    AND key IN (SELECT value FROM each(:keys));
 
--- name: rows_named
+-- name: items_by_id
 -- What some row ids stand for.
 SELECT r.id, r.key, 'node'
   FROM each(:ids) AS k

@@ -10,30 +10,30 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
-from groundplan.kernel.clock import earlier
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, quoted, refusal, rendered
-from groundplan.purpose.analysis.affected import Affected, affected_by
-from groundplan.purpose.dates import checked_day, checked_moment, until
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
+from groundplan.purpose.analysis.affected import RefutedImpact, find_refuted_impacts
+from groundplan.purpose.dates import parse_day, parse_moment, to_last_instant
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
 from groundplan.purpose.model import AssumptionStatus
-from groundplan.purpose.observing.naming import Names
+from groundplan.purpose.observing.naming import RefResolver
 from groundplan.purpose.version import current_rev
 
 sql = load_queries(__file__)
 
 OBSERVATIONS_MAX = 1_000  # of one sort in one call
-_MANY = Meta(max_length=OBSERVATIONS_MAX)
-A_DAY = timedelta(days=1)  # by which it may be later where somebody measured
-FACTS = "GB_FACTS"  # the check that is about facts, which are called by their pointers
+_OBSERVATIONS_LIMIT = Meta(max_length=OBSERVATIONS_MAX)
+TIME_ZONE_LEAD_MAX = timedelta(days=1)  # by which it may be later where somebody measured
+FACTS_CHECK = "GB_FACTS"  # the check that is about facts, which are called by their pointers
 
 
 class NotWaivable(RuleViolated):
@@ -41,11 +41,12 @@ class NotWaivable(RuleViolated):
 
     code = "not_waivable"
 
-    def __init__(self, code: str, path: Path) -> None:
+    def __init__(self, code: str, path: ArgumentPath) -> None:
         super().__init__(
-            f"{rendered(path)}: {code} cannot be waived: what it finds would be refused by the database, or is about "
+            f"{format_argument_path(path)}: {code} cannot be waived: "
+            "what it finds would be refused by the database, or is about "
             "who may see the data; mend it instead",
-            field=rendered(path),
+            field=format_argument_path(path),
             check=code,
         )
 
@@ -92,27 +93,27 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
     """What was observed, all of it or nothing."""
 
     project: Name
-    measurements: Annotated[list[MeasurementWrite], _MANY] | None = None
-    reviews: Annotated[list[ReviewWrite], _MANY] | None = None
-    waivers: Annotated[list[WaiverWrite], _MANY] | None = None
-    decisions: Annotated[list[DecisionWrite], _MANY] | None = None
+    measurements: Annotated[list[MeasurementWrite], _OBSERVATIONS_LIMIT] | None = None
+    reviews: Annotated[list[ReviewWrite], _OBSERVATIONS_LIMIT] | None = None
+    waivers: Annotated[list[WaiverWrite], _OBSERVATIONS_LIMIT] | None = None
+    decisions: Annotated[list[DecisionWrite], _OBSERVATIONS_LIMIT] | None = None
     op_id: OpId = None
 
 
-class Recorded(Struct):
+class RecordedObservations(Struct):
     """How much was recorded, and what the refuted assumptions touch."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Cut(("affected[].edges", "affected[].nodes", "affected[].work")), Cut(("affected",))
+        CutLists(("affected[].edges", "affected[].nodes", "affected[].work")), CutLists(("affected",))
     )
 
     recorded: int
     rev: int
-    affected: list[Affected] | UnsetType = UNSET
+    affected: list[RefutedImpact] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
-def record(tx: Transaction, request: RecordObservations) -> Recorded:
+def record(tx: Transaction, request: RecordObservations) -> RecordedObservations:
     """Record observations.
 
     Raises:
@@ -122,9 +123,9 @@ def record(tx: Transaction, request: RecordObservations) -> Recorded:
     """
     parts = (request.measurements, request.reviews, request.waivers, request.decisions)
     if not any(parts):
-        raise refusal((), "say nothing to record; send some of measurements, reviews, waivers, decisions")
-    names = Names(tx, _refs(request))
-    recording = _Recording(tx)
+        raise invalid_argument((), "say nothing to record; send some of measurements, reviews, waivers, decisions")
+    names = RefResolver(tx, _refs(request))
+    recording = _Recorder(tx)
     for place, measurement in enumerate(request.measurements or ()):
         _measure(recording, names, measurement, ("measurements", place))
     for place, review in enumerate(request.reviews or ()):
@@ -138,7 +139,7 @@ def record(tx: Transaction, request: RecordObservations) -> Recorded:
         for place, review in enumerate(request.reviews or ())
         if review.status is AssumptionStatus.REFUTED
     ]
-    return Recorded(recording.count, current_rev(tx), affected_by(tx, refuted) or UNSET)
+    return RecordedObservations(recording.count, current_rev(tx), find_refuted_impacts(tx, refuted) or UNSET)
 
 
 def _refs(request: RecordObservations) -> Iterable[str]:
@@ -151,7 +152,7 @@ def _refs(request: RecordObservations) -> Iterable[str]:
         yield from decision.about or ()
 
 
-def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: Path) -> None:
+def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPath) -> None:
     """Record waivers that came with a theory.
 
     Raises:
@@ -159,13 +160,13 @@ def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: Path) -> N
         NotFound: a key is in no version of the project.
         NotWaivable: a check is to be waived that cannot be.
     """
-    names = Names(tx, [ref for waiver in waivers for ref in waiver.refs])
-    recording = _Recording(tx)
+    names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
+    recording = _Recorder(tx)
     for place, waiver in enumerate(waivers):
         _waive(recording, names, waiver, (*path, place))
 
 
-class _Recording:
+class _Recorder:
     """Rows of one write, in its order."""
 
     def __init__(self, tx: Transaction) -> None:
@@ -179,11 +180,13 @@ class _Recording:
         self.count += 1
 
 
-def _measure(recording: _Recording, names: Names, one: MeasurementWrite, path: Path) -> None:
+def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, path: ArgumentPath) -> None:
     key = names.key(one.indicator, "indicator", (*path, "indicator"))
-    as_of = checked_moment(one.as_of, (*path, "as_of"))
-    if as_of > earlier(recording.tx.now, by=-A_DAY):
-        raise refusal((*path, "as_of"), f"{quoted(one.as_of)} is in the future; nothing can be measured yet")
+    as_of = parse_moment(one.as_of, (*path, "as_of"))
+    if as_of > subtract_time(recording.tx.now, by=-TIME_ZONE_LEAD_MAX):
+        raise invalid_argument(
+            (*path, "as_of"), f"{quote_text(one.as_of)} is in the future; nothing can be measured yet"
+        )
     recording.add(
         sql.add_measurement,
         Op.MEASURED,
@@ -191,13 +194,13 @@ def _measure(recording: _Recording, names: Names, one: MeasurementWrite, path: P
         indicator_key=key,
         value=one.value + 0.0,  # without the sign of zero, which one engine would keep
         as_of=as_of,
-        as_of_until=until(as_of),
+        as_of_until=to_last_instant(as_of),
         source=one.source,
         note=one.note,
     )
 
 
-def _review(recording: _Recording, names: Names, one: ReviewWrite, path: Path) -> None:
+def _review(recording: _Recorder, names: RefResolver, one: ReviewWrite, path: ArgumentPath) -> None:
     key = names.key(one.assumption, "assumption", (*path, "assumption"))
     recording.add(
         sql.add_review,
@@ -210,7 +213,7 @@ def _review(recording: _Recording, names: Names, one: ReviewWrite, path: Path) -
     )
 
 
-def refuse_unwaivable(code: str, path: Path) -> None:
+def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
     """There is such a check, and somebody can answer for it.
 
     Raises:
@@ -221,15 +224,15 @@ def refuse_unwaivable(code: str, path: Path) -> None:
 
     if code not in known_codes():
         show = NextStep("purpose.check", "shows them")
-        raise refusal(path, f"{quoted(code)} is no check", next_steps=show, allowed=known_codes())
+        raise invalid_argument(path, f"{quote_text(code)} is no check", next_steps=show, allowed=known_codes())
     if not is_waivable(code):
         raise NotWaivable(code, path)
 
 
-def _waive(recording: _Recording, names: Names, one: WaiverWrite, path: Path) -> None:
+def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: ArgumentPath) -> None:
     refuse_unwaivable(one.code, (*path, "code"))
     refs = [
-        ref if one.code == FACTS and ref.startswith("/") else names.anything(ref, (*path, "refs", place))
+        ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", place))
         for place, ref in enumerate(one.refs)
     ]
     recording.add(
@@ -237,37 +240,37 @@ def _waive(recording: _Recording, names: Names, one: WaiverWrite, path: Path) ->
         Op.WAIVED,
         one.code,
         code=one.code,
-        refs=_stored(refs, (*path, "refs")),
+        refs=_encode_refs(refs, (*path, "refs")),
         reason=one.reason,
         owner=one.owner,
-        due=checked_day(one.due, (*path, "due")),
+        due=parse_day(one.due, (*path, "due")),
     )
 
 
-def _decide(recording: _Recording, names: Names, one: DecisionWrite, path: Path) -> None:
-    about = [names.anything(ref, (*path, "about", place)) for place, ref in enumerate(one.about or ())]
+def _decide(recording: _Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> None:
+    about = [names.resolve_any(ref, (*path, "about", place)) for place, ref in enumerate(one.about or ())]
     recording.add(
         sql.add_decision,
         Op.DECIDED,
         about[0] if about else "purpose",
         text=one.text,
         rationale=one.rationale,
-        about=_stored(about, (*path, "about")),
+        about=_encode_refs(about, (*path, "about")),
         outcome=one.outcome,
     )
 
 
-def _stored(refs: list[str], path: Path) -> str:
+def _encode_refs(refs: list[str], path: ArgumentPath) -> str:
     """A list of refs as it is kept.
 
     Raises:
         Invalid: it is too long.
     """
-    text = listed(refs)
+    text = to_json_array(refs)
     bytes_ = len(text.encode())
     if bytes_ > LIST_BYTES_MAX:
         sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; say it in two"
-        raise refusal(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
     return text
 
 
@@ -277,7 +280,7 @@ WAIVE = Operation(
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
     input=RecordObservations,
-    output=Recorded,
+    output=RecordedObservations,
     handler=record,
     project=lambda _tx, request: request.project,
 )
@@ -288,7 +291,7 @@ OPERATION = Operation(
     permission=Permission.PURPOSE_RECORD,
     effect=Effect.WRITE,
     input=RecordObservations,
-    output=Recorded,
+    output=RecordedObservations,
     handler=record,
     project=lambda _tx, request: request.project,
     variants=(WAIVE,),

@@ -9,20 +9,20 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-from groundplan.purpose.model import Confidence, Edge, EdgeType
+from groundplan.purpose.model import Confidence, EdgeType, PurposeEdge
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
-from groundplan.purpose.picture.routing import Point, Route
-from groundplan.purpose.picture.shapes import number
-from groundplan.purpose.picture.subject import Arrow, Emphasis, by_weight
+from groundplan.purpose.picture.routing import EdgeRoute, Point
+from groundplan.purpose.picture.shapes import format_number
+from groundplan.purpose.picture.subject import Arrow, Emphasis, sort_by_severity
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import escaped
+from groundplan.purpose.picture.wording import escape_markup
 
-ROUND = 7.0  # of the corners of an edge that leads back
+CORNER_RADIUS = 7.0  # of the corners of an edge that leads back
 # Where along its last curve a badge may stand; the first place that is free is taken.
-PLACES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
-APART = tokens.BADGE + 1
-FURTHER = tuple(place / 40 for place in range(2, 39))
+MARK_SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
+MARK_DISTANCE_MIN = tokens.BADGE + 1
+FALLBACK_SHARES = tuple(place / 40 for place in range(2, 39))
 
 
 class Line(NamedTuple):
@@ -33,7 +33,7 @@ class Line(NamedTuple):
     dash: str | None
 
 
-def line_of(edge: Edge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
+def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
     """The line of an edge, by what it is, how sure we are, and how it stands in the picture."""
     width = tokens.LINE_WIDTHS[edge.confidence]
     dash = tokens.LOW_DASH if edge.confidence is Confidence.LOW else None
@@ -54,7 +54,7 @@ def line_of(edge: Edge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
             return Line("removed", width, tokens.REMOVED_DASH)
 
 
-class Occupied:
+class OccupiedPoints:
     """Where badges stand already."""
 
     def __init__(self) -> None:
@@ -63,29 +63,30 @@ class Occupied:
     def take(self, point: Point) -> bool:
         """Whether the place was free; it is not any more."""
         x, y = point
-        column, row = int(x // APART), int(y // APART)
+        column, row = int(x // MARK_DISTANCE_MIN), int(y // MARK_DISTANCE_MIN)
         near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
         for other_x, other_y in (other for cell in near for other in self._cells.get(cell, ())):
-            if abs(other_x - x) < APART and abs(other_y - y) < APART:
+            if abs(other_x - x) < MARK_DISTANCE_MIN and abs(other_y - y) < MARK_DISTANCE_MIN:
                 return False
         self._cells.setdefault((column, row), []).append(point)
         return True
 
 
-def arrow_svg(arrow: Arrow, route: Route, paint: Paint) -> str:
+def arrow_svg(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
     """An edge as SVG, without its badges."""
-    line = line_of(arrow.edge, arrow.emphasis)
+    line = choose_line_style(arrow.edge, arrow.emphasis)
     colour = paint(line.colour)
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     tip = route.points[-1]
     return (
-        f'<g class="gp-edge" data-edge="{escaped(str(arrow.edge.name))}"><title>{escaped(_told(arrow))}</title>'
-        f'<path d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{number(line.width)}"{dash}/>'
+        f'<g class="gp-edge" data-edge="{escape_markup(str(arrow.edge.name))}">'
+        f"<title>{escape_markup(_describe_arrow(arrow))}</title>"
+        f'<path d="{_path(route)}" fill="none" stroke="{colour}" stroke-width="{format_number(line.width)}"{dash}/>'
         f"{head_svg(arrow.edge.edge_type, tip, colour, paint)}</g>"
     )
 
 
-def marks_svg(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str:
+def marks_svg(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
     """What stands on an edge: the sign of its change, and the badge of what is assumed of it."""
     sign = ""
     if arrow.emphasis in SIGNS:
@@ -93,16 +94,18 @@ def marks_svg(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> s
     return sign + _badges(arrow, route, paint, occupied)
 
 
-def _badges(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str:
+def _badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
     """The worst of what is assumed of an edge, and how many more there are."""
     if not arrow.badges:
         return ""
-    worst, *others = by_weight(arrow.badges)
+    worst, *others = sort_by_severity(arrow.badges)
     x, y = _free_place(route, occupied)
     told = "\n".join([str(arrow.edge.name), *(badge_text(badge) for badge in arrow.badges)])
-    plate = f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(tokens.BADGE / 2 + 2.5)}" fill="{paint("band")}"/>'
+    radius = format_number(tokens.BADGE / 2 + 2.5)
+    plate = f'<circle cx="{format_number(x)}" cy="{format_number(y)}" r="{radius}" fill="{paint("band")}"/>'
     more = (
-        f'<text x="{number(x + tokens.BADGE / 2 + 2)}" y="{number(y - 4)}" font-size="9" font-weight="700" '
+        f'<text x="{format_number(x + tokens.BADGE / 2 + 2)}" y="{format_number(y - 4)}" '
+        f'font-size="9" font-weight="700" '
         f'fill="{paint("subtext")}">+{len(others)}</text>'
         if others
         else ""
@@ -111,18 +114,18 @@ def _badges(arrow: Arrow, route: Route, paint: Paint, occupied: Occupied) -> str
     return plate + badge_svg(worst, x, y, paint, told=told, is_muted=is_muted) + more
 
 
-def _free_place(route: Route, occupied: Occupied) -> Point:
+def _free_place(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
     places = _places(route)
     return next((place for place in places if occupied.take(place)), places[0])
 
 
-def _places(route: Route) -> list[Point]:
+def _places(route: EdgeRoute) -> list[Point]:
     """Where a mark may stand, the best place first: on the last piece of the way, else on those before it."""
     if route.is_back:
         (right, depth), (left, _) = route.points[2], route.points[3]
-        return [(left + (right - left) * share, depth) for share in (*PLACES, *FURTHER)]
+        return [(left + (right - left) * share, depth) for share in (*MARK_SHARES, *FALLBACK_SHARES)]
     pieces = list(pairwise(route.points))
-    return [_on_curve(start, end, share) for start, end in reversed(pieces) for share in PLACES]
+    return [_on_curve(start, end, share) for start, end in reversed(pieces) for share in MARK_SHARES]
 
 
 def _on_curve(start: Point, end: Point, share: float) -> Point:
@@ -134,13 +137,13 @@ def _on_curve(start: Point, end: Point, share: float) -> Point:
     return x, y
 
 
-def _path(route: Route) -> str:
+def _path(route: EdgeRoute) -> str:
     points = [*route.points[:-1], (route.points[-1][0] - tokens.ARROW + 1, route.points[-1][1])]
-    return _angular(points) if route.is_back else _curved(points)
+    return _build_angular_path(points) if route.is_back else _build_curved_path(points)
 
 
-def _curved(points: list[Point]) -> str:
-    n = number
+def _build_curved_path(points: list[Point]) -> str:
+    n = format_number
     parts = [f"M{n(points[0][0])} {n(points[0][1])}"]
     for (x1, y1), (x2, y2) in pairwise(points):
         if y1 == y2:
@@ -151,22 +154,22 @@ def _curved(points: list[Point]) -> str:
     return "".join(parts)
 
 
-def _angular(points: list[Point]) -> str:
+def _build_angular_path(points: list[Point]) -> str:
     """A way of straight pieces with rounded corners."""
-    n = number
+    n = format_number
     parts = [f"M{n(points[0][0])} {n(points[0][1])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
-        into, out = _towards(corner, before), _towards(corner, after)
+        into, out = _find_corner_start(corner, before), _find_corner_start(corner, after)
         parts.append(f"L{n(into[0])} {n(into[1])}Q{n(corner[0])} {n(corner[1])} {n(out[0])} {n(out[1])}")
     parts.append(f"L{n(points[-1][0])} {n(points[-1][1])}")
     return "".join(parts)
 
 
-def _towards(corner: Point, other: Point) -> Point:
+def _find_corner_start(corner: Point, other: Point) -> Point:
     """The point at which a corner begins to be round."""
     away = (other[0] - corner[0], other[1] - corner[1])
     length = max(abs(away[0]), abs(away[1]), 0.1)
-    share = min(ROUND, length / 2) / length
+    share = min(CORNER_RADIUS, length / 2) / length
     return corner[0] + away[0] * share, corner[1] + away[1] * share
 
 
@@ -183,11 +186,11 @@ def head_svg(edge_type: EdgeType, tip: Point, colour: str, paint: Paint) -> str:
 
 def _head(tip: Point) -> str:
     x, y = tip
-    n, back, half = number, tokens.ARROW, tokens.ARROW * 0.6
+    n, back, half = format_number, tokens.ARROW, tokens.ARROW * 0.6
     return f"M{n(x)} {n(y)}L{n(x - back)} {n(y - half)}V{n(y + half)}Z"
 
 
-def _told(arrow: Arrow) -> str:
+def _describe_arrow(arrow: Arrow) -> str:
     edge = arrow.edge
     lines = [f"{edge.source} to {edge.target}, {edge.edge_type.lower().replace('_', ' ')}"]
     if edge.confidence:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.shapes import number, risk_path, status_path
+from groundplan.purpose.picture.shapes import format_number, risk_path, status_path
 from groundplan.purpose.picture.subject import Badge, Emphasis
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import escaped
+from groundplan.purpose.picture.wording import escape_markup
 
 SIGNS = {Emphasis.ADDED: "+", Emphasis.REMOVED: "−", Emphasis.CHANGED: "~"}  # noqa: RUF001 - a real minus
 SIGN_PX = 13
@@ -14,14 +14,11 @@ SIGN_PX = 13
 
 def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
     """The sign of a change around its middle; on a dark ground it stands on a plate of its own."""
-    around = (
-        ""
-        if plate is None
-        else f'<circle cx="{number(x)}" cy="{number(y)}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
-    )
+    cx, cy = format_number(x), format_number(y)
+    around = "" if plate is None else f'<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
     return (
-        f'{around}<circle cx="{number(x)}" cy="{number(y)}" r="{tokens.SIGN / 2}" fill="{paint(emphasis.value)}"/>'
-        f'<text x="{number(x)}" y="{number(y + SIGN_PX * 0.34)}" font-size="{SIGN_PX}" font-weight="700" '
+        f'{around}<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2}" fill="{paint(emphasis.value)}"/>'
+        f'<text x="{cx}" y="{format_number(y + SIGN_PX * 0.34)}" font-size="{SIGN_PX}" font-weight="700" '
         f'fill="{paint("change-sign")}" text-anchor="middle">{SIGNS[emphasis]}</text>'
     )
 
@@ -32,10 +29,10 @@ def badge_svg(
     """A badge around its middle; `told` is what a pointer shows. One that steps back keeps its shape and its sign."""
     colour = tokens.RISK_COLOURS[badge.risk]
     fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
-    title = "" if told is None else f"<title>{escaped(told)}</title>"
+    title = "" if told is None else f"<title>{escape_markup(told)}</title>"
     lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the middle of a triangle lies lower
     return (
-        f'<g class="gp-badge" data-key="{escaped(badge.key)}">{title}'
+        f'<g class="gp-badge" data-key="{escape_markup(badge.key)}">{title}'
         f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
         f'stroke="{paint(line)}" stroke-width="1"/>'
         f'<path d="{status_path(badge.status, x, y + lowered)}" fill="none" stroke="{paint(sign)}" '

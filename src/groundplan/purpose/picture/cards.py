@@ -8,10 +8,17 @@ from groundplan.purpose.model import NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
 from groundplan.purpose.picture.layout import Box, CardSize
-from groundplan.purpose.picture.shapes import card_path, fold_path, number
-from groundplan.purpose.picture.subject import Badge, Card, Emphasis, by_weight, counted
+from groundplan.purpose.picture.shapes import card_path, fold_path, format_number
+from groundplan.purpose.picture.subject import Badge, Card, Emphasis, pluralize, sort_by_severity
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import cut, drawn, escaped, is_exact, width_of, wrapped
+from groundplan.purpose.picture.wording import (
+    clean_line,
+    escape_markup,
+    is_exact,
+    measure_width,
+    truncate_to_width,
+    wrap_to_width,
+)
 
 NEARLY_FULL = 0.8  # of a line, beyond which its width is said, so that no font makes it wider
 BADGE_STEP = 6
@@ -19,7 +26,7 @@ META_STEP = 8
 OWNER_ROOM_MIN = 24  # below which a name says nothing any more
 
 
-class Measured(NamedTuple):
+class MeasuredCard(NamedTuple):
     """A card with its text in lines."""
 
     card: Card
@@ -27,14 +34,14 @@ class Measured(NamedTuple):
     size: CardSize
 
 
-def measured(card: Card) -> Measured:
+def measure_card(card: Card) -> MeasuredCard:
     """How a card breaks its title, and how large that makes it."""
     style = tokens.CARDS[card.node.node_type]
-    lines = wrapped(card.node.title, style.title_px, style.width - 2 * style.inset, style.lines_max)
+    lines = wrap_to_width(card.node.title, style.title_px, style.width - 2 * style.inset, style.lines_max)
     height = 2 * tokens.CARD_PAD + tokens.META_HEIGHT + style.line_height * max(1, len(lines))
     if card.badges:
         height += tokens.FOOT_HEIGHT
-    return Measured(card, lines, CardSize(card.node.node_type, style.width, height))
+    return MeasuredCard(card, lines, CardSize(card.node.node_type, style.width, height))
 
 
 class _Look(NamedTuple):
@@ -46,7 +53,7 @@ class _Look(NamedTuple):
     dash: str | None = None
 
 
-def card_svg(one: Measured, box: Box, paint: Paint) -> str:
+def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
     """A card as SVG."""
     card = one.card
     node = card.node
@@ -54,7 +61,9 @@ def card_svg(one: Measured, box: Box, paint: Paint) -> str:
     look = _look(card)
     x, y, width, height = box
     left, right = x + style.inset, x + width - style.inset
-    parts = [f'<g class="gp-card" data-key="{escaped(node.key)}"><title>{escaped(_told(card))}</title>']
+    parts = [
+        f'<g class="gp-card" data-key="{escape_markup(node.key)}"><title>{escape_markup(_describe_card(card))}</title>'
+    ]
     dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
     parts.append(
         f'<path d="{card_path(node.node_type, x, y, width, height)}" fill="{paint(look.fill)}" '
@@ -66,8 +75,9 @@ def card_svg(one: Measured, box: Box, paint: Paint) -> str:
     is_clipped = not all(map(is_exact, (*one.lines, node.owner or "")))
     if is_clipped:
         parts.append(
-            f'<svg x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
-            f'viewBox="{number(x)} {number(y)} {number(width)} {number(height)}">'
+            f'<svg x="{format_number(x)}" y="{format_number(y)}" '
+            f'width="{format_number(width)}" height="{format_number(height)}" '
+            f'viewBox="{format_number(x)} {format_number(y)} {format_number(width)} {format_number(height)}">'
         )
     # An output ends left of its folded corner up here.
     end = right - tokens.CORNER / 2 if node.node_type is NodeType.OUTPUT else right
@@ -76,8 +86,8 @@ def card_svg(one: Measured, box: Box, paint: Paint) -> str:
     decoration = ' text-decoration="line-through"' if card.emphasis is Emphasis.REMOVED else ""
     room = width - 2 * style.inset
     for line in one.lines:
-        wide = width_of(line, style.title_px)
-        exact = f' textLength="{number(wide)}"' if wide > room * NEARLY_FULL and is_exact(line) else ""
+        wide = measure_width(line, style.title_px)
+        exact = f' textLength="{format_number(wide)}"' if wide > room * NEARLY_FULL and is_exact(line) else ""
         parts.append(_text(left, base, line, style.title_px, paint(look.text), bold=True, more=f"{decoration}{exact}"))
         base += style.line_height
     if card.badges:
@@ -114,16 +124,16 @@ def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look
     """The line above the title: the key, how many indicators there are, and who looks after it or what changed."""
     node = card.node
     parts = [_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
-    x = left + width_of(node.key, tokens.KEY_PX) + META_STEP
+    x = left + measure_width(node.key, tokens.KEY_PX) + META_STEP
     if card.indicators:
-        told = counted(card.indicators, "indicator")
+        told = pluralize(card.indicators, "indicator")
         parts.append(_text(x, base, told, tokens.BADGE_KEY_PX, paint(look.subtext)))
-        x += width_of(told, tokens.BADGE_KEY_PX) + META_STEP
+        x += measure_width(told, tokens.BADGE_KEY_PX) + META_STEP
     if card.emphasis in SIGNS:
         plate = "goal-badge" if look.fill == "goal-fill" else None
         parts.append(sign_svg(card.emphasis, right - tokens.SIGN / 2 + 2, base - 4, paint, plate=plate))
     elif node.owner and right - x > OWNER_ROOM_MIN:
-        owner = cut(drawn(node.owner), tokens.KEY_PX, right - x)
+        owner = truncate_to_width(clean_line(node.owner), tokens.KEY_PX, right - x)
         parts.append(_text(right, base, owner, tokens.KEY_PX, paint(look.subtext), anchor="end"))
     return "".join(parts)
 
@@ -131,13 +141,13 @@ def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look
 def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _Look) -> str:
     """Badges, the worst first and as many as there is room for."""
     parts: list[str] = []
-    shown = _fitting(by_weight(card.badges), right - left)
+    shown = _select_fitting(sort_by_severity(card.badges), right - left)
     is_on_dark = card.node.node_type is NodeType.GOAL and look.fill != "muted-fill"
     if is_on_dark:
         wide = sum(map(_badge_width, shown)) + BADGE_STEP
         parts.append(
-            f'<rect x="{number(left - BADGE_STEP / 2)}" y="{number(middle - tokens.BADGE / 2 - 2)}" '
-            f'width="{number(wide)}" height="{tokens.BADGE + 4}" rx="4" fill="{paint("goal-badge")}"/>'
+            f'<rect x="{format_number(left - BADGE_STEP / 2)}" y="{format_number(middle - tokens.BADGE / 2 - 2)}" '
+            f'width="{format_number(wide)}" height="{tokens.BADGE + 4}" rx="4" fill="{paint("goal-badge")}"/>'
         )
     x = left
     for badge in shown:
@@ -145,7 +155,9 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
         parts.append(badge_svg(badge, x + tokens.BADGE / 2, middle, paint, is_muted=is_muted))
         colour = paint("subtext" if is_on_dark else look.subtext)
         struck = ' text-decoration="line-through"' if badge.emphasis is Emphasis.REMOVED else ""
-        parts.append(_text(x + tokens.BADGE + 3, middle + 4, _called(badge), tokens.BADGE_KEY_PX, colour, more=struck))
+        parts.append(
+            _text(x + tokens.BADGE + 3, middle + 4, _format_badge_key(badge), tokens.BADGE_KEY_PX, colour, more=struck)
+        )
         x += _badge_width(badge)
     if len(shown) < len(card.badges):
         parts.append(
@@ -160,11 +172,11 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
     return "".join(parts)
 
 
-def _fitting(badges: list[Badge], room: float) -> list[Badge]:
+def _select_fitting(badges: list[Badge], room: float) -> list[Badge]:
     """The badges for which there is room, some of it being kept for how many more there are."""
     if sum(map(_badge_width, badges)) <= room:
         return badges
-    room -= width_of(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
+    room -= measure_width(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
     shown: list[Badge] = []
     for badge in badges:
         room -= _badge_width(badge)
@@ -175,16 +187,16 @@ def _fitting(badges: list[Badge], room: float) -> list[Badge]:
 
 
 def _badge_width(badge: Badge) -> float:
-    return tokens.BADGE + 3 + width_of(_called(badge), tokens.BADGE_KEY_PX) + BADGE_STEP
+    return tokens.BADGE + 3 + measure_width(_format_badge_key(badge), tokens.BADGE_KEY_PX) + BADGE_STEP
 
 
-def _called(badge: Badge) -> str:
+def _format_badge_key(badge: Badge) -> str:
     """The key of a badge, with what became of it."""
     sign = SIGNS.get(badge.emphasis)
     return badge.key if sign is None else f"{badge.key} {sign}"
 
 
-def _told(card: Card) -> str:
+def _describe_card(card: Card) -> str:
     """What a pointer shows, and what is read out."""
     node = card.node
     lines = [f"{node.key} ({node.node_type.lower()}): {node.title}"]
@@ -199,6 +211,6 @@ def _text(
     weight = ' font-weight="700"' if bold else ""
     end = f' text-anchor="{anchor}"' if anchor else ""
     return (
-        f'<text x="{number(x)}" y="{number(y)}" font-size="{size}" fill="{fill}"{weight}{end}{more}>'
-        f"{escaped(text)}</text>"
+        f'<text x="{format_number(x)}" y="{format_number(y)}" font-size="{size}" fill="{fill}"{weight}{end}{more}>'
+        f"{escape_markup(text)}</text>"
     )

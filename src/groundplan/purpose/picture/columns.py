@@ -14,8 +14,8 @@ from groundplan.purpose.model import LEVELS, NodeType
 
 BANDS = tuple(sorted(LEVELS, key=LEVELS.__getitem__))
 
-WAYS = 12
-WAYS_LARGE = 3
+ATTEMPTS = 12
+ATTEMPTS_LARGE = 3
 LARGE = 120  # cards
 CHAIN_COLUMNS_MAX = 16  # else a plan of a few hundred steps on one level would be as wide as a street
 
@@ -37,27 +37,27 @@ class Sizes(NamedTuple):
     heights: Sequence[float]
 
 
-def ways_to_stand(sizes: Sizes, causes: Sequence[Ends]) -> Iterator[Columns]:
+def generate_columns(sizes: Sizes, causes: Sequence[Ends]) -> Iterator[Columns]:
     """The columns of cards, given the causal edges: first with no band split, then with less and less in a column."""
     members = {band: [number for number, type_ in enumerate(sizes.types) if type_ is band] for band in BANDS}
-    inside = {band: _opened(members[band], _within(members[band], causes)) for band in BANDS}
+    inside = {band: _break_cycles(members[band], _select_inner_edges(members[band], causes)) for band in BANDS}
     is_reached = {target for _, target in causes}
     rows = max(map(len, members.values()), default=0)
     is_large = len(sizes.types) > LARGE
-    for _ in range(WAYS_LARGE if is_large else WAYS):
-        ranked = [(band, _ranked(members[band], inside[band], is_reached, rows)) for band in BANDS]
-        yield _joined(len(sizes.types), ranked)
+    for _ in range(ATTEMPTS_LARGE if is_large else ATTEMPTS):
+        ranked = [(band, _assign_ranks(members[band], inside[band], is_reached, rows)) for band in BANDS]
+        yield _join_bands(len(sizes.types), ranked)
         rows = rows // 2 if is_large else rows * 4 // 5
         if rows < 1:
             return
 
 
-def _within(members: list[int], causes: Sequence[Ends]) -> list[Ends]:
+def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends]:
     here = set(members)
     return [ends for ends in causes if ends[0] in here and ends[1] in here and ends[0] != ends[1]]
 
 
-def _opened(members: list[int], edges: list[Ends]) -> list[Ends]:
+def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
     """The edges without those that close a cycle, as a walk finds them."""
     onward: dict[int, list[int]] = {}
     for source, target in edges:
@@ -88,14 +88,14 @@ def _opened(members: list[int], edges: list[Ends]) -> list[Ends]:
     return kept
 
 
-def _ranked(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
+def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
     """The column inside the band: behind what leads to it, and with room for it."""
     before: dict[int, list[int]] = {number: [] for number in members}
     after: dict[int, list[int]] = {number: [] for number in members}
     for source, target in edges:
         before[target].append(source)
         after[source].append(target)
-    order = _in_order(members, before, after)
+    order = _sort_topologically(members, before, after)
     found: dict[int, int] = {}
     taken: dict[int, int] = {}
     for number in order:
@@ -121,7 +121,9 @@ def _ranked(members: list[int], edges: list[Ends], is_reached: set[int], rows_ma
     return found
 
 
-def _in_order(members: list[int], before: Mapping[int, list[int]], after: Mapping[int, list[int]]) -> list[int]:
+def _sort_topologically(
+    members: list[int], before: Mapping[int, list[int]], after: Mapping[int, list[int]]
+) -> list[int]:
     """Causes before effects, else as they came."""
     waits_for = {number: len(before[number]) for number in members}
     ready = [number for number in members if not waits_for[number]]
@@ -138,7 +140,7 @@ def _in_order(members: list[int], before: Mapping[int, list[int]], after: Mappin
     return order
 
 
-def _joined(count: int, ranked: list[tuple[NodeType, dict[int, int]]]) -> Columns:
+def _join_bands(count: int, ranked: list[tuple[NodeType, dict[int, int]]]) -> Columns:
     """Columns counted through all bands; those in which nothing stands are left out."""
     of = [0] * count
     bands: list[NodeType] = []

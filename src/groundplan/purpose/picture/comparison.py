@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from groundplan.purpose.comparing.compare import Changed, Comparison, compare
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Content, edge_order, key_order
-from groundplan.purpose.picture.subject import Arrow, Badge, Card, Emphasis, Picture, plan
+from groundplan.purpose.picture.subject import Arrow, Badge, Card, Emphasis, Picture, build_plan_picture
 
 Drawn = TypeVar("Drawn", Card, Arrow)
 Remarks = dict[str, list[str]]  # what happened, by the key or the name of what it happened to
@@ -19,10 +19,10 @@ Remarks = dict[str, list[str]]  # what happened, by the key or the name of what 
 def comparison(before: Theory, after: Theory) -> Picture:
     """Both versions at once."""
     found = compare(before.content, after.content)
-    old, new = plan(before), plan(after)
-    marks = {key: mark for _, sort in found.sorts for key, mark in _marks(sort).items()}
+    old, new = build_plan_picture(before), build_plan_picture(after)
+    marks = {key: mark for _, sort in found.changes_by_kind for key, mark in _marks(sort).items()}
     remarks = _remarks(found, before.content, after.content)
-    gone = _gone(old, marks)
+    gone = _find_removed_badges(old, marks)
 
     def shown(one: Drawn, name: str) -> Drawn:
         badges = [badge._replace(emphasis=marks.get(badge.key, Emphasis.PLAIN)) for badge in one.badges]
@@ -42,7 +42,7 @@ def comparison(before: Theory, after: Theory) -> Picture:
     }
     return Picture(
         after.project,
-        f"from {before.called} to {after.called} · {_counted(found)}",
+        f"from {before.called} to {after.called} · {_summarize_changes(found)}",
         dict(sorted(cards.items(), key=lambda one: key_order(one[0]))),
         sorted(arrows.values(), key=lambda one: edge_order(one.edge.name)),
         after.waivers,
@@ -66,17 +66,17 @@ def _remarks(found: Comparison, before: Content, after: Content) -> Remarks:
     """What happened to nodes and edges themselves, and to what is on them."""
     told: Remarks = {}
     for changed in (*found.nodes.changed, *found.edges.changed):
-        told.setdefault(changed.key, []).append(_said_otherwise("changed", changed))
+        told.setdefault(changed.key, []).append(_describe_change("changed", changed))
     places = _places(before) | _places(after)
     for sort in (found.assumptions, found.indicators):
         said = {key: f"{key} {mark}" for key, mark in _marks(sort).items()}
-        said |= {one.key: _said_otherwise(f"{one.key} changed", one) for one in sort.changed}
+        said |= {one.key: _describe_change(f"{one.key} changed", one) for one in sort.changed}
         for key, text in said.items():
             told.setdefault(places[key], []).append(text)
     return told
 
 
-def _said_otherwise(what: str, changed: Changed) -> str:
+def _describe_change(what: str, changed: Changed) -> str:
     return f"{what}: {', '.join(change.field for change in changed.fields)}"
 
 
@@ -86,7 +86,7 @@ def _places(content: Content) -> dict[str, str]:
     return found | {one.key: one.node for one in content.indicators.values()}
 
 
-def _gone(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
+def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
     """The badges that are not there any more, by what they were on."""
     on = {key: card.badges for key, card in old.cards.items()}
     on |= {str(arrow.edge.name): arrow.badges for arrow in old.arrows}
@@ -98,10 +98,10 @@ def _gone(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
     }
 
 
-def _counted(found: Comparison) -> str:
+def _summarize_changes(found: Comparison) -> str:
     """How much happened to each sort of thing to which something did."""
     told = []
-    for name, sort in found.sorts:
+    for name, sort in found.changes_by_kind:
         counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))
         said = [f"{len(list_)} {word}" for list_, word in counts if list_]
         if said:

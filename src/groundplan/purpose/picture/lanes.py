@@ -27,7 +27,7 @@ class Lanes(NamedTuple):
         return len(self.columns)
 
 
-def lanes_of(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequence[bool]) -> Lanes:
+def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequence[bool]) -> Lanes:
     """The lanes that edges need, given the columns of cards. Edges of one card share lanes within a bundle."""
     column_of = list(columns)
     lane_at: dict[tuple[int, int, bool], int] = {}  # of a card in a column

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 from groundplan.purpose.model import EdgeName, NodeType
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.columns import Columns, Ends, Sizes, ways_to_stand
-from groundplan.purpose.picture.lanes import Lanes, lanes_of
-from groundplan.purpose.picture.ordering import ordered
-from groundplan.purpose.picture.placing import packed_height, placed
-from groundplan.purpose.picture.routing import Route, Stage, routes_of
+from groundplan.purpose.picture.columns import Columns, Ends, Sizes, generate_columns
+from groundplan.purpose.picture.lanes import Lanes, assign_lanes
+from groundplan.purpose.picture.ordering import order_elements
+from groundplan.purpose.picture.placing import packed_height, place_elements
+from groundplan.purpose.picture.routing import ColumnSpans, EdgeRoute, route_edges
 
 # What stands in two columns is harder to read as one list, so splitting a band must make the whole clearly larger.
-WORTH_SPLITTING = 1.06
+SPLIT_GAIN_MIN = 1.06
 
 
 class Box(NamedTuple):
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
 
     boxes: dict[str, Box]
     bands: list[Band]
-    routes: dict[EdgeName, Route]
+    routes: dict[EdgeName, EdgeRoute]
     width: float
     height: float
     depth: float
@@ -80,10 +80,10 @@ def layout_of(
 
     pairs = [ends(name) for name in edges]
     together = [False] * len(pairs) if bundles is None else bundles
-    columns, lanes, stage = _standing(sizes, pairs, [ends(name) for name in causal], together)
-    order = ordered(lanes, len(columns.bands))
-    middles, height = placed(lanes, order, sizes.heights)
-    routes, depth = routes_of(stage, lanes, middles, pairs, sizes, height)
+    columns, lanes, stage = _choose_columns(sizes, pairs, [ends(name) for name in causal], together)
+    order = order_elements(lanes, len(columns.bands))
+    middles, height = place_elements(lanes, order, sizes.heights)
+    routes, depth = route_edges(stage, lanes, middles, pairs, sizes, height)
     boxes = {}
     for key, number in numbers.items():
         left = stage.lefts[columns.of[number]]
@@ -92,26 +92,26 @@ def layout_of(
     return Layout(boxes, _bands(columns, stage), dict(zip(edges, routes, strict=True)), stage.width, height, depth)
 
 
-def _standing(
+def _choose_columns(
     sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
-) -> tuple[Columns, Lanes, Stage]:
+) -> tuple[Columns, Lanes, ColumnSpans]:
     """Of the ways in which cards can stand, the one that is largest on a page, if that is worth splitting a band."""
-    best: tuple[Columns, Lanes, Stage] | None = None
+    best: tuple[Columns, Lanes, ColumnSpans] | None = None
     best_fit = 0.0
-    for columns in ways_to_stand(sizes, causes):
-        lanes = lanes_of(columns.of, pairs, bundles)
-        stage = _staged(columns, lanes, sizes)
+    for columns in generate_columns(sizes, causes):
+        lanes = assign_lanes(columns.of, pairs, bundles)
+        stage = _compute_spans(columns, lanes, sizes)
         width = stage.width + 2 * tokens.MARGIN
         height = packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
         height += lanes.passing.count(None) * tokens.BACK_LANE
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
-        if best is None or fit > best_fit * WORTH_SPLITTING:
+        if best is None or fit > best_fit * SPLIT_GAIN_MIN:
             best, best_fit = (columns, lanes, stage), fit
     assert best is not None  # noqa: S101 - there is at least one way
     return best
 
 
-def _staged(columns: Columns, lanes: Lanes, sizes: Sizes) -> Stage:
+def _compute_spans(columns: Columns, lanes: Lanes, sizes: Sizes) -> ColumnSpans:
     """The left and right of every column. Between columns there is the more room the more edges go there."""
     widths = [0.0] * len(columns.bands)
     for number, column in enumerate(columns.of):
@@ -130,10 +130,10 @@ def _staged(columns: Columns, lanes: Lanes, sizes: Sizes) -> Stage:
         lefts.append(round(x, 1))
         x += width
         rights.append(round(x, 1))
-    return Stage(lefts, rights, round(x + tokens.BAND_PAD, 1))
+    return ColumnSpans(lefts, rights, round(x + tokens.BAND_PAD, 1))
 
 
-def _bands(columns: Columns, stage: Stage) -> list[Band]:
+def _bands(columns: Columns, stage: ColumnSpans) -> list[Band]:
     """The bands, each as wide as its columns."""
     found: list[Band] = []
     for node_type in dict.fromkeys(columns.bands):

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from groundplan.purpose.model import AssumptionStatus, Confidence, Edge, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, NodeType, PurposeEdge, RiskLevel
 from groundplan.purpose.observing.observed import Waiver
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.arrows import head_svg, line_of
+from groundplan.purpose.picture.arrows import choose_line_style, head_svg
 from groundplan.purpose.picture.badges import sign_svg
-from groundplan.purpose.picture.shapes import card_path, number, risk_path, status_path
+from groundplan.purpose.picture.shapes import card_path, format_number, risk_path, status_path
 from groundplan.purpose.picture.subject import Arrow, Card, Emphasis, Picture
 from groundplan.purpose.picture.tokens import Paint
-from groundplan.purpose.picture.wording import escaped, width_of, wrapped
+from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 
-ROW = 24
-STEP = 22  # between two entries
-SYMBOL = 30  # room of one
+ROW_HEIGHT = 24
+ENTRY_GAP = 22  # between two entries
+SYMBOL_WIDTH = 30  # room of one
 WAIVER_LINES_MAX = 1_000  # more than the longest reason needs: a waiver is never cut
 FEEDBACK = "feedback"
-UNSAID = "confidence not said"
-_LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), UNSAID, FEEDBACK)
+NO_CONFIDENCE = "confidence not said"
+_LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
 
 _TYPE_NAMES = {
     NodeType.ACTIVITY: "activity",
@@ -29,54 +29,54 @@ _TYPE_NAMES = {
     NodeType.OUTCOME: "outcome",
     NodeType.GOAL: "goal",
 }
-_HEADS = {
+_HEAD_NAMES = {
     EdgeType.CONTRIBUTES_TO: "contributes to",
     EdgeType.CAUSES: "causes",
     EdgeType.DEPENDS_ON: "is needed by",
 }
-_CHANGES = {Emphasis.ADDED: "added", Emphasis.REMOVED: "removed", Emphasis.CHANGED: "changed"}
+_CHANGE_NAMES = {Emphasis.ADDED: "added", Emphasis.REMOVED: "removed", Emphasis.CHANGED: "changed"}
 
 Symbol = Callable[[float, float], str]
 
 
-class Below(NamedTuple):
+class LegendBlock(NamedTuple):
     """Something that was drawn below the picture, and where it ends."""
 
     svg: str
     bottom: float
 
 
-def legend_svg(picture: Picture, left: float, top: float, width: float, paint: Paint) -> Below:
+def legend_svg(picture: Picture, left: float, top: float, width: float, paint: Paint) -> LegendBlock:
     """What there is to explain, in as many rows as that needs."""
     parts: list[str] = []
-    x, y = left, top + ROW / 2
+    x, y = left, top + ROW_HEIGHT / 2
     for symbol, name in _entries(picture, paint):
-        wide = SYMBOL + width_of(name, tokens.LEGEND_PX) + STEP
+        wide = SYMBOL_WIDTH + measure_width(name, tokens.LEGEND_PX) + ENTRY_GAP
         if x > left and x + wide > left + width:
-            x, y = left, y + ROW
+            x, y = left, y + ROW_HEIGHT
         parts.append(symbol(x, y))
         parts.append(
-            f'<text x="{number(x + SYMBOL)}" y="{number(y + 4)}" font-size="{tokens.LEGEND_PX}" '
+            f'<text x="{format_number(x + SYMBOL_WIDTH)}" y="{format_number(y + 4)}" font-size="{tokens.LEGEND_PX}" '
             f'fill="{paint("subtext")}">{name}</text>'
         )
         x += wide
-    return Below(f'<g class="gp-legend">{"".join(parts)}</g>', y + ROW / 2 if parts else top)
+    return LegendBlock(f'<g class="gp-legend">{"".join(parts)}</g>', y + ROW_HEIGHT / 2 if parts else top)
 
 
-def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> Below:
+def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> LegendBlock:
     """What somebody answers for: a waiver is the only way past a check, so no picture hides it."""
     parts: list[str] = []
     y = top + (tokens.LEGEND_PX if waivers else 0)
     for waiver in waivers:
         about = f" ({', '.join(waiver.refs)})" if waiver.refs else ""
         said = f"Waived until {waiver.due} by {waiver.owner}: {waiver.code}{about}. {waiver.reason}"
-        for line in wrapped(said, tokens.LEGEND_PX, width, WAIVER_LINES_MAX):
+        for line in wrap_to_width(said, tokens.LEGEND_PX, width, WAIVER_LINES_MAX):
             y += tokens.LEGEND_PX + 5
             parts.append(
-                f'<text x="{number(left)}" y="{number(y)}" font-size="{tokens.LEGEND_PX}" '
-                f'fill="{paint("subtext")}">{escaped(line)}</text>'
+                f'<text x="{format_number(left)}" y="{format_number(y)}" font-size="{tokens.LEGEND_PX}" '
+                f'fill="{paint("subtext")}">{escape_markup(line)}</text>'
             )
-    return Below(f'<g class="gp-waivers">{"".join(parts)}</g>' if parts else "", y)
+    return LegendBlock(f'<g class="gp-waivers">{"".join(parts)}</g>' if parts else "", y)
 
 
 def _entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
@@ -98,19 +98,19 @@ def _entries(picture: Picture, paint: Paint) -> Iterator[tuple[Symbol, str]]:
         if name in lines:
             yield _line(lines[name], paint), name
     types = {arrow.edge.edge_type for arrow in picture.arrows}
-    for edge_type, name in _HEADS.items():
+    for edge_type, name in _HEAD_NAMES.items():
         if edge_type in types and len(types - {EdgeType.FEEDBACK}) > 1:
             yield _head(edge_type, paint), name
     emphases = {thing.emphasis for thing in things}
-    for emphasis, name in _CHANGES.items():
+    for emphasis, name in _CHANGE_NAMES.items():
         if emphasis in emphases:
             yield _change(emphasis, paint), name
 
 
-def _line_name(edge: Edge) -> str:
+def _line_name(edge: PurposeEdge) -> str:
     if edge.edge_type is EdgeType.FEEDBACK:
         return FEEDBACK
-    return f"{edge.confidence} confidence" if edge.confidence else UNSAID
+    return f"{edge.confidence} confidence" if edge.confidence else NO_CONFIDENCE
 
 
 def _card(node_type: NodeType, paint: Paint) -> Symbol:
@@ -139,14 +139,14 @@ def _finding(status: AssumptionStatus, paint: Paint) -> Symbol:
     )
 
 
-def _line(edge: Edge, paint: Paint) -> Symbol:
-    line = line_of(edge)
+def _line(edge: PurposeEdge, paint: Paint) -> Symbol:
+    line = choose_line_style(edge)
 
     def symbol(x: float, y: float) -> str:
         dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
         return (
-            f'<path d="M{number(x)} {number(y)}h24" stroke="{paint(line.colour)}" '
-            f'stroke-width="{number(line.width)}"{dash}/>'
+            f'<path d="M{format_number(x)} {format_number(y)}h24" stroke="{paint(line.colour)}" '
+            f'stroke-width="{format_number(line.width)}"{dash}/>'
         )
 
     return symbol
@@ -154,7 +154,7 @@ def _line(edge: Edge, paint: Paint) -> Symbol:
 
 def _head(edge_type: EdgeType, paint: Paint) -> Symbol:
     return lambda x, y: (
-        f'<path d="M{number(x)} {number(y)}h16" stroke="{paint("line")}" stroke-width="1.7"/>'
+        f'<path d="M{format_number(x)} {format_number(y)}h16" stroke="{paint("line")}" stroke-width="1.7"/>'
         + head_svg(edge_type, (x + 24, y), paint("line"), paint)
     )
 

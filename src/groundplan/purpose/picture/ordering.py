@@ -21,32 +21,32 @@ SWAP_ROUNDS = 6
 Order = list[list[int]]
 
 
-def ordered(lanes: Lanes, columns: int) -> Order:
+def order_elements(lanes: Lanes, columns: int) -> Order:
     """The elements of every column from top to bottom."""
     causes: list[list[int]] = [[] for _ in range(lanes.total)]
     effects: list[list[int]] = [[] for _ in range(lanes.total)]
     for source, target in lanes.links:
         effects[source].append(target)
         causes[target].append(source)
-    order = _as_walked(lanes, columns, causes)
+    order = _order_by_walk(lanes, columns, causes)
     is_large = lanes.total > LARGE
     best, fewest = order, _crossings(order, effects)
     for sweep in range(SWEEPS_LARGE if is_large else SWEEPS):
         if not fewest:
             break
-        order = _swept(order, effects, causes, to_the_right=bool(sweep % 2))
+        order = _sweep(order, effects, causes, to_the_right=bool(sweep % 2))
         crossings = _crossings(order, effects)
         if crossings < fewest:
             best, fewest = order, crossings
     if not is_large and fewest:
         best = [list(column) for column in best]
         for _ in range(SWAP_ROUNDS):
-            if not _swapped(best, causes, effects):
+            if not _swap_neighbours(best, causes, effects):
                 break
     return best
 
 
-def _as_walked(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order:
+def _order_by_walk(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order:
     """The order in which a walk from the right finds things, depth first."""
     rightmost = sorted(range(lanes.total), key=lambda one: (-lanes.columns[one], one))
     found: dict[int, None] = {}
@@ -63,7 +63,7 @@ def _as_walked(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order:
     return order
 
 
-def _swept(order: Order, effects: list[list[int]], causes: list[list[int]], *, to_the_right: bool) -> Order:
+def _sweep(order: Order, effects: list[list[int]], causes: list[list[int]], *, to_the_right: bool) -> Order:
     """Every column sorted by the middle of its neighbours on the side that the sweep comes from."""
     neighbours = causes if to_the_right else effects
     swept = [list(column) for column in order]
@@ -109,7 +109,7 @@ def _crossings(order: Order, effects: list[list[int]]) -> int:
     return count
 
 
-def _swapped(order: Order, causes: list[list[int]], effects: list[list[int]]) -> bool:
+def _swap_neighbours(order: Order, causes: list[list[int]], effects: list[list[int]]) -> bool:
     """Whether neighbours changed places; they do where that leaves fewer crossings."""
     places = _places(order)
     any_swapped = False

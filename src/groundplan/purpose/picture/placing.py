@@ -18,17 +18,17 @@ ROUNDS_LARGE = 4
 LARGE = 1_500  # elements
 # How much a link wants to be level, by how many of its ends are lanes: an edge that wavers is uglier than a card that
 # is not quite beside another.
-STRAIGHT = (1.0, 2.0, 8.0)
-OTHER_SIDE = 0.35
-ROOM_TO_BREATHE = 1.04
+STRAIGHTNESS_WEIGHTS = (1.0, 2.0, 8.0)
+OTHER_SIDE_WEIGHT = 0.35
+HEIGHT_SLACK = 1.04
 
 
-def placed(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[float], float]:
+def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[float], float]:
     """The middle of every element, and the height of the picture. `heights` are those of the cards."""
     tall = [*heights, *([float(tokens.LANE_HEIGHT)] * (lanes.total - lanes.cards))]
     offsets = [_offsets(column, tall, lanes.cards) for column in order]
     packed = [offsets[at][-1] + tall[column[-1]] / 2 for at, column in enumerate(order)]
-    height = ROOM_TO_BREATHE * max(packed, default=0)
+    height = HEIGHT_SLACK * max(packed, default=0)
     causes, effects = _pulls(lanes)
     middles = [0.0] * lanes.total
     for at, column in enumerate(order):
@@ -47,11 +47,13 @@ def placed(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[f
                     pull += middles[near] * strength
                     weight += strength
                 for near, strength in other:
-                    pull += middles[near] * strength * OTHER_SIDE
-                    weight += strength * OTHER_SIDE
+                    pull += middles[near] * strength * OTHER_SIDE_WEIGHT
+                    weight += strength * OTHER_SIDE_WEIGHT
                 wanted.append(pull / weight if weight else middles[one])
                 weights.append(weight or 1.0)
-            for one, middle in zip(column, _pooled(wanted, offsets[at], weights, height - packed[at]), strict=True):
+            for one, middle in zip(
+                column, _pool_positions(wanted, offsets[at], weights, height - packed[at]), strict=True
+            ):
                 middles[one] = middle
     return middles, height
 
@@ -71,7 +73,7 @@ def _pulls(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple
     causes: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     effects: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     for source, target in lanes.links:
-        strength = STRAIGHT[(source >= lanes.cards) + (target >= lanes.cards)]
+        strength = STRAIGHTNESS_WEIGHTS[(source >= lanes.cards) + (target >= lanes.cards)]
         effects[source].append((target, strength))
         causes[target].append((source, strength))
     return causes, effects
@@ -92,7 +94,9 @@ def _offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[f
     return found
 
 
-def _pooled(wanted: Sequence[float], offsets: Sequence[float], weights: Sequence[float], room: float) -> list[float]:
+def _pool_positions(
+    wanted: Sequence[float], offsets: Sequence[float], weights: Sequence[float], room: float
+) -> list[float]:
     """The places nearest to the wanted ones that keep order, distance and the bounds of the picture."""
     pools: list[tuple[float, float, int]] = []  # mean shift, weight, how many
     for want, offset, weight in zip(wanted, offsets, weights, strict=True):

@@ -22,7 +22,7 @@ BACK_SPREADS = 8
 Point = tuple[float, float]
 
 
-class Stage(NamedTuple):
+class ColumnSpans(NamedTuple):
     """Where columns stand."""
 
     lefts: list[float]
@@ -30,19 +30,19 @@ class Stage(NamedTuple):
     width: float
 
 
-class Route(NamedTuple):
+class EdgeRoute(NamedTuple):
     """The way of an edge: points that it goes through, by curves (level where they begin and end) or straight."""
 
     points: list[Point]
     is_back: bool
 
 
-def routes_of(
-    stage: Stage, lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes, height: float
-) -> tuple[list[Route], float]:
+def route_edges(
+    stage: ColumnSpans, lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes, height: float
+) -> tuple[list[EdgeRoute], float]:
     """The way of every edge, and how far down those reach that lead back."""
     ports = _ports(lanes, middles, edges, sizes)
-    routes: list[Route] = []
+    routes: list[EdgeRoute] = []
     backward = 0
     depth = height
     for number, (source, target) in enumerate(edges):
@@ -64,7 +64,7 @@ def routes_of(
                 column = lanes.columns[lane]
                 points += [(stage.lefts[column], middles[lane]), (stage.rights[column], middles[lane])]
             points.append(end)
-        routes.append(Route([(round(x, 1), round(y, 1)) for x, y in points], passed is None))
+        routes.append(EdgeRoute([(round(x, 1), round(y, 1)) for x, y in points], passed is None))
     return routes, depth
 
 

@@ -12,7 +12,7 @@ from groundplan.purpose.model import AssumptionStatus, NodeType, RiskLevel
 from groundplan.purpose.picture.tokens import CORNER
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A coordinate, as short as it can be written."""
     whole = int(value)
     return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
@@ -22,7 +22,7 @@ def card_path(node_type: NodeType, x: float, y: float, width: float, height: flo
     """The outline of a card, inside its box."""
     right, bottom = x + width, y + height
     corner = min(CORNER, height / 2)
-    n = number
+    n = format_number
     match node_type:
         case NodeType.ACTIVITY:
             tip = corner * 0.8
@@ -49,13 +49,13 @@ def fold_path(x: float, y: float, width: float, height: float) -> str:
     """The folded corner of an output."""
     corner = min(CORNER, height / 2)
     right = x + width
-    return f"M{number(right - corner)} {number(y)}V{number(y + corner)}H{number(right)}"
+    return f"M{format_number(right - corner)} {format_number(y)}V{format_number(y + corner)}H{format_number(right)}"
 
 
 def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
     """The shape of a badge around its middle."""
     half = size / 2
-    n = number
+    n = format_number
     match risk:
         case RiskLevel.HIGH:
             return _polygon(x, y, half * 1.08, 8, turned=pi / 8)
@@ -74,7 +74,7 @@ def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
 
 def status_path(status: AssumptionStatus, x: float, y: float) -> str:
     """The sign inside a badge, as strokes: a question, a hook, a call, a cross."""
-    n = number
+    n = format_number
     match status:
         case AssumptionStatus.UNTESTED:
             return f"M{n(x - 1.8)} {n(y - 2)}a1.9 1.9 0 1 1 2.7 1.6q-.9 .5 -.9 1.4M{n(x)} {n(y + 3.2)}v.1"
@@ -91,4 +91,4 @@ def _polygon(x: float, y: float, radius: float, corners: int, *, turned: float) 
         (x + radius * cos(turned + 2 * pi * place / corners), y + radius * sin(turned + 2 * pi * place / corners))
         for place in range(corners)
     )
-    return "M" + "L".join(f"{number(px)} {number(py)}" for px, py in points) + "Z"
+    return "M" + "L".join(f"{format_number(px)} {format_number(py)}" for px, py in points) + "Z"

@@ -15,10 +15,10 @@ from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
-    Edge,
     EdgeName,
-    Node,
     NodeType,
+    PurposeEdge,
+    PurposeNode,
     RiskLevel,
     key_order,
 )
@@ -50,7 +50,7 @@ class Badge(NamedTuple):
 class Card(NamedTuple):
     """A node to be drawn."""
 
-    node: Node
+    node: PurposeNode
     badges: list[Badge]
     indicators: int
     emphasis: Emphasis = Emphasis.PLAIN
@@ -60,7 +60,7 @@ class Card(NamedTuple):
 class Arrow(NamedTuple):
     """An edge to be drawn."""
 
-    edge: Edge
+    edge: PurposeEdge
     badges: list[Badge]
     emphasis: Emphasis = Emphasis.PLAIN
     remark: str | None = None
@@ -90,16 +90,16 @@ _STATUS_ORDER = [
 ]
 
 
-def by_weight(badges: Iterable[Badge]) -> list[Badge]:
+def sort_by_severity(badges: Iterable[Badge]) -> list[Badge]:
     """Badges with the worst first."""
     return sorted(
         badges, key=lambda one: (_STATUS_ORDER.index(one.status), _RISK_ORDER.index(one.risk), key_order(one.key))
     )
 
 
-def plan(theory: Theory) -> Picture:
+def build_plan_picture(theory: Theory) -> Picture:
     """A theory as it is."""
-    assumed = theory.assumed()
+    assumed = theory.assumptions_by_subject()
     measured = theory.measured()
 
     def badges(on: str | EdgeName) -> list[Badge]:
@@ -109,9 +109,9 @@ def plan(theory: Theory) -> Picture:
     # Should somebody have got round the database, an edge may have an end in no version.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
-    subtitle = f"{theory.called} · {counted(len(cards), 'node')}, {counted(len(arrows), 'edge')}"
+    subtitle = f"{theory.called} · {pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}"
     if theory.content.assumptions:
-        subtitle += f" · {counted(len(theory.content.assumptions), 'assumption')}"
+        subtitle += f" · {pluralize(len(theory.content.assumptions), 'assumption')}"
     if theory.published_at is not None:
         subtitle += f" · published {theory.published_at[:10]}"
     return Picture(theory.project, subtitle, cards, arrows, theory.waivers)
@@ -119,12 +119,12 @@ def plan(theory: Theory) -> Picture:
 
 def pathway(theory: Theory, key: str) -> Picture:
     """What leads to a node and what it leads to, along causal edges; everything else is muted."""
-    whole = plan(theory)
+    whole = build_plan_picture(theory)
     causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
-    above = _reached(key, [(edge.source, edge.target) for edge in causal])
-    below = _reached(key, [(edge.target, edge.source) for edge in causal])
+    above = _find_reachable(key, [(edge.source, edge.target) for edge in causal])
+    below = _find_reachable(key, [(edge.target, edge.source) for edge in causal])
 
-    def on_the_way(edge: Edge) -> bool:
+    def on_the_way(edge: PurposeEdge) -> bool:
         inside = (edge.source in above and edge.target in above) or (edge.source in below and edge.target in below)
         return edge.is_causal and inside
 
@@ -137,7 +137,7 @@ def pathway(theory: Theory, key: str) -> Picture:
     arrows = [
         arrow._replace(emphasis=Emphasis.STRONG if on_the_way(arrow.edge) else Emphasis.MUTED) for arrow in whole.arrows
     ]
-    subtitle = f"{theory.called} · what leads to {key} and what it leads to: {counted(len(strong), 'node')}"
+    subtitle = f"{theory.called} · what leads to {key} and what it leads to: {pluralize(len(strong), 'node')}"
     return whole._replace(subtitle=subtitle, cards=cards, arrows=arrows)
 
 
@@ -145,7 +145,7 @@ def _badge(theory: Theory, one: Assumption) -> Badge:
     return Badge(one.key, one.assumption_text, one.risk_level, theory.status_of(one.key))
 
 
-def _reached(start: str, pairs: list[tuple[str, str]]) -> set[str]:
+def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:
     """Everything that can be reached, the beginning included."""
     onward: dict[str, list[str]] = {}
     for source, target in pairs:
@@ -160,6 +160,6 @@ def _reached(start: str, pairs: list[tuple[str, str]]) -> set[str]:
     return found
 
 
-def counted(count: int, thing: str) -> str:
+def pluralize(count: int, thing: str) -> str:
     """A number of things, in words."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.arrows import Occupied, arrow_svg, marks_svg
-from groundplan.purpose.picture.cards import card_svg, measured
+from groundplan.purpose.picture.arrows import OccupiedPoints, arrow_svg, marks_svg
+from groundplan.purpose.picture.cards import card_svg, measure_card
 from groundplan.purpose.picture.layout import Band, layout_of
 from groundplan.purpose.picture.legend import legend_svg, waivers_svg
-from groundplan.purpose.picture.shapes import number
+from groundplan.purpose.picture.shapes import format_number
 from groundplan.purpose.picture.subject import Emphasis, Picture
 from groundplan.purpose.picture.tokens import Paint, Theme
-from groundplan.purpose.picture.wording import cut, drawn, escaped
+from groundplan.purpose.picture.wording import clean_line, escape_markup, truncate_to_width
 
 WIDTH_MIN = 720
 # What lies over what: that which matters is drawn last.
@@ -27,7 +27,7 @@ _LAYERS = (
 )
 
 
-class Drawn(NamedTuple):
+class DrawnPicture(NamedTuple):
     """A picture that was drawn, and how large it is."""
 
     svg: str
@@ -35,10 +35,10 @@ class Drawn(NamedTuple):
     height: int
 
 
-def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> Drawn:
+def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> DrawnPicture:
     """A picture as SVG. The same picture gives the same bytes."""
-    paint = tokens.paint(theme)
-    cards = {key: measured(card) for key, card in picture.cards.items()}
+    paint = tokens.make_paint(theme)
+    cards = {key: measure_card(card) for key, card in picture.cards.items()}
     names = [arrow.edge.name for arrow in picture.arrows]
     causal = [arrow.edge.name for arrow in picture.arrows if arrow.edge.is_causal]
     # What went has lanes of its own, so that it does not lie below what came.
@@ -52,26 +52,26 @@ def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> Drawn:
     legend = legend_svg(picture, tokens.MARGIN, top + below, width - 2 * tokens.MARGIN, paint)
     waivers = waivers_svg(picture.waivers, tokens.MARGIN, legend.bottom, width - 2 * tokens.MARGIN, paint)
     height = waivers.bottom + tokens.MARGIN
-    size = Drawn("", round(width + 0.5), round(height + 0.5))
+    size = DrawnPicture("", round(width + 0.5), round(height + 0.5))
     parts = [_opening(picture, size, theme, paint), _heading(picture, width, paint)]
-    parts.append(f'<g transform="translate({number(left)} {number(top)})">')
+    parts.append(f'<g transform="translate({format_number(left)} {format_number(top)})">')
     there = [card.node.node_type for card in picture.cards.values() if card.emphasis is not Emphasis.REMOVED]
     parts += [_band(band, layout.height, there.count(band.node_type), paint) for band in layout.bands]
     by_layer = sorted(picture.arrows, key=lambda arrow: _LAYERS.index(arrow.emphasis))
     parts += [arrow_svg(arrow, layout.routes[arrow.edge.name], paint) for arrow in by_layer]
     parts += [card_svg(one, layout.boxes[key], paint) for key, one in cards.items()]
-    occupied = Occupied()
+    occupied = OccupiedPoints()
     parts += [marks_svg(arrow, layout.routes[arrow.edge.name], paint, occupied) for arrow in by_layer[::-1]]
     parts += ["</g>", legend.svg, waivers.svg, "</svg>\n"]
     return size._replace(svg="".join(parts))
 
 
-def _opening(picture: Picture, size: Drawn, theme: Theme, paint: Paint) -> str:
-    style = f"<style>{escaped(tokens.css_rules())}</style>" if theme is Theme.AUTO else ""
+def _opening(picture: Picture, size: DrawnPicture, theme: Theme, paint: Paint) -> str:
+    style = f"<style>{escape_markup(tokens.css_rules())}</style>" if theme is Theme.AUTO else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
         f'viewBox="0 0 {size.width} {size.height}" role="img" font-family="{tokens.FONT}" data-format="1">'
-        f"<title>{escaped(picture.title)}</title><desc>{escaped(picture.subtitle)}</desc>{style}"
+        f"<title>{escape_markup(picture.title)}</title><desc>{escape_markup(picture.subtitle)}</desc>{style}"
         f'<rect width="{size.width}" height="{size.height}" fill="{paint("page")}"/>'
     )
 
@@ -79,23 +79,27 @@ def _opening(picture: Picture, size: Drawn, theme: Theme, paint: Paint) -> str:
 def _heading(picture: Picture, width: float, paint: Paint) -> str:
     x, y = tokens.MARGIN, tokens.MARGIN + tokens.TITLE_PX
     room = width - 2 * tokens.MARGIN
-    title = cut(drawn(picture.title), tokens.TITLE_PX, room)
-    subtitle = cut(drawn(picture.subtitle), tokens.SUBTITLE_PX, room)
+    title = truncate_to_width(clean_line(picture.title), tokens.TITLE_PX, room)
+    subtitle = truncate_to_width(clean_line(picture.subtitle), tokens.SUBTITLE_PX, room)
     return (
         f'<text x="{x}" y="{y}" font-size="{tokens.TITLE_PX}" font-weight="700" fill="{paint("heading")}">'
-        f"{escaped(title)}</text>"
+        f"{escape_markup(title)}</text>"
         f'<text x="{x}" y="{y + 22}" font-size="{tokens.SUBTITLE_PX}" fill="{paint("subtext")}">'
-        f"{escaped(subtitle)}</text>"
+        f"{escape_markup(subtitle)}</text>"
     )
 
 
 def _band(band: Band, height: float, count: int, paint: Paint) -> str:
     """The ground on which cards of one type stand, with its name above."""
-    name = cut(f"{tokens.BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD)
+    name = truncate_to_width(
+        f"{tokens.BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD
+    )
     y = -tokens.BAND_HEADER_HEIGHT
     return (
-        f'<rect class="gp-band" x="{number(band.x)}" y="{y}" width="{number(band.width)}" '
-        f'height="{number(height + tokens.BAND_HEADER_HEIGHT + tokens.BAND_PAD)}" rx="10" fill="{paint("band")}"/>'
-        f'<text x="{number(band.x + tokens.BAND_PAD)}" y="{y + 21}" font-size="{tokens.BAND_PX}" font-weight="700" '
-        f'fill="{paint("subtext")}">{escaped(name)}</text>'
+        f'<rect class="gp-band" x="{format_number(band.x)}" y="{y}" width="{format_number(band.width)}" '
+        f'height="{format_number(height + tokens.BAND_HEADER_HEIGHT + tokens.BAND_PAD)}" '
+        f'rx="10" fill="{paint("band")}"/>'
+        f'<text x="{format_number(band.x + tokens.BAND_PAD)}" y="{y + 21}" '
+        f'font-size="{tokens.BAND_PX}" font-weight="700" '
+        f'fill="{paint("subtext")}">{escape_markup(name)}</text>'
     )

@@ -191,14 +191,14 @@ READABLE_PX = 9
 Paint = Callable[[str], str]  # from the name of a colour to what SVG is told
 
 
-def paint(theme: Theme) -> Paint:
+def make_paint(theme: Theme) -> Paint:
     """What a colour is in SVG. In a picture that follows its reader it is one that `css_rules` makes a variable of."""
     if theme is Theme.AUTO:
-        return _told_apart().__getitem__
+        return _assign_unique_shades().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
 
 
-def _told_apart() -> dict[str, str]:
+def _assign_unique_shades() -> dict[str, str]:
     """The light colours, each a shade of its own that nobody sees, by which a style sheet knows what it stands for."""
     found: dict[str, str] = {}
     for name, colour in COLOURS.items():
@@ -216,7 +216,7 @@ def css_rules() -> str:
     """
     rules = (
         f'[{where}="{shade}"]{{{where}:var({PREFIX}{name})}}'
-        for name, shade in _told_apart().items()
+        for name, shade in _assign_unique_shades().items()
         for where in ("fill", "stroke")
     )
     return css_variables() + "".join(rules)

@@ -15,7 +15,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.editing import drafting
 from groundplan.purpose.model import Content
 
-writing = drafting.sql
+draft_sql = drafting.sql
 
 
 def clone(tx: Transaction, content: Content, version_id: str) -> None:
@@ -41,8 +41,8 @@ def clone(tx: Transaction, content: Content, version_id: str) -> None:
         elif assumption.edge is not None:
             on_edges.append({**row, "on_id": edges[assumption.edge]["id"]})
     indicators = [{**copied(one), "node_id": nodes[one.node]["id"]} for one in content.indicators.values()]
-    tx.many(writing.add_node, nodes.values())
-    tx.many(writing.add_edge, edges.values())
-    tx.many(writing.add_assumption, on_nodes)
-    tx.many(writing.add_edge_assumption, on_edges)
-    tx.many(writing.add_indicator, indicators)
+    tx.many(draft_sql.add_node, nodes.values())
+    tx.many(draft_sql.add_edge, edges.values())
+    tx.many(draft_sql.add_assumption, on_nodes)
+    tx.many(draft_sql.add_edge_assumption, on_edges)
+    tx.many(draft_sql.add_indicator, indicators)

@@ -8,28 +8,28 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.comparing.compare import (
-    AssumptionsCompared,
+    AssumptionChanges,
     Comparison,
-    EdgesCompared,
-    IndicatorsCompared,
-    NodesCompared,
+    EdgeChanges,
+    IndicatorChanges,
+    NodeChanges,
     compare,
 )
-from groundplan.purpose.content import checked_content
-from groundplan.purpose.pages import Place, entries_of, fill_page
-from groundplan.purpose.version import VersionRef, VersionRow, stale_draft, version_there
+from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.pages import PagePosition, fill_page, list_entries
+from groundplan.purpose.version import VersionRef, VersionRow, require_version, stale_draft
 
 NAME = "purpose.diff"
 
-_SORTS = ("nodes", "edges", "assumptions", "indicators")
+_KINDS = ("nodes", "edges", "assumptions", "indicators")
 # The lists of a comparison in the order of pages.
-_LISTS = (*(f"{sort}.{list_}" for sort in _SORTS for list_ in ("added", "removed", "changed")), "rewired")
+_LISTS = (*(f"{sort}.{list_}" for sort in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
 
 
 class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
@@ -41,14 +41,16 @@ class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=T
     cursor: str | None = None
 
 
-class Compared(Comparison, rename={"source": "from"}, kw_only=True):
+class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
     """Everything in which two versions differ, each sort in the order of its keys."""
 
     # A change or a node that is too large for a page by itself keeps its name.
     trimming: ClassVar[Trimming] = Trimming(
-        Drop("markdown"),
-        *(Drop(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _SORTS),
-        Cut(tuple(f"rewired[].{side}.{list_}" for side in ("causes", "effects") for list_ in ("added", "removed"))),
+        DropField("markdown"),
+        *(DropField(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _KINDS),
+        CutLists(
+            tuple(f"rewired[].{side}.{list_}" for side in ("causes", "effects") for list_ in ("added", "removed"))
+        ),
     )
 
     source: int
@@ -58,7 +60,7 @@ class Compared(Comparison, rename={"source": "from"}, kw_only=True):
     next_cursor: str | UnsetType = UNSET
 
 
-def diff(tx: Transaction, request: CompareVersions) -> Compared:
+def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
     """Compare two versions.
 
     Raises:
@@ -69,33 +71,33 @@ def diff(tx: Transaction, request: CompareVersions) -> Compared:
     """
     from groundplan.purpose.comparing.comparison_markdown import comparison_markdown  # only who compares reads it
 
-    before, after = version_there(tx, request.source), version_there(tx, request.to)
+    before, after = require_version(tx, request.source), require_version(tx, request.to)
     query = [tx.project.id, before.id, after.id]
     place = None if request.cursor is None else _position(tx, query, request.cursor, before, after)
-    contents = checked_content(tx, before), checked_content(tx, after)
+    contents = read_verified_content(tx, before), read_verified_content(tx, after)
     found = compare(*contents)
-    entries = entries_of(((part, attrgetter(part)(found)) for part in _LISTS), place)
-    compared = Compared(
-        NodesCompared([], [], []),
-        EdgesCompared([], [], []),
-        AssumptionsCompared([], [], []),
-        IndicatorsCompared([], [], []),
+    entries = list_entries(((part, attrgetter(part)(found)) for part in _LISTS), place)
+    compared = VersionComparison(
+        NodeChanges([], [], []),
+        EdgeChanges([], [], []),
+        AssumptionChanges([], [], []),
+        IndicatorChanges([], [], []),
         [],
         source=before.number,
         to=after.number,
     )
     compared.left_out = fill_page(
-        compared, entries, tx.budget, lambda last: cursor_at(tx, NAME, query, before.rev, after.rev, *last)
+        compared, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, before.rev, after.rev, *last)
     )
     if place is None and compared.next_cursor is UNSET:
         titles = {node.key: node.title for content in contents for node in content.nodes.values()}
-        from_label, to_label = (_called(row.number, row.label) for row in (before, after))
+        from_label, to_label = (_format_version_name(row.number, row.label) for row in (before, after))
         compared.markdown = comparison_markdown(found, from_label=from_label, to_label=to_label, titles=titles)
     return compared
 
 
-def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow) -> Place:
-    match position_of(tx, NAME, query, cursor):
+def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow, after: VersionRow) -> PagePosition:
+    match decode_cursor(tx, NAME, query, cursor):
         case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
             for row, rev in ((before, before_rev), (after, after_rev)):
                 if row.rev != rev:
@@ -104,7 +106,7 @@ def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow
     raise InvalidCursor
 
 
-def _called(number: int, label: str) -> str:
+def _format_version_name(number: int, label: str) -> str:
     """What a version is called in a sentence."""
     return label if label == f"v{number}" else f"v{number} ({label})"
 
@@ -115,7 +117,7 @@ OPERATION = Operation(
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=CompareVersions,
-    output=Compared,
+    output=VersionComparison,
     handler=diff,
     project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "diff"),

@@ -26,14 +26,14 @@ class DiscardDraft(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Discarded(Struct):
+class DiscardedDraft(Struct):
     """Which draft is gone, and the rev of what is left."""
 
     discarded: int
     rev: int
 
 
-def discard(tx: Transaction, request: DiscardDraft) -> Discarded:
+def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
     """Remove the draft with everything in it.
 
     Raises:
@@ -52,7 +52,7 @@ def discard(tx: Transaction, request: DiscardDraft) -> Discarded:
         tx.run(below, version_id=row.id)
     remember_discarded_rev(tx, row.rev)
     tx.record(Op.DISCARDED, f"v{row.number}", changed("status", row.status, None), changed("id", row.id, None))
-    return Discarded(row.number, current_rev(tx))
+    return DiscardedDraft(row.number, current_rev(tx))
 
 
 OPERATION = Operation(
@@ -61,7 +61,7 @@ OPERATION = Operation(
     permission=Permission.PURPOSE_DISCARD,
     effect=Effect.DESTROY,
     input=DiscardDraft,
-    output=Discarded,
+    output=DiscardedDraft,
     handler=discard,
     project=lambda _tx, request: request.project,
     tool=Tool("toc_version", Group.PURPOSE, "discard"),

@@ -14,8 +14,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.purpose.content import checked_content
+from groundplan.kernel.wording import invalid_argument
+from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.keys import last_discarded_rev
 from groundplan.purpose.model import Profile
@@ -25,8 +25,8 @@ from groundplan.purpose.version import (
     VersionRow,
     draft_row,
     missing_version,
-    shown,
-    versions_of,
+    read_versions,
+    to_version,
 )
 from groundplan.purpose.versions.cloning import clone
 
@@ -79,7 +79,7 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
     origin = _origin(tx, rows, request.source)
     profile = request.profile or (origin.profile if origin else Profile.STANDARD)
     row = add_draft(tx, rows, origin, profile)
-    return OneVersion(shown(row), row.rev)
+    return OneVersion(to_version(row), row.rev)
 
 
 def rows_without_draft(tx: Transaction) -> list[VersionRow]:
@@ -88,7 +88,7 @@ def rows_without_draft(tx: Transaction) -> list[VersionRow]:
     Raises:
         DraftExists: one is.
     """
-    rows = versions_of(tx)
+    rows = read_versions(tx)
     if rows and rows[-1].is_draft:
         raise DraftExists(rows[-1].number, tx.project.name)
     return rows
@@ -109,7 +109,7 @@ def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None
     )
     changes = [changed("id", None, version_id), changed("profile", None, profile)]
     if origin is not None:
-        clone(tx, checked_content(tx, origin), version_id)
+        clone(tx, read_verified_content(tx, origin), version_id)
         changes.append(changed("source", None, origin.number))
     tx.record(Op.DRAFT_CREATED, f"v{len(rows) + 1}", *changes)
     return draft_row(tx)
@@ -121,7 +121,7 @@ def _origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) 
         case None:
             return rows[-1] if rows else None
         case "draft":
-            raise refusal(("from",), "must be a published version: its number, or 'published'")
+            raise invalid_argument(("from",), "must be a published version: its number, or 'published'")
         case "published" if rows:
             return rows[-1]
         case int() if 1 <= source <= len(rows):

@@ -9,7 +9,7 @@ from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.version import Version, shown, versions_of
+from groundplan.purpose.version import Version, read_versions, to_version
 
 
 class ListVersions(Struct, forbid_unknown_fields=True):
@@ -27,7 +27,7 @@ class Versions(Struct):
 
 def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
     """Every version there is; where there is no room for all, the latest."""
-    latest_first = [shown(row) for row in reversed(versions_of(tx))]
+    latest_first = [to_version(row) for row in reversed(read_versions(tx))]
     kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
     missing = len(latest_first) - len(kept)
     return Versions(kept[::-1], {"versions": missing} if missing else UNSET)

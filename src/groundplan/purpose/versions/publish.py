@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Budget, Cut, Trimming, trim
+from groundplan.kernel.budget import Budget, CutLists, Trimming, trim
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.input_gate.text_limits import Name, NormalizedName
 from groundplan.kernel.next_steps import OPERATION_NAMES, NextStep
@@ -18,25 +18,25 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import quoted, refusal
+from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
 from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import GateResult
-from groundplan.purpose.model import Status
+from groundplan.purpose.model import VersionStatus
 from groundplan.purpose.outside import gate_inputs
-from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, shown, versions_of
+from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, read_versions, to_version
 
 sql = load_queries(__file__)
 
 LABEL_CHARS_MAX = 255
-_NUMBERED = re.compile(r"v[0-9]+")  # what a version is called that was given no label
+_VERSION_LABEL = re.compile(r"v[0-9]+")  # what a version is called that was given no label
 
 
-class _Told(Struct):
+class _GateDetails(Struct):
     """What a refusal tells of the gates."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("gates[].checks[].refs", "gates[].checks[].actual")))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("gates[].checks[].refs", "gates[].checks[].actual")))
 
     gates: list[GateResult]
 
@@ -47,8 +47,8 @@ class GateFailed(RuleViolated):
     code = "gate_failed"
 
     def __init__(self, results: list[GateResult], budget: Budget, project: str) -> None:
-        found = [check for result in results for check in result.checks if check.blocks]
-        told = _Told(results)
+        found = [check for result in results for check in result.checks if check.is_blocking]
+        told = _GateDetails(results)
         trim(told, budget)
         named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
         more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
@@ -62,9 +62,9 @@ class GateFailed(RuleViolated):
         )
 
 
-def is_own_label(label: str, number: int) -> bool:
+def is_unambiguous_label(label: str, number: int) -> bool:
     """Whether nobody takes the label for a draft, or for the number of another version."""
-    return label != DRAFT_LABEL and (label == f"v{number}" or not _NUMBERED.fullmatch(label))
+    return label != DRAFT_LABEL and (label == f"v{number}" or not _VERSION_LABEL.fullmatch(label))
 
 
 class PublishDraft(Struct, forbid_unknown_fields=True):
@@ -80,7 +80,7 @@ class Published(Struct):
     """The version as it is from now on, and what its gates said."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Cut(
+        CutLists(
             ("gate.checks[].refs", "gate.checks[].actual", "gates[].checks[].refs", "gates[].checks[].actual"),
         )
     )
@@ -104,8 +104,10 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
 
     row = draft_row(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
-    if not is_own_label(label, row.number):
-        raise refusal(("label",), f"{quoted(label)} would be taken for another version; this is v{row.number}")
+    if not is_unambiguous_label(label, row.number):
+        raise invalid_argument(
+            ("label",), f"{quote_text(label)} would be taken for another version; this is v{row.number}"
+        )
     content = read_content(tx, row.id)
     observations, outside, today = gate_inputs(tx, row, content)
     findings = [
@@ -129,14 +131,14 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
     tx.record(
         Op.PUBLISHED,
         f"v{row.number}",
-        changed("status", row.status, Status.PUBLISHED),
+        changed("status", row.status, VersionStatus.PUBLISHED),
         changed("label", row.label, label),
         changed("content_hash", None, results[0].content_hash),
         changed("context_run", None, run_id),
     )
-    after = versions_of(tx)[-1]
+    after = read_versions(tx)[-1]
     # The first result is there twice, and each may lose other refs to lack of room.
-    return Published(shown(after), findings[0].describe(tx.preferences.vocabulary), results, after.rev)
+    return Published(to_version(after), findings[0].describe(tx.preferences.vocabulary), results, after.rev)
 
 
 OPERATION = Operation(

@@ -12,13 +12,13 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.repository.rules.formats import agents
 from groundplan.repository.rules.formats.own_files import plan_files
 from groundplan.repository.rules.formats.shared_files import plan_blocks
-from groundplan.repository.rules.formats.table import OWN_FILES, Format, carries, piece_of
+from groundplan.repository.rules.formats.table import OWN_FILES, RuleFormat, render_piece, survives_round_trip
 from groundplan.repository.rules.marking import Piece
-from groundplan.repository.rules.placing import Folder, Misplaced, shown
-from groundplan.repository.rules.plan import Change, LeftAlone, Plan
-from groundplan.repository.rules.rule import Subject
-from groundplan.repository.rules.said import Said
-from groundplan.repository.rules.subjects import project_id_of, subjects_of
+from groundplan.repository.rules.placing import Folder, UnusableFile, to_display_path
+from groundplan.repository.rules.plan import ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.rule import ExportedAtom
+from groundplan.repository.rules.said import KnownContent
+from groundplan.repository.rules.subjects import load_exported_atoms, resolve_project_id
 from groundplan.session import Session
 
 NOT_CARRIED = "its name or knowledge holds one of its own marks as a line; take that line out of the atom"
@@ -34,15 +34,15 @@ class RulesOutOfReach(RuleViolated):
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class ExportedRules:
     """What was done, or is to be done."""
 
     written: list[str]
     removed: list[str]
     unchanged: list[str]
-    drifted: list[LeftAlone]
-    refused: list[LeftAlone]
-    repaired: list[LeftAlone]
+    drifted: list[FileIssue]
+    refused: list[FileIssue]
+    repaired: list[FileIssue]
 
     @property
     def is_up_to_date(self) -> bool:
@@ -56,60 +56,60 @@ class Exported:
 
 
 def export(
-    session: Session, project: str, form: Format, out: Path, *, check: bool = False, force: bool = False
-) -> Exported:
+    session: Session, project: str, form: RuleFormat, out: Path, *, check: bool = False, force: bool = False
+) -> ExportedRules:
     """Bring the rule files of a working copy up to date; with `check`, only say what that would be.
 
     Raises:
         NotFound: there is no such project.
         RulesOutOfReach: the folder for them lies behind a symbolic link.
     """
-    subjects = subjects_of(session, project)
-    project_id = subjects[0].project_id if subjects else project_id_of(session, project)
+    subjects = load_exported_atoms(session, project)
+    project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
     folder = Folder(out)
     pieces, refused = _pieces(subjects, form)
     plan = _plan(folder, project_id, form, [one for one in subjects if one.atom_id in pieces], pieces, force=force)
     plan.refused += refused
     if not check:
-        plan.changes = [change for change in plan.changes if _is_done(change, folder, plan)]
+        plan.changes = [change for change in plan.changes if _apply_change(change, folder, plan)]
     drifted = {one.path for one in plan.drifted}
     changed = {change.path for change in plan.changes}
-    return Exported(
-        written=sorted(shown(change.path) for change in plan.changes if change.text is not None),
-        removed=sorted(shown(change.path) for change in plan.changes if change.text is None),
-        unchanged=sorted(shown(path) for path in plan.unchanged if path not in drifted),
-        drifted=_sorted(plan.drifted),
-        refused=_sorted(plan.refused),
-        repaired=_sorted([one for one in plan.repaired if one.path in changed]),
+    return ExportedRules(
+        written=sorted(to_display_path(change.path) for change in plan.changes if change.text is not None),
+        removed=sorted(to_display_path(change.path) for change in plan.changes if change.text is None),
+        unchanged=sorted(to_display_path(path) for path in plan.unchanged if path not in drifted),
+        drifted=_sort_for_answer(plan.drifted),
+        refused=_sort_for_answer(plan.refused),
+        repaired=_sort_for_answer([one for one in plan.repaired if one.path in changed]),
     )
 
 
-def _pieces(subjects: list[Subject], form: Format) -> tuple[dict[str, Piece], list[LeftAlone]]:
+def _pieces(subjects: list[ExportedAtom], form: RuleFormat) -> tuple[dict[str, Piece], list[FileIssue]]:
     pieces, refused = {}, []
     for subject in subjects:
-        piece = piece_of(subject, form)
-        if carries(piece, subject, form):
+        piece = render_piece(subject, form)
+        if survives_round_trip(piece, subject, form):
             pieces[subject.atom_id] = piece
         else:
-            refused.append(LeftAlone("", subject.atom_id, NOT_CARRIED))
+            refused.append(FileIssue("", subject.atom_id, NOT_CARRIED))
     return pieces, refused
 
 
 def _plan(
     folder: Folder,
     project_id: str,
-    form: Format,
-    subjects: list[Subject],
+    form: RuleFormat,
+    subjects: list[ExportedAtom],
     pieces: dict[str, Piece],
     *,
     force: bool,
-) -> Plan:
-    said = Said(pieces, form)
+) -> ExportPlan:
+    said = KnownContent(pieces, form)
     if own := OWN_FILES.get(form):
         by_atom = {one.atom_id: (one.name, pieces[one.atom_id]) for one in subjects}
         try:
             return plan_files(folder, own, project_id, by_atom, said, force=force)
-        except Misplaced as error:
+        except UnusableFile as error:
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
     for one in subjects:
@@ -117,18 +117,18 @@ def _plan(
     return plan_blocks(folder, project_id, by_file, said, force=force)
 
 
-def _sorted(some: list[LeftAlone]) -> list[LeftAlone]:
-    named = [replace(one, path=shown(one.path)) for one in some]
+def _sort_for_answer(some: list[FileIssue]) -> list[FileIssue]:
+    named = [replace(one, path=to_display_path(one.path)) for one in some]
     return sorted(named, key=lambda one: (one.path, one.atom_id))
 
 
-def _is_done(change: Change, folder: Folder, plan: Plan) -> bool:
+def _apply_change(change: FileChange, folder: Folder, plan: ExportPlan) -> bool:
     try:
         if change.text is None:
             folder.remove(change.path)
         else:
             folder.write(change.path, change.text)
-    except Misplaced as error:
-        plan.refused.append(LeftAlone(change.path, "", error.reason))
+    except UnusableFile as error:
+        plan.refused.append(FileIssue(change.path, "", error.reason))
         return False
     return True

@@ -13,16 +13,16 @@ LF, CRLF = "\n", "\r\n"
 _BREAK = re.compile("(?<!\r)\r+\n")
 
 
-def with_lf(text: str) -> str:
+def normalize_line_breaks(text: str) -> str:
     """The text with LF at the end of every line."""
     return _BREAK.sub(LF, text)
 
 
-def breaks_of(text: str) -> str:
+def detect_line_breaks(text: str) -> str:
     """What a file's own lines end with: CRLF where it has any."""
     return CRLF if CRLF in text else LF
 
 
-def with_breaks(text: str, breaks: str) -> str:
+def apply_line_breaks(text: str, breaks: str) -> str:
     """A text with LF, for a file whose lines end otherwise."""
     return text.replace(LF, breaks)

@@ -17,13 +17,13 @@ from typing import NoReturn
 FILE_BYTES_MAX = 4 << 20
 SKIPPED_FOLDERS = frozenset({".git", "node_modules"})  # large, and nobody's own text
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe that somebody put in the place of a file must not be waited for.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Misplaced(Exception):
+class UnusableFile(Exception):
     """This file is left alone; the reason is a part of a sentence whose subject is the file."""
 
     def __init__(self, reason: str) -> None:
@@ -38,7 +38,7 @@ class Folder:
         self.root = root
 
     @property
-    def is_possible(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether it is there or can be made: nothing else has its name."""
         try:
             return self.root.is_dir() or not self.root.exists()
@@ -49,11 +49,11 @@ class Folder:
         """The text of a file, or None where there is none.
 
         Raises:
-            Misplaced: it is no plain file of text, is too large, or lies behind a link.
+            UnusableFile: it is no plain file of text, is too large, or lies behind a link.
         """
         *above, name = _steps(path)
         try:
-            with self._entered(above, make=False) as folder:
+            with self._open_folder(above, make=False) as folder:
                 return _text(name, folder)
         except FileNotFoundError:
             return None
@@ -64,15 +64,15 @@ class Folder:
         """Put a file in place, with the folders above it.
 
         Raises:
-            Misplaced: something other than a plain file is in the way.
+            UnusableFile: something other than a plain file is in the way.
         """
         *above, name = _steps(path)
         raw = text.encode("utf-8")
         if len(raw) > FILE_BYTES_MAX:
-            raise Misplaced(f"would have {len(raw)} bytes, the limit is {FILE_BYTES_MAX}")
+            raise UnusableFile(f"would have {len(raw)} bytes, the limit is {FILE_BYTES_MAX}")
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            with self._entered(above, make=True) as folder:
+            with self._open_folder(above, make=True) as folder:
                 _replace(name, raw, folder)
         except OSError as error:
             _refuse(error)
@@ -81,11 +81,11 @@ class Folder:
         """Take a file away.
 
         Raises:
-            Misplaced: it cannot be.
+            UnusableFile: it cannot be.
         """
         *above, name = _steps(path)
         try:
-            with self._entered(above, make=False) as folder:
+            with self._open_folder(above, make=False) as folder:
                 os.unlink(name, dir_fd=folder)
         except OSError as error:
             _refuse(error)
@@ -94,10 +94,10 @@ class Folder:
         """The names in one folder that end in `suffix`, in order; none where there is no such folder.
 
         Raises:
-            Misplaced: the folder lies behind a link.
+            UnusableFile: the folder lies behind a link.
         """
         try:
-            with self._entered(_steps(path), make=False) as folder, os.scandir(folder) as entries:
+            with self._open_folder(_steps(path), make=False) as folder, os.scandir(folder) as entries:
                 return sorted(entry.name for entry in entries if entry.name.endswith(suffix))
         except FileNotFoundError:
             return []
@@ -114,11 +114,11 @@ class Folder:
         return sorted(found)
 
     @contextmanager
-    def _entered(self, steps: list[str], *, make: bool) -> Iterator[int]:
+    def _open_folder(self, steps: list[str], *, make: bool) -> Iterator[int]:
         folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # which one is the caller's choice
         try:
             for step in steps:
-                below = _below(step, folder, make=make)
+                below = _open_below(step, folder, make=make)
                 os.close(folder)
                 folder = below
             yield folder
@@ -126,7 +126,7 @@ class Folder:
             os.close(folder)
 
 
-def shown(path: str) -> str:
+def to_display_path(path: str) -> str:
     """A path for an answer, which is UTF-8 even where a file's name is not."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
@@ -134,22 +134,22 @@ def shown(path: str) -> str:
 def _steps(path: str) -> list[str]:
     steps = path.split("/")
     if any(step in ("", ".", "..") or "\0" in step for step in steps):
-        raise Misplaced("is no path below the folder")
+        raise UnusableFile("is no path below the folder")
     return steps
 
 
-def _below(step: str, folder: int, *, make: bool) -> int:
+def _open_below(step: str, folder: int, *, make: bool) -> int:
     try:
-        return os.open(step, _FOLDER, dir_fd=folder)
+        return os.open(step, _FOLDER_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
         with suppress(FileExistsError):  # somebody else made it first
             os.mkdir(step, dir_fd=folder)
-        return os.open(step, _FOLDER, dir_fd=folder)
+        return os.open(step, _FOLDER_FLAGS, dir_fd=folder)
     except OSError:
         if _is_link(step, folder):
-            raise Misplaced(f"lies behind the symbolic link {step!r}, which is not followed") from None
+            raise UnusableFile(f"lies behind the symbolic link {step!r}, which is not followed") from None
         raise
 
 
@@ -159,33 +159,33 @@ def _is_link(name: str, folder: int) -> bool:
 
 def _text(name: str, folder: int) -> str:
     try:
-        file = os.open(name, _READ, dir_fd=folder)
+        file = os.open(name, _READ_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         raise
     except OSError:
         if _is_link(name, folder):
-            raise Misplaced("is a symbolic link, which is not followed") from None
+            raise UnusableFile("is a symbolic link, which is not followed") from None
         raise
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise Misplaced("is no plain file")
+            raise UnusableFile("is no plain file")
         with os.fdopen(file, "rb", closefd=False) as content:
             raw = content.read(FILE_BYTES_MAX + 1)
     finally:
         os.close(file)
     if len(raw) > FILE_BYTES_MAX:
-        raise Misplaced(f"is larger than {FILE_BYTES_MAX} bytes")
+        raise UnusableFile(f"is larger than {FILE_BYTES_MAX} bytes")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Misplaced(f"is not UTF-8 text at byte {error.start}") from None
+        raise UnusableFile(f"is not UTF-8 text at byte {error.start}") from None
 
 
 def _replace(name: str, raw: bytes, folder: int) -> None:
     mode = _mode_of(name, folder)
     # Beside it, so that the change of names stays on one file system.
     fresh = f".{secrets.token_hex(8)}.groundplan"
-    file = os.open(fresh, _NEW, 0o666, dir_fd=folder)
+    file = os.open(fresh, _CREATE_FLAGS, 0o666, dir_fd=folder)
     try:
         with os.fdopen(file, "wb") as content:
             if mode is not None:
@@ -204,11 +204,11 @@ def _mode_of(name: str, folder: int) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISLNK(there):
-        raise Misplaced("is a symbolic link, which is not followed")
+        raise UnusableFile("is a symbolic link, which is not followed")
     if not stat.S_ISREG(there):
-        raise Misplaced("is no plain file")
+        raise UnusableFile("is no plain file")
     return stat.S_IMODE(there)
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise Misplaced(f"is out of reach: {error.strerror}") from None
+    raise UnusableFile(f"is out of reach: {error.strerror}") from None

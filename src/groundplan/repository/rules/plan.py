@@ -11,7 +11,7 @@ ATOM_GONE = "was edited by hand, and its atom is gone or belongs elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file's new text; None takes it away."""
 
     path: str
@@ -19,7 +19,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAlone:
+class FileIssue:
     """A file, or an atom's part of it, that stays as it is, and why."""
 
     path: str
@@ -29,11 +29,11 @@ class LeftAlone:
 
 
 @dataclass(slots=True)
-class Plan:
+class ExportPlan:
     """Everything that differs between a working copy and what should be there."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[FileChange] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
-    drifted: list[LeftAlone] = field(default_factory=list)  # people wrote there
-    refused: list[LeftAlone] = field(default_factory=list)  # cannot be written
-    repaired: list[LeftAlone] = field(default_factory=list)  # forced where nobody knew what was whose
+    drifted: list[FileIssue] = field(default_factory=list)  # people wrote there
+    refused: list[FileIssue] = field(default_factory=list)  # cannot be written
+    repaired: list[FileIssue] = field(default_factory=list)  # forced where nobody knew what was whose

@@ -15,47 +15,47 @@ from pathlib import Path
 from groundplan.kernel.errors import NotFound
 from groundplan.repository.rules import marking
 from groundplan.repository.rules.formats import agents, front_matter
-from groundplan.repository.rules.formats.front_matter import Unreadable
-from groundplan.repository.rules.formats.table import OWN_FILES, Format, OwnFiles, rule_in
-from groundplan.repository.rules.line_breaks import with_lf
-from groundplan.repository.rules.marking import Block, Mark, Opening
-from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, Misplaced, shown
-from groundplan.repository.rules.rule import Rule, by_hand
+from groundplan.repository.rules.formats.front_matter import UnreadableRule
+from groundplan.repository.rules.formats.table import OWN_FILES, OwnFiles, RuleFormat, parse_piece
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.marking import Mark, RuleBlock, UnclosedBlock
+from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, UnusableFile, to_display_path
+from groundplan.repository.rules.rule import Rule, parse_handwritten
 
 BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRule:
     """A rule, where it stands, and what its place says where it says nothing itself."""
 
     file: str
     rule: Rule
-    name_of_place: str
-    patterns_of_place: tuple[str, ...]
+    default_name: str
+    default_patterns: tuple[str, ...]
     mark: Mark | None = None  # of what Groundplan wrote
     is_edited: bool = True  # it is not, or no longer, what Groundplan wrote
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return self.rule.name or self.name_of_place
+        return self.rule.name or self.default_name
 
     @property
     def patterns(self) -> tuple[str, ...]:
         """For which files it is."""
-        return self.rule.patterns or self.patterns_of_place
+        return self.rule.patterns or self.default_patterns
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """A file, or a part of it, that is no rule, and why."""
 
     file: str
     reason: str
 
 
-def read_rules(paths: Sequence[str], form: Format) -> Iterator[Found | Skipped]:
+def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
     """Every rule there is, file by file, in the order of their paths however they were named.
 
     Raises:
@@ -63,19 +63,19 @@ def read_rules(paths: Sequence[str], form: Format) -> Iterator[Found | Skipped]:
     """
     named = [Path(path) for path in paths]
     for path in named:
-        if not _is_there(path):
-            raise NotFound("file or directory", shown(str(path)))
+        if not _exists(path):
+            raise NotFound("file or directory", to_display_path(str(path)))
     return _all_rules(named, form)
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError:
         return False
 
 
-def _all_rules(named: list[Path], form: Format) -> Iterator[Found | Skipped]:
+def _all_rules(named: list[Path], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
     found: dict[str, tuple[Path, Path]] = {}
     for path in named:
         for file in _files(path, form):
@@ -83,11 +83,11 @@ def _all_rules(named: list[Path], form: Format) -> Iterator[Found | Skipped]:
     for _, (file, path) in sorted(found.items()):
         try:
             yield from _rules(file, _root(path), form)
-        except (Unreadable, Misplaced) as error:
-            yield Skipped(shown(str(file)), error.reason)
+        except (UnreadableRule, UnusableFile) as error:
+            yield SkippedFile(to_display_path(str(file)), error.reason)
 
 
-def _files(named: Path, form: Format) -> Iterator[Path]:
+def _files(named: Path, form: RuleFormat) -> Iterator[Path]:
     if not named.is_dir():
         yield named
         return
@@ -105,7 +105,7 @@ def _root(named: Path) -> Path:
     there = Path(os.path.normpath(named.absolute()))
     is_folder = there.is_dir()
     for above in (there, *there.parents) if is_folder else there.parents:
-        if _is_there(above / ".git"):
+        if _exists(above / ".git"):
             return above
     if is_folder:
         return there
@@ -122,7 +122,7 @@ def _owner(file: Path, own: OwnFiles) -> Path | None:
     return None
 
 
-def _rules(file: Path, root: Path, form: Format) -> Iterator[Found | Skipped]:
+def _rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
     text = _text(file)
     own = OWN_FILES.get(form)
     if own is not None:
@@ -134,10 +134,10 @@ def _rules(file: Path, root: Path, form: Format) -> Iterator[Found | Skipped]:
 def _text(file: Path) -> str:
     text = Folder(file.parent).read(file.name)
     if text is None:
-        raise Unreadable("is gone")
-    text = with_lf(text.removeprefix(BYTE_ORDER_MARK))
+        raise UnreadableRule("is gone")
+    text = normalize_line_breaks(text.removeprefix(BYTE_ORDER_MARK))
     if not text.strip():
-        raise Unreadable("is empty")
+        raise UnreadableRule("is empty")
     return text
 
 
@@ -147,40 +147,40 @@ def _directory(place: Path, root: Path) -> str:
     return "/".join(place.relative_to(root).parts) if place.is_relative_to(root) else ""
 
 
-def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: Format) -> Found:
-    piece = marking.in_file(text)
+def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> FoundRule:
+    piece = marking.parse_file(text)
     name = file.stem
     if piece is not None:
-        rule = rule_in(piece, form)
-        return Found(shown(str(file)), rule, name, rule.patterns or (), piece.mark, piece.is_edited)
+        rule = parse_piece(piece, form)
+        return FoundRule(to_display_path(str(file)), rule, name, rule.patterns or (), piece.mark, piece.is_edited)
     front, body = front_matter.split(text)
-    fields = front_matter.fields(front) if front else {}
-    rule = by_hand(body)
+    fields = front_matter.parse_fields(front) if front else {}
+    rule = parse_handwritten(body)
     if not rule.name and isinstance(described := fields.get("description"), str):
         name = described
     if not rule.name and not rule.knowledge:
-        raise Unreadable("has nothing but front matter")
-    above = agents.escaped(f"{directory}/") if directory else ""
-    patterns = tuple(f"{above}{_from_here(pattern)}" for pattern in own.patterns(fields))
-    return Found(shown(str(file)), rule, name, patterns)
+        raise UnreadableRule("has nothing but front matter")
+    above = agents.escape_path(f"{directory}/") if directory else ""
+    patterns = tuple(f"{above}{_strip_dot_slash(pattern)}" for pattern in own.patterns(fields))
+    return FoundRule(to_display_path(str(file)), rule, name, patterns)
 
 
-def _from_here(pattern: str) -> str:
+def _strip_dot_slash(pattern: str) -> str:
     pattern = pattern.strip()
     while pattern.startswith("./"):
         pattern = pattern.removeprefix("./")
     return pattern
 
 
-def _blocks(file: Path, text: str, directory: str) -> Iterator[Found]:
-    here = agents.patterns_in(directory)
-    parts = marking.in_text(text)
+def _blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
+    here = agents.build_patterns(directory)
+    parts = marking.parse_text(text)
     for part in parts:
-        if isinstance(part, Opening):
-            raise Unreadable(part.reason)
-    for piece in (part.piece for part in parts if isinstance(part, Block)):
-        rule = rule_in(piece, Format.AGENTS)
-        yield Found(shown(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
+        if isinstance(part, UnclosedBlock):
+            raise UnreadableRule(part.reason)
+    for piece in (part.piece for part in parts if isinstance(part, RuleBlock)):
+        rule = parse_piece(piece, RuleFormat.AGENTS)
+        yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
     beside = "".join(part for part in parts if isinstance(part, str))
     if beside.strip():
-        yield Found(shown(str(file)), by_hand(beside), agents.FILE, here)
+        yield FoundRule(to_display_path(str(file)), parse_handwritten(beside), agents.FILE, here)

@@ -18,10 +18,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from groundplan.knowledge.paths.pattern import MalformedPattern, parse
-from groundplan.repository.rules.line_breaks import with_lf
+from groundplan.knowledge.paths.pattern import MalformedPattern, parse_pattern
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
 
-FILES, PART_OF, RELATED = "> Files: ", "> Part of: ", "> Related: "
+FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX = "> Files: ", "> Part of: ", "> Related: "
 
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
 _CODE_FENCE = re.compile(r" {0,3}(```+|~~~+)")
@@ -29,7 +29,7 @@ _TICKS = re.compile("`+")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ExportedAtom:
     """An atom as far as a rule file shows it."""
 
     atom_id: str
@@ -51,35 +51,37 @@ class Rule:
     patterns: tuple[str, ...] | None = None
 
 
-def body_of(subject: Subject, *, names_files: bool) -> str:
+def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
     """The text for a rule file, without front matter and mark."""
     lines = [f"# {subject.name}"]
     if names_files:
-        lines.append(FILES + ", ".join(_as_code(pattern) for pattern in subject.patterns))
+        lines.append(FILES_PREFIX + ", ".join(_format_code(pattern) for pattern in subject.patterns))
     if subject.part_of is not None:
-        lines.append(PART_OF + subject.part_of)
+        lines.append(PART_OF_PREFIX + subject.part_of)
     if subject.related:
-        lines.append(RELATED + "; ".join(f"{name} ({' '.join(reason.split())})" for name, reason in subject.related))
+        lines.append(
+            RELATED_PREFIX + "; ".join(f"{name} ({' '.join(reason.split())})" for name, reason in subject.related)
+        )
     if subject.knowledge:
-        lines += ["", with_lf(subject.knowledge)]
+        lines += ["", normalize_line_breaks(subject.knowledge)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def written(body: str) -> Rule:
+def parse_generated(body: str) -> Rule:
     """What a text says that Groundplan wrote, perhaps edited since."""
     first, lines, rest = _parts(body)
     if not first:
         return Rule(rest.strip())
     patterns = None
     for line in lines:
-        if line.startswith(FILES):
-            patterns = tuple(_code_in(line)) or None
+        if line.startswith(FILES_PREFIX):
+            patterns = tuple(_parse_code_spans(line)) or None
     return Rule(rest.strip(), first[2:].strip() or None, patterns)
 
 
-def shown_only(body: str) -> list[str]:
+def list_display_lines(body: str) -> list[str]:
     """The lines of such a text that are written for the reader and never read back."""
-    return [line for line in _parts(body)[1] if not line.startswith(FILES)]
+    return [line for line in _parts(body)[1] if not line.startswith(FILES_PREFIX)]
 
 
 def _parts(body: str) -> tuple[str, list[str], str]:
@@ -89,14 +91,14 @@ def _parts(body: str) -> tuple[str, list[str], str]:
         return "", [], body
     lines = []
     line, _, behind = rest.partition("\n")
-    while line.startswith((FILES, PART_OF, RELATED)):
+    while line.startswith((FILES_PREFIX, PART_OF_PREFIX, RELATED_PREFIX)):
         lines.append(line)
         rest = behind
         line, _, behind = rest.partition("\n")
     return first, lines, rest
 
 
-def by_hand(body: str) -> Rule:
+def parse_handwritten(body: str) -> Rule:
     """What a text says that somebody else wrote: its first heading is its name.
 
     A heading on top is taken off, since the name says it; one further down stays where it is.
@@ -111,51 +113,53 @@ def by_hand(body: str) -> Rule:
             elif opened.startswith(fence) and not line.strip(" \r" + fence[0]):
                 fence = ""
         elif not fence and (found := _HEADING.match(line)):
-            return Rule(body.partition("\n")[2].strip() if number == 0 else body, _without_closing(line[found.end() :]))
+            return Rule(
+                body.partition("\n")[2].strip() if number == 0 else body, _strip_closing_hashes(line[found.end() :])
+            )
     return Rule(body)
 
 
-def as_kept(rule: Rule) -> Rule:
+def normalize_rule(rule: Rule) -> Rule:
     """A rule in the spelling in which the plan keeps it."""
     return Rule(
         rule.knowledge,
-        None if rule.name is None else name_as_kept(rule.name),
-        None if rule.patterns is None else tuple(patterns_as_kept(rule.patterns)),
+        None if rule.name is None else normalize_name(rule.name),
+        None if rule.patterns is None else tuple(normalize_patterns(rule.patterns)),
     )
 
 
-def name_as_kept(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A name in the spelling in which the plan keeps it."""
     return unicodedata.normalize("NFC", name).strip()
 
 
-def patterns_as_kept(patterns: Iterable[str]) -> list[str]:
+def normalize_patterns(patterns: Iterable[str]) -> list[str]:
     """Patterns in the spelling in which the plan keeps them."""
-    return [_pattern_as_kept(pattern.strip()) for pattern in patterns]
+    return [_normalize_pattern(pattern.strip()) for pattern in patterns]
 
 
-def _pattern_as_kept(pattern: str) -> str:
+def _normalize_pattern(pattern: str) -> str:
     try:
-        return parse(pattern).text
+        return parse_pattern(pattern).text
     except MalformedPattern:
         return pattern  # it will be refused
 
 
-def _without_closing(heading: str) -> str:
+def _strip_closing_hashes(heading: str) -> str:
     """A heading without the signs that may stand at its end too: `## Title ##`."""
     title = heading.strip()
     bare = title.rstrip("#")
     return bare.rstrip() if bare[-1:].isspace() else title
 
 
-def _as_code(pattern: str) -> str:
+def _format_code(pattern: str) -> str:
     """A pattern between more back-ticks than it has itself."""
     ticks = "`" * (max((len(run) for run in _TICKS.findall(pattern)), default=0) + 1)
     pad = " " if pattern.startswith(("`", " ")) or pattern.endswith(("`", " ")) else ""
     return f"{ticks}{pad}{pattern}{pad}{ticks}"
 
 
-def _code_in(line: str) -> Iterator[str]:
+def _parse_code_spans(line: str) -> Iterator[str]:
     opening: re.Match[str] | None = None
     for run in _TICKS.finditer(line):
         if opening is None:

@@ -15,12 +15,12 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com",
 _OTHER = re.compile("[^a-z0-9]+")
 
 
-def slugs(atoms: Sequence[tuple[str, str]], taken: Collection[str] = ()) -> dict[str, str]:
+def assign_slugs(atoms: Sequence[tuple[str, str]], taken: Collection[str] = ()) -> dict[str, str]:
     """A file name, without its ending, for each atom that is given by id and name.
 
     Atoms that would share one, or whose name is taken by somebody else, get the beginning of their id behind it.
     """
-    plain = {atom_id: slug(name) for atom_id, name in atoms}
+    plain = {atom_id: slugify(name) for atom_id, name in atoms}
     uses = Counter(plain.values())
     uses.update(taken)
     found = {}
@@ -34,7 +34,7 @@ def slugs(atoms: Sequence[tuple[str, str]], taken: Collection[str] = ()) -> dict
     return {atom_id: name if uses[name] == 1 else f"{name}-{atom_id.lower()}" for atom_id, name in found.items()}
 
 
-def slug(name: str) -> str:
+def slugify(name: str) -> str:
     """The letters and digits of a name with dashes between them; empty where it has none that ASCII knows."""
     ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode("ascii").lower()
     short = _OTHER.sub("-", ascii_only)[:SLUG_CHARS_MAX].strip("-")

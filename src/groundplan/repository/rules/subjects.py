@@ -7,10 +7,10 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, NotFound
-from groundplan.repository.rules.rule import Subject, name_as_kept
+from groundplan.repository.rules.rule import ExportedAtom, normalize_name
 from groundplan.session import Session
 
-PAGE = 100
+PAGE_SIZE = 100
 ATTEMPTS = 3
 
 
@@ -23,7 +23,7 @@ class KnowledgeMoving(Conflict):
         super().__init__("others are changing the knowledge of this project at the moment; try again")
 
 
-def subjects_of(session: Session, project: str) -> list[Subject]:
+def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
     """All atoms of a project, by name.
 
     Raises:
@@ -31,20 +31,20 @@ def subjects_of(session: Session, project: str) -> list[Subject]:
         KnowledgeMoving: it would not stand still.
     """
     molecules = {molecule.id: molecule.name for molecule in _all(session, project, "molecule")}
-    return [subject_of(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
+    return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
 
 
-def one_subject(session: Session, atom: Any) -> Subject:
+def load_exported_atom(session: Session, atom: Any) -> ExportedAtom:
     """One atom that was read already."""
     if atom.molecule_id is None:
-        return subject_of(atom, None)
+        return to_exported_atom(atom, None)
     answer = session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False)
-    return subject_of(atom, answer.molecule.name)
+    return to_exported_atom(atom, answer.molecule.name)
 
 
-def subject_of(atom: Any, molecule: str | None) -> Subject:
+def to_exported_atom(atom: Any, molecule: str | None) -> ExportedAtom:
     """An atom, and the name of its molecule."""
-    return Subject(
+    return ExportedAtom(
         atom_id=atom.id,
         project_id=atom.project_id,
         version=atom.version,
@@ -56,14 +56,14 @@ def subject_of(atom: Any, molecule: str | None) -> Subject:
     )
 
 
-def project_id_of(session: Session, project: str) -> str:
+def resolve_project_id(session: Session, project: str) -> str:
     """The id of a project that is given by id or name.
 
     Raises:
         NotFound: there is none.
     """
     for one in session.call("project.list", archived=True).projects:
-        if name_as_kept(project) in (one.id, one.name):
+        if normalize_name(project) in (one.id, one.name):
             return str(one.id)
     raise NotFound("project", project)
 
@@ -86,7 +86,7 @@ def _pages(session: Session, project: str, entity: str) -> tuple[dict[str, Any],
             entityType=entity,
             projectId=project,
             includeChangelog=False,
-            limit=PAGE,
+            limit=PAGE_SIZE,
             offset=offset,
         )
         found.update((one.id, one) for one in page.items)

@@ -16,17 +16,17 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
-from groundplan.repository.rules.formats.table import Format, piece_of
-from groundplan.repository.rules.line_breaks import with_lf
+from groundplan.repository.rules.formats.table import RuleFormat, render_piece
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marking import Mark
-from groundplan.repository.rules.reading import Found, Skipped, read_rules
-from groundplan.repository.rules.rule import name_as_kept, patterns_as_kept
-from groundplan.repository.rules.subjects import one_subject, project_id_of
+from groundplan.repository.rules.reading import FoundRule, SkippedFile, read_rules
+from groundplan.repository.rules.rule import normalize_name, normalize_patterns
+from groundplan.repository.rules.subjects import load_exported_atom, resolve_project_id
 from groundplan.session import Session
 
-PAGE = 1000
+PAGE_SIZE = 1000
 
-_Likeness = tuple[str, tuple[str, ...]]  # name and patterns
+_Identity = tuple[str, tuple[str, ...]]  # name and patterns
 
 BOTH_CHANGED = (
     "was edited by hand, and its atom has changed too since it was written; merge the two in the atom and export with "
@@ -37,7 +37,7 @@ BLOCK_LEFT_OVER = "has a block that was not edited and whose atom was deleted; d
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ImportedAtom:
     """An atom, and the file that speaks for it."""
 
     file: str
@@ -46,52 +46,54 @@ class Taken:
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportedRules:
     """What became of the files."""
 
-    created: list[Taken] = field(default_factory=list)
-    updated: list[Taken] = field(default_factory=list)
-    unchanged: list[Taken] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    created: list[ImportedAtom] = field(default_factory=list)
+    updated: list[ImportedAtom] = field(default_factory=list)
+    unchanged: list[ImportedAtom] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
 
 
-def import_rules(session: Session, project: str, task: str, form: Format, paths: list[str]) -> Imported:
+def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
     """Read rule files and keep what they say as atoms of a project, on behalf of a task.
 
     Raises:
         NotFound: there is no such project, task, file or directory.
     """
-    done = Imported()
-    atoms = _Atoms(session, project)
+    done = ImportedRules()
+    atoms = _ProjectAtoms(session, project)
     for one in read_rules(paths, form):
-        if isinstance(one, Skipped):
+        if isinstance(one, SkippedFile):
             done.skipped.append(one)
             continue
         try:
-            _take(session, atoms, one, task, form, done)
+            _import_rule(session, atoms, one, task, form, done)
         except Conflict as error:
-            done.skipped.append(Skipped(one.file, error.message))
+            done.skipped.append(SkippedFile(one.file, error.message))
         except (Invalid, RuleViolated) as error:
-            done.skipped.append(Skipped(one.file, error.message))
-            atoms.pass_over(one)
+            done.skipped.append(SkippedFile(one.file, error.message))
+            atoms.forget(one)
     return done
 
 
-def _take(session: Session, atoms: _Atoms, found: Found, task: str, form: Format, done: Imported) -> None:
+def _import_rule(
+    session: Session, atoms: _ProjectAtoms, found: FoundRule, task: str, form: RuleFormat, done: ImportedRules
+) -> None:
     atom = atoms.meant(found)
     mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
     if atom is not None and mark is not None and not found.is_edited:  # it is what the atom once said
-        done.unchanged.append(Taken(found.file, atom.id, atom.name))
+        done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
         return
     if mark is None and atoms.is_left_over(found):
-        done.skipped.append(Skipped(found.file, BLOCK_LEFT_OVER if form is Format.AGENTS else FILE_LEFT_OVER))
+        done.skipped.append(SkippedFile(found.file, BLOCK_LEFT_OVER if form is RuleFormat.AGENTS else FILE_LEFT_OVER))
         return
-    first = atoms.speaker(found, atom)
+    first = atoms.first_rule_for(found, atom)
     differing = {} if atom is None else _differences(found, atom)
     if atom is not None and not differing:
-        done.unchanged.append(Taken(found.file, atom.id, atom.name))
+        done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
     elif first is not found:
-        done.skipped.append(Skipped(found.file, _spoken_for(found, first)))
+        done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
     elif atom is None:
         made = session.call(
             "knowledge.create",
@@ -103,52 +105,54 @@ def _take(session: Session, atoms: _Atoms, found: Found, task: str, form: Format
             createdByTaskId=task,
         ).atom
         atoms.keep(made)
-        done.created.append(Taken(found.file, made.id, made.name))
-    elif mark is not None and not _is_as_written(session, mark, atom, form):
-        done.skipped.append(Skipped(found.file, BOTH_CHANGED))
+        done.created.append(ImportedAtom(found.file, made.id, made.name))
+    elif mark is not None and not _is_unchanged_since_export(session, mark, atom, form):
+        done.skipped.append(SkippedFile(found.file, BOTH_CHANGED))
     else:
         updated = session.call(
             "knowledge.update", entityType="atom", id=atom.id, version=atom.version, lastTaskId=task, **differing
         ).atom
         atoms.keep(updated)
-        done.updated.append(Taken(found.file, updated.id, updated.name))
+        done.updated.append(ImportedAtom(found.file, updated.id, updated.name))
 
 
-def _spoken_for(found: Found, first: Found) -> str:
+def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
     other = "another part of it" if first.file == found.file else first.file
     return f"is about the same atom as {other}, which comes first; put what it says there, or give it another name"
 
 
-def _differences(found: Found, atom: Any) -> dict[str, Any]:
+def _differences(found: FoundRule, atom: Any) -> dict[str, Any]:
     """What the rule says otherwise than the atom. Nobody meant to change what a rule does not say."""
     differing: dict[str, Any] = {}
-    if found.rule.knowledge != with_lf(atom.knowledge):
+    if found.rule.knowledge != normalize_line_breaks(atom.knowledge):
         differing["knowledge"] = found.rule.knowledge
-    if found.rule.name and name_as_kept(found.rule.name) != atom.name:
+    if found.rule.name and normalize_name(found.rule.name) != atom.name:
         differing["name"] = found.rule.name
-    if found.mark is not None and found.rule.patterns and patterns_as_kept(found.rule.patterns) != atom.paths:
+    if found.mark is not None and found.rule.patterns and normalize_patterns(found.rule.patterns) != atom.paths:
         differing["paths"] = list(found.rule.patterns)
     return differing
 
 
-def _is_as_written(session: Session, mark: Mark, atom: Any, form: Format) -> bool:
+def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: RuleFormat) -> bool:
     """Whether the atom still says what it said when the file was written."""
     # A new version need not say anything new: it may have been confirmed, say.
-    return atom.version == mark.version or piece_of(one_subject(session, atom), form).mark.sha256 == mark.sha256
+    return (
+        atom.version == mark.version or render_piece(load_exported_atom(session, atom), form).mark.sha256 == mark.sha256
+    )
 
 
-class _Atoms:
+class _ProjectAtoms:
     """The atoms of a project by what rules know of them, and which rule speaks for which."""
 
     def __init__(self, session: Session, project: str) -> None:
         self.project = project
         self._session = session
-        self._likeness: dict[str, _Likeness] = {}
-        self._alike: dict[_Likeness, dict[str, None]] = {}
-        self._speakers: dict[str | _Likeness, Found] = {}
+        self._likeness: dict[str, _Identity] = {}
+        self._atoms_by_identity: dict[_Identity, dict[str, None]] = {}
+        self._first_rules: dict[str | _Identity, FoundRule] = {}
         cursor: dict[str, str] = {}
         while True:
-            page = session.call("knowledge.list", projectId=project, limit=PAGE, **cursor)
+            page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **cursor)
             for atom in page.atoms:
                 self.keep(atom)
             if page.next_cursor is UNSET:
@@ -158,24 +162,24 @@ class _Atoms:
     def keep(self, atom: Any) -> None:
         """One more atom, or one that has another name or other patterns now."""
         if atom.id in self._likeness:
-            del self._alike[self._likeness[atom.id]][atom.id]
-        likeness = _likeness(atom.name, atom.paths)
+            del self._atoms_by_identity[self._likeness[atom.id]][atom.id]
+        likeness = _make_identity(atom.name, atom.paths)
         self._likeness[atom.id] = likeness
-        self._alike.setdefault(likeness, {})[atom.id] = None
-        if likeness in self._speakers:
-            self._speakers.setdefault(atom.id, self._speakers[likeness])
+        self._atoms_by_identity.setdefault(likeness, {})[atom.id] = None
+        if likeness in self._first_rules:
+            self._first_rules.setdefault(atom.id, self._first_rules[likeness])
 
-    def meant(self, found: Found) -> Any:
+    def meant(self, found: FoundRule) -> Any:
         """The atom that a rule is about, None if there is none."""
         if found.mark is not None and found.mark.atom_id in self._likeness:
             atom_id: str | None = found.mark.atom_id
         else:
-            atom_id = next(iter(self._alike.get(_likeness(found.name, found.patterns), ())), None)
+            atom_id = next(iter(self._atoms_by_identity.get(_make_identity(found.name, found.patterns), ())), None)
         if atom_id is None:
             return None
         return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
 
-    def is_left_over(self, found: Found) -> bool:
+    def is_left_over(self, found: FoundRule) -> bool:
         """Whether a rule is what an atom of this project said, unedited, and the atom was deleted since."""
         if found.mark is None or found.is_edited or found.mark.atom_id in self._likeness:
             return False
@@ -183,23 +187,23 @@ class _Atoms:
 
     @cached_property
     def _project_id(self) -> str:
-        return project_id_of(self._session, self.project)
+        return resolve_project_id(self._session, self.project)
 
-    def speaker(self, found: Found, atom: Any) -> Found:
+    def first_rule_for(self, found: FoundRule, atom: Any) -> FoundRule:
         """The first rule about the atom, also if it was not taken: this one, if there was none before."""
         if atom is None:
-            about: list[str | _Likeness] = [_likeness(found.name, found.patterns)]
+            about: list[str | _Identity] = [_make_identity(found.name, found.patterns)]
         else:  # and the one that it would make of the atom is taken, too
-            about = [atom.id, _likeness(found.rule.name or atom.name, found.rule.patterns or atom.paths)]
-        first = next((self._speakers[one] for one in about if one in self._speakers), found)
+            about = [atom.id, _make_identity(found.rule.name or atom.name, found.rule.patterns or atom.paths)]
+        first = next((self._first_rules[one] for one in about if one in self._first_rules), found)
         if first is found:
-            self._speakers.update(dict.fromkeys(about, found))
+            self._first_rules.update(dict.fromkeys(about, found))
         return first
 
-    def pass_over(self, found: Found) -> None:
+    def forget(self, found: FoundRule) -> None:
         """Let others speak for the atom of a rule that never can be one."""
-        self._speakers = {about: one for about, one in self._speakers.items() if one is not found}
+        self._first_rules = {about: one for about, one in self._first_rules.items() if one is not found}
 
 
-def _likeness(name: str, patterns: Iterable[str]) -> _Likeness:
-    return name_as_kept(name), tuple(sorted(patterns_as_kept(patterns)))
+def _make_identity(name: str, patterns: Iterable[str]) -> _Identity:
+    return normalize_name(name), tuple(sorted(normalize_patterns(patterns)))

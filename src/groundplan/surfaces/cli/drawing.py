@@ -16,11 +16,11 @@ from rich.text import Text
 
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.kernel.output_gate import encode
-from groundplan.surfaces.cli.failures import printable
+from groundplan.surfaces.cli.failures import escape_control_chars
 
 # Where output goes to a file or a pipe, nothing is folded: a line stays a line for whoever searches in it.
-UNFOLDED_CHARS = 10_000
-NOTHING = "-"
+UNWRAPPED_WIDTH_CHARS = 10_000
+EMPTY_CELL = "-"
 INDENT = "  "
 
 
@@ -31,31 +31,31 @@ class _Output(Console):
 
 def console() -> Console:
     """Standard output. Colours only where there is a terminal and nobody asked to leave them out."""
-    width = None if sys.stdout.isatty() else UNFOLDED_CHARS
+    width = None if sys.stdout.isatty() else UNWRAPPED_WIDTH_CHARS
     colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
     return _Output(file=sys.stdout, width=width, color_system=colours, highlight=False, markup=False, emoji=False)
 
 
-def say(*lines: str) -> None:
+def echo(*lines: str) -> None:
     """Plain sentences, as they are."""
     output = console()
     for line in lines:
-        output.print(Text(printable(line)), soft_wrap=True)
+        output.print(Text(escape_control_chars(line)), soft_wrap=True)
 
 
-def say_list(title: str, lines: Iterable[str]) -> None:
+def echo_list(title: str, lines: Iterable[str]) -> None:
     """Lines under a title; nothing where there are none."""
     found = list(lines)
     if found:
-        say("", title, *(f"{INDENT}{line}" for line in found))
+        echo("", title, *(f"{INDENT}{line}" for line in found))
 
 
-def titled(name: str, summary: str | msgspec.UnsetType) -> str:
+def format_title(name: str, summary: str | msgspec.UnsetType) -> str:
     """What something is called, behind its id."""
-    return f"{name}  {one_line(summary)}" if summary else name
+    return f"{name}  {to_one_line(summary)}" if summary else name
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     """A text on one line, as it must be where lines mean something."""
     return " ".join(text.split())
 
@@ -71,7 +71,7 @@ def draw_answer(answer: Any, command: Command, operations: Registry) -> None:
             if value:
                 draw_rows(value, command)
             else:
-                say(f"No {_title(field.name, command)} here.{_next_step(command, operations)}")
+                echo(f"No {_title(field.name, command)} here.{_next_step(command, operations)}")
         elif isinstance(value, msgspec.Struct):
             inner = msgspec.structs.fields(value)
             draw_pairs((_title(part.name, command), _cell(value, part.name)) for part in inner)
@@ -94,7 +94,7 @@ def draw_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     for title in titles:
         table.add_column(Text(title), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(value)) for value in row))
+        table.add_row(*(Text(format_value(value)) for value in row))
     console().print(table)
 
 
@@ -104,11 +104,11 @@ def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(Text(printable(name)), Text(printable(value)))
+        table.add_row(Text(escape_control_chars(name)), Text(escape_control_chars(value)))
     console().print(table)
 
 
-def usage(operation: Operation[Any, Any], command: Command) -> str:
+def format_usage(operation: Operation[Any, Any], command: Command) -> str:
     """How to call an operation by a command, with nothing but what it must be given."""
     words = ["groundplan", *command.words]
     for field in msgspec.structs.fields(operation.input):
@@ -125,7 +125,7 @@ def _next_step(command: Command, operations: Registry) -> str:
     for other in operations:
         for twin in other.commands:
             if other.effect is Effect.WRITE and twin.words[0] == command.words[0]:
-                return f" Next: {usage(other, twin)}"
+                return f" Next: {format_usage(other, twin)}"
     return ""
 
 
@@ -135,27 +135,27 @@ def _title(name: str, command: Command) -> str:
 
 def _cell(row: msgspec.Struct, column: str) -> str:
     value = getattr(row, column)
-    return moment(value) if column.endswith("_at") and isinstance(value, str) else shown(value)
+    return format_time(value) if column.endswith("_at") and isinstance(value, str) else format_value(value)
 
 
-def moment(stamp: str) -> str:
+def format_time(stamp: str) -> str:
     """Up to the minute, in UTC as stored: the rest is for programs, which read JSON."""
-    return printable(stamp[:16].replace("T", " "))
+    return escape_control_chars(stamp[:16].replace("T", " "))
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value of any kind on one line."""
     match value:
         case None | msgspec.UNSET:
-            return NOTHING
+            return EMPTY_CELL
         case bool():
             return "yes" if value else "no"
         case Enum():
-            return printable(str(value.value))
+            return escape_control_chars(str(value.value))
         case str():
-            return printable(value)
+            return escape_control_chars(value)
         case list() if all(isinstance(item, str | int | float) for item in value):
-            return ", ".join(map(shown, value)) or NOTHING
+            return ", ".join(map(format_value, value)) or EMPTY_CELL
         case int() | float():
             return str(value)
-    return printable(encode(value).decode("utf-8"))
+    return escape_control_chars(encode(value).decode("utf-8"))

@@ -10,12 +10,12 @@ from groundplan.surfaces.cli.knowledge import answers as knowledge_answers
 from groundplan.surfaces.cli.purpose import answers as purpose_answers
 from groundplan.surfaces.cli.work import containers, graph, sections, workflow
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
-    **graph.DRAWINGS,
-    **context_answers.DRAWINGS,
-    **knowledge_answers.DRAWINGS,
-    **purpose_answers.DRAWINGS,
-    **containers.DRAWINGS,
-    **workflow.DRAWINGS,
-    **sections.DRAWINGS,
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
+    **graph.RENDERERS,
+    **context_answers.RENDERERS,
+    **knowledge_answers.RENDERERS,
+    **purpose_answers.RENDERERS,
+    **containers.RENDERERS,
+    **workflow.RENDERERS,
+    **sections.RENDERERS,
 }

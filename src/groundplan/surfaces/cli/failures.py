@@ -7,14 +7,14 @@ from typing import TextIO
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.surfaces.respond import refuse
-from groundplan.surfaces.vocabularies import CommandWords
+from groundplan.surfaces.respond import respond_with_error
+from groundplan.surfaces.vocabularies import CliVocabulary
 
-INTERRUPTED = 130  # 128 and the number of SIGINT, as shells count
-PIPE_CLOSED = 141  # the same for SIGPIPE
+EXIT_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells count
+EXIT_PIPE_CLOSED = 141  # the same for SIGPIPE
 
 
-class Usage(Invalid):
+class UsageError(Invalid):
     """The command line itself cannot be understood."""
 
     code = "usage"
@@ -22,37 +22,39 @@ class Usage(Invalid):
 
 def report(error: GroundplanError, *, as_json: bool) -> int:
     """Tell what went wrong and return the exit status."""
-    vocabulary = CommandWords(OPERATIONS)
+    vocabulary = CliVocabulary(OPERATIONS)
     if as_json:
-        write(sys.stderr, refuse(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
+        write_line(sys.stderr, respond_with_error(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
     else:
-        write(sys.stderr, f"error: {printable(error.describe(vocabulary))} ({error.code})")
+        write_line(sys.stderr, f"error: {escape_control_chars(error.describe(vocabulary))} ({error.code})")
     return error.exit_code
 
 
-def printable(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """Text for a terminal: control characters and marks that turn the direction of writing are spelled out."""
     if text.isprintable():
         return text
-    return "".join(_spelled(char) if _is_control(char) else char for char in text)
+    return "".join(_escape_char(char) if _is_control(char) else char for char in text)
 
 
 def _is_control(char: str) -> bool:
-    return char not in "\n\t" and (ord(char) < 32 or 127 <= ord(char) < 160 or char in _DIRECTION or _is_half(char))
+    return char not in "\n\t" and (
+        ord(char) < 32 or 127 <= ord(char) < 160 or char in _BIDI_CONTROLS or _is_surrogate(char)
+    )
 
 
-def _is_half(char: str) -> bool:
+def _is_surrogate(char: str) -> bool:
     return "\ud800" <= char <= "\udfff"
 
 
-def _spelled(char: str) -> str:
+def _escape_char(char: str) -> str:
     return f"\\u{ord(char):04x}"
 
 
-_DIRECTION = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def write(stream: TextIO, text: str) -> None:
+def write_line(stream: TextIO, text: str) -> None:
     """One line, in UTF-8 whatever the terminal's own idea is: JSON has no other encoding."""
     buffer = getattr(stream, "buffer", None)
     if buffer is None:

@@ -17,12 +17,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from groundplan.configuration import Flags, Settings, load_settings, user_name
-from groundplan.kernel.actors import Kind
+from groundplan.configuration import Flags, Settings, get_user_name, load_settings
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.session import Session
-from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.failures import escape_control_chars, write_line
 
 PANEL = "Common options"
 _META = "groundplan.flags"
@@ -35,13 +35,14 @@ class FileMissing(Unavailable):
 
     def __init__(self, db: str) -> None:
         super().__init__(
-            f"there is no file {quoted(db)}; groundplan init --db {shlex.quote(db)} makes it, or name the right one",
+            f"there is no file {quote_text(db)}; "
+            f"groundplan init --db {shlex.quote(db)} makes it, or name the right one",
             file=db,
         )
 
 
 @dataclass(slots=True)
-class Outcome:
+class CommandResult:
     """What a command has to say: as data for `--json`, and drawn for people."""
 
     data: Any
@@ -72,20 +73,20 @@ class Invocation:
         Raises:
             FileMissing: the command only reads, and there is nothing to read from.
         """
-        from groundplan.catalog import OPERATIONS, schema
+        from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.opening import open_store
-        from groundplan.surfaces.vocabularies import CommandWords
+        from groundplan.surfaces.vocabularies import CliVocabulary
 
         settings = self.settings
         is_new = _is_missing(settings.db)
         if is_new and reads_only:
             raise FileMissing(settings.db)
-        actor = settings.actor(user_name, Kind.PERSON)
-        preferences = settings.preferences(CommandWords(OPERATIONS))
-        with Session(open_store(settings.db, schema), actor, preferences=preferences) as session:
+        actor = settings.actor(get_user_name, ActorKind.PERSON)
+        preferences = settings.preferences(CliVocabulary(OPERATIONS))
+        with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
             if is_new and not self.as_json:
                 with suppress(OSError):  # nobody reads stderr any more
-                    write(sys.stderr, f"made {printable(settings.db)}")
+                    write_line(sys.stderr, f"made {escape_control_chars(settings.db)}")
             yield session
 
 
@@ -101,9 +102,9 @@ def _is_missing(db: str) -> bool:
         return False
 
 
-Command = Callable[..., Outcome]
+CommandFunction = Callable[..., CommandResult]
 
-_COMMON: dict[str, tuple[Any, Any]] = {
+_COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
     "db": (
         str | None,
         typer.Option(
@@ -154,24 +155,24 @@ _VERSION = inspect.Parameter(
 )
 
 
-def with_common_options(command: Command, own: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
+def with_common_options(command: CommandFunction, own: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
     """A function for typer that takes the common options beside the command's own and calls it with an Invocation.
 
     `own` are the parameters of a command that is made from data; those of a written one are read from it.
     """
     if own is None:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    taken = _COMMON.keys() & {parameter.name for parameter in own}
+    taken = _COMMON_OPTIONS.keys() & {parameter.name for parameter in own}
     if taken:
         raise ValueError(f"{command.__name__} has options of its own named {sorted(taken)}, which every command has")
 
-    def called(ctx: typer.Context, **values: Any) -> Outcome:
-        invocation = remember(ctx, values)
-        outcome = command(invocation, **{name: values[name] for name in values if name not in _COMMON})
+    def called(ctx: typer.Context, **values: Any) -> CommandResult:
+        invocation = merge_common_options(ctx, values)
+        outcome = command(invocation, **{name: values[name] for name in values if name not in _COMMON_OPTIONS})
         outcome.as_json = invocation.as_json
         return outcome
 
-    return _signed(called, own, command.__doc__, name=command.__name__)
+    return _set_signature(called, own, command.__doc__, name=command.__name__)
 
 
 def group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
@@ -179,7 +180,7 @@ def group_callback(description: str, *, version: str | None = None) -> Callable[
     own = [] if version is None else [_VERSION]
 
     def called(ctx: typer.Context, **values: Any) -> None:
-        invocation = remember(ctx, values)
+        invocation = merge_common_options(ctx, values)
         if values.get(_VERSION.name):
             typer.echo(f'{{"version":"{version}"}}' if invocation.as_json else f"groundplan {version}")
             raise typer.Exit
@@ -188,20 +189,20 @@ def group_callback(description: str, *, version: str | None = None) -> Callable[
                 typer.echo(text)
             raise typer.Exit
 
-    return _signed(called, own, description, hidden=True)
+    return _set_signature(called, own, description, hidden=True)
 
 
-def remember(ctx: typer.Context, values: dict[str, Any]) -> Invocation:
+def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocation:
     """Add what was given at this word to what was given before it."""
     seen: dict[str, Any] = ctx.meta.setdefault(_META, {})
-    seen.update({name: values[name] for name in _COMMON if values.get(name)})
+    seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
     # An empty text is not the same as none: it was given, and will be refused with a reason.
-    seen.update({name: "" for name in _COMMON if values.get(name) == ""})
+    seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
     flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config")})
     return Invocation(flags, as_json=bool(seen.get("json")))
 
 
-def _signed(
+def _set_signature(
     function: Callable[..., Any],
     own: list[inspect.Parameter],
     doc: str | None,
@@ -213,7 +214,7 @@ def _signed(
     parameters = [
         inspect.Parameter("ctx", keyword, annotation=typer.Context),
         *(parameter.replace(kind=keyword) for parameter in own),
-        *(_common_parameter(option, hidden=hidden) for option in _COMMON),
+        *(_common_parameter(option, hidden=hidden) for option in _COMMON_OPTIONS),
     ]
     function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined] # read by inspect.signature
     function.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -223,7 +224,7 @@ def _signed(
 
 
 def _common_parameter(name: str, *, hidden: bool) -> inspect.Parameter:
-    kind, option = _COMMON[name]
+    kind, option = _COMMON_OPTIONS[name]
     shown = copy(option)
     shown.hidden = hidden  # the help of a group is about its commands; theirs show the options
     default = False if kind is bool else None

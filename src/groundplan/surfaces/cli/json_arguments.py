@@ -12,75 +12,79 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
-from groundplan.kernel.wording import quoted
-from groundplan.surfaces.cli.failures import Usage, write
+from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.failures import UsageError, write_line
 
-METAVAR = "JSON|@FILE|-"
+JSON_METAVAR = "JSON|@FILE|-"
 STANDARD_INPUT = "-"
-FILE = "@"
+FILE_PREFIX = "@"
 
 
-def with_json(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """The values of some options, those of the names given read as JSON.
 
     Raises:
-        Usage: a file cannot be read, or standard input was asked for twice.
+        UsageError: a file cannot be read, or standard input was asked for twice.
         Invalid: it is no JSON.
     """
     piped = [name for name in names if values.get(name) == STANDARD_INPUT]
     if len(piped) > 1:
-        raise Usage(f"{_option(piped[0])} and {_option(piped[1])} cannot both be read from standard input; use a file")
+        raise UsageError(
+            f"{_option(piped[0])} and {_option(piped[1])} cannot both be read from standard input; use a file"
+        )
     return {
-        name: _read(_option(name), value) if name in names and isinstance(value, str) else value
+        name: _read_json(_option(name), value) if name in names and isinstance(value, str) else value
         for name, value in values.items()
     }
 
 
-def with_text(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """The values of some options, those of the names given read from where they say.
 
     Raises:
-        Usage: a file cannot be read, is too large, or is no UTF-8.
+        UsageError: a file cannot be read, is too large, or is no UTF-8.
     """
-    return {name: _text(_option(name), value) if name in names else value for name, value in values.items()}
+    return {name: _read_text(_option(name), value) if name in names else value for name, value in values.items()}
 
 
-def _text(option: str, given: str) -> str:
+def _read_text(option: str, given: str) -> str:
     if given == STANDARD_INPUT:
-        raw = _piped(option, "text")
-    elif given.startswith(FILE * 2):
+        raw = _read_stdin(option, "text")
+    elif given.startswith(FILE_PREFIX * 2):
         return given[1:]
-    elif given.startswith(FILE):
+    elif given.startswith(FILE_PREFIX):
         try:
-            raw = _content(option, given[1:])
-        except Usage as error:
-            raise Usage(
-                f"{error.message}; a text that begins with {FILE} is written {FILE * 2}", option=option
+            raw = _read_file(option, given[1:])
+        except UsageError as error:
+            raise UsageError(
+                f"{error.message}; a text that begins with {FILE_PREFIX} is written {FILE_PREFIX * 2}", option=option
             ) from None
     else:
         return given
     if len(raw) > BODY_BYTES_MAX:
-        raise Usage(f"{option}: that is more than {BODY_BYTES_MAX} bytes", option=option)
+        raise UsageError(f"{option}: that is more than {BODY_BYTES_MAX} bytes", option=option)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Usage(f"{option}: that is no UTF-8", option=option) from None
+        raise UsageError(f"{option}: that is no UTF-8", option=option) from None
 
 
-def _read(option: str, given: str) -> Any:
+def _read_json(option: str, given: str) -> Any:
     if given == STANDARD_INPUT:
-        return _decoded(_piped(option), "standard input", option)
-    if given.startswith(FILE):
-        return _decoded(_content(option, given[1:]), given[1:], option)
+        return _decode_json(_read_stdin(option), "standard input", option)
+    if given.startswith(FILE_PREFIX):
+        return _decode_json(_read_file(option, given[1:]), given[1:], option)
     try:
-        return _decoded(given.encode("utf-8", "surrogateescape"), option, option)
+        return _decode_json(given.encode("utf-8", "surrogateescape"), option, option)
     except Invalid as error:
         if error.code == "invalid_json" and _is_file(given):
-            raise Usage(f"{option} {quoted(given)} is the name of a file; write {FILE}{given}", option=option) from None
+            raise UsageError(
+                f"{option} {quote_text(given)} is the name of a file; write {FILE_PREFIX}{given}", option=option
+            ) from None
         raise
 
 
-def _decoded(raw: bytes, source: str, option: str) -> Any:
+def _decode_json(raw: bytes, source: str, option: str) -> Any:
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"))
     except Invalid as error:
@@ -88,21 +92,21 @@ def _decoded(raw: bytes, source: str, option: str) -> Any:
         raise Invalid(sentence, code=error.code, **{**error.details, "option": option}) from None
 
 
-def _piped(option: str, what: str = "JSON") -> bytes:
+def _read_stdin(option: str, what: str = "JSON") -> bytes:
     if sys.stdin is None:
-        raise Usage(f"{option} is to be read from standard input, which is closed", option=option)
+        raise UsageError(f"{option} is to be read from standard input, which is closed", option=option)
     if sys.stdin.isatty():
-        write(sys.stderr, f"groundplan: type the {what} for {option}; Ctrl-D ends it")
+        write_line(sys.stderr, f"groundplan: type the {what} for {option}; Ctrl-D ends it")
     return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
 
 
-def _content(option: str, path: str) -> bytes:
+def _read_file(option: str, path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             return file.read(BODY_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "no such file"
-        raise Usage(f"{option}: cannot read {quoted(path)}: {why}", option=option) from None
+        raise UsageError(f"{option}: cannot read {quote_text(path)}: {why}", option=option) from None
 
 
 def _is_file(given: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 # What a sub-app is about, for its own help and for the list of commands.
-DESCRIPTIONS: Mapping[str, str] = {
+GROUP_HELP: Mapping[str, str] = {
     "project": "Make, list, look into and put away projects.",
     "member": "Say who is in a project, and as what.",
     "work": "Plan work, see what is next, take it, finish it.",
@@ -22,7 +22,7 @@ DESCRIPTIONS: Mapping[str, str] = {
 
 # What an option means where the operation's own type does not say: for one command behind all its words, for those that
 # share their first word behind that, else for every command.
-MEANINGS: Mapping[str, str] = {
+OPTION_HELP: Mapping[str, str] = {
     "project": "The project, by name or id.",
     "work open project": "The project, by name or id; one that is not there is made. Without it: all there are.",
     "work onboard project": "The project, by name or id. Without it: the only one, or a list.",
@@ -212,9 +212,9 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-def meaning(words: Sequence[str], option: str) -> str:
+def find_option_help(words: Sequence[str], option: str) -> str:
     """What an option of the command with these words means."""
     for key in (" ".join((*words, option)), f"{words[0]} {option}", option):
-        if key in MEANINGS:
-            return MEANINGS[key]
+        if key in OPTION_HELP:
+            return OPTION_HELP[key]
     return ""

@@ -14,16 +14,16 @@ import typer
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.admit import admit
-from groundplan.kernel.input_gate.shapes import is_union, peeled
+from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
-from groundplan.surfaces.cli.invocation import Invocation, Outcome, group_callback, with_common_options
-from groundplan.surfaces.cli.json_arguments import METAVAR, with_json, with_text
-from groundplan.surfaces.cli.meanings import DESCRIPTIONS, meaning
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
+from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
+from groundplan.surfaces.cli.meanings import GROUP_HELP, find_option_help
 
 
-class Form(NamedTuple):
+class OptionType(NamedTuple):
     """How a field is given on a command line, and what its annotation says about it."""
 
     kind: Any
@@ -32,7 +32,7 @@ class Form(NamedTuple):
     or_text: bool = False  # one that is given alone is sent as it is, not as a list of one
 
 
-def operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
+def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
     """One app for each first word, with a command for each way in which such words reach an operation.
 
     Where it is known what was `said`, the apps of other words stay empty: to make a command takes a while, and most of
@@ -44,12 +44,12 @@ def operation_apps(operations: Registry, said: Collection[str] | None = None) ->
             first, *rest = command.words
             app = apps.get(first)
             if app is None:
-                description = DESCRIPTIONS.get(first, f"Work with {first}.")
+                description = GROUP_HELP.get(first, f"Work with {first}.")
                 app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
                 app.callback()(group_callback(description))
             if said is None or first in said:
                 made = _command(operation, command, operations)
-                app.command(" ".join(rest), help=_markup_free(command.summary or operation.summary))(made)
+                app.command(" ".join(rest), help=_escape_markup(command.summary or operation.summary))(made)
     return apps
 
 
@@ -65,7 +65,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             fixed[field.encode_name] = command.fixed[field.name]
         if field.name in command.fixed or field.name in command.without:
             continue
-        form = _form(field.type)
+        form = _resolve_option_type(field.type)
         parameter = _parameter(field, form, command)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
@@ -73,43 +73,43 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
         alone |= {parameter.name} if form.or_text else set()
         parameters.append(parameter)
 
-    def call(invocation: Invocation, **values: Any) -> Outcome:
+    def call(invocation: Invocation, **values: Any) -> CommandResult:
         given = {name: value for name, value in values.items() if value is not None and value != []}
         given |= {name: given[name][0] for name in alone & given.keys() if len(given[name]) == 1}
-        given = with_json(with_text(given, texts), as_json)
+        given = parse_json_options(read_text_options(given, texts), as_json)
         arguments = {**fixed, **{wire_names[name]: value for name, value in given.items()}}
-        with invocation.session(reads_only=_only_reads(operation, arguments)) as session:
+        with invocation.session(reads_only=_is_read_only(operation, arguments)) as session:
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
             from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
-            from groundplan.surfaces.cli.drawings import DRAWINGS
+            from groundplan.surfaces.cli.drawings import RENDERERS
 
-            if own := DRAWINGS.get(operation.name):
+            if own := RENDERERS.get(operation.name):
                 own(answer)
             else:
                 draw_answer(answer, command, operations)
 
-        return Outcome(wrap(operation.group, answer), draw)
+        return CommandResult(wrap(operation.group, answer), draw)
 
     call.__doc__ = operation.summary
     return with_common_options(call, parameters)
 
 
-def _only_reads(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:
+def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:
     """Whether such a request changes nothing, so that there must be something to read."""
     meant = operation
     if operation.choose_variant is not None:
-        strict_json.inspect(arguments)
-        meant = operation.choose_variant(admit(arguments, operation.input)) or operation
+        strict_json.validate_value(arguments)
+        meant = operation.choose_variant(parse_request(arguments, operation.input)) or operation
     may_make_project = meant.when_project_missing is not None and arguments.get("project") is not None
     return meant.effect is Effect.READ and not may_make_project
 
 
-def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -> inspect.Parameter:
+def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command) -> inspect.Parameter:
     name = command.names.get(field.name, field.name).replace("-", "_")
     kind = form.kind
-    text = _markup_free(form.description or meaning(command.words, name))
+    text = _escape_markup(form.description or find_option_help(command.words, name))
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
@@ -123,34 +123,38 @@ def _parameter(field: msgspec.structs.FieldInfo, form: Form, command: Command) -
     elif bool in (kind, *get_args(kind)):
         shape = typer.Option(f"{option}/--no-{option[2:]}", metavar="", help=text, show_default=False)
     else:
-        shape = typer.Option(option, metavar=METAVAR if form.is_json else _metavar(kind), help=text, show_default=False)
+        shape = typer.Option(
+            option, metavar=JSON_METAVAR if form.is_json else _metavar(kind), help=text, show_default=False
+        )
     called = f"{name}_" if iskeyword(name) else name  # --from is a fine option, but no name in Python
     return inspect.Parameter(called, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape])
 
 
-def _form(hint: Any) -> Form:
-    hint, extras = peeled(hint, ())
+def _resolve_option_type(hint: Any) -> OptionType:
+    hint, extras = strip_annotated(hint, ())
     description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
     if is_union(hint):
-        forms = [_form(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
+        forms = [_resolve_option_type(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
         several = [form for form in forms if form.kind == list[str]]
         if several and len(forms) > 1:
             return several[0]._replace(description=description, or_text=True)
         if len(forms) != 1:
-            return Form(str, description, is_json=all(form.is_json for form in forms))
+            return OptionType(str, description, is_json=all(form.is_json for form in forms))
         return forms[0]._replace(description=description or forms[0].description)
     if get_origin(hint) is Literal:
-        return Form(_choice([value for value in get_args(hint) if value is not None]), description)
+        return OptionType(_choice([value for value in get_args(hint) if value is not None]), description)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return Form(_choice([member.value for member in hint]), description)
+        return OptionType(_choice([member.value for member in hint]), description)
     if get_origin(hint) is list:
         inside = (get_args(hint) or (str,))[0]
-        item = Form(str) if inside is Any else _form(inside)  # of which the operation itself looks at each
+        item = (
+            OptionType(str) if inside is Any else _resolve_option_type(inside)
+        )  # of which the operation itself looks at each
         is_plain = item.kind in (str, int, float) and not item.is_json
-        return Form(list[item.kind], description) if is_plain else Form(str, description, is_json=True)  # type: ignore[name-defined] # a value
+        return OptionType(list[item.kind], description) if is_plain else OptionType(str, description, is_json=True)  # type: ignore[name-defined] # a value
     if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
-        return Form(str, description, is_json=True)
-    return Form(hint if hint in (int, float, bool) else str, description, is_json=hint is Any)
+        return OptionType(str, description, is_json=True)
+    return OptionType(hint if hint in (int, float, bool) else str, description, is_json=hint is Any)
 
 
 def _choice(values: list[Any]) -> Any:
@@ -169,5 +173,5 @@ def _default_text(default: Any) -> str:
     return f" Default: {shown}."
 
 
-def _markup_free(text: str) -> str:
+def _escape_markup(text: str) -> str:
     return text.replace("[", "\\[")

@@ -16,26 +16,26 @@ from typer.main import get_command
 from groundplan import __version__
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Registry
 from groundplan.surfaces.cli.context.files import export_facts, import_facts
 from groundplan.surfaces.cli.context.hydrate import hydrate
 from groundplan.surfaces.cli.context.set_input import set_input
-from groundplan.surfaces.cli.failures import INTERRUPTED, PIPE_CLOSED, report, write
-from groundplan.surfaces.cli.invocation import Outcome, group_callback, with_common_options
+from groundplan.surfaces.cli.failures import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, report, write_line
+from groundplan.surfaces.cli.invocation import CommandResult, group_callback, with_common_options
 from groundplan.surfaces.cli.knowledge.check import check, confirm
 from groundplan.surfaces.cli.knowledge.rules import export_rules, import_rules
-from groundplan.surfaces.cli.operation_commands import operation_apps
+from groundplan.surfaces.cli.operation_commands import build_operation_apps
 from groundplan.surfaces.cli.purpose.files import export_theory, import_theory
 from groundplan.surfaces.cli.purpose.record import decide, measure, review, waive
 from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
-from groundplan.surfaces.cli.usage import refused
+from groundplan.surfaces.cli.usage import to_usage_error
 from groundplan.surfaces.respond import Response, respond
 from groundplan.surfaces.unexpected import log_to_file
-from groundplan.surfaces.vocabularies import CommandWords
+from groundplan.surfaces.vocabularies import CliVocabulary
 
 PROGRAM = "groundplan"
 COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks which words there are
@@ -52,7 +52,7 @@ AGENTS = "For agents"
 
 # Commands that are more than one operation, or a part of one: they look at a working copy or at a file too, or take one
 # thing as it is typed.
-WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
+CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
     "context": {
         "set": set_input,
         "export": export_facts,
@@ -77,7 +77,7 @@ WRITTEN: Mapping[str, Mapping[str, Callable[..., Outcome]]] = {
 }
 
 
-NOTHING = Answered(None, b"\n")  # a command that has drawn its answer, or has none
+NO_OUTPUT = ExecutionResult(None, b"\n")  # a command that has drawn its answer, or has none
 
 
 class _AgentsLast(TyperGroup):
@@ -90,50 +90,50 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     _ensure_streams()
     exit_code = 0
 
-    def perform() -> Answered:
+    def perform() -> ExecutionResult:
         nonlocal exit_code
         outcome = _invoke(argv, operations)
-        if not isinstance(outcome, Outcome):
+        if not isinstance(outcome, CommandResult):
             exit_code = outcome if isinstance(outcome, int) else 0
-            return NOTHING
+            return NO_OUTPUT
         exit_code = outcome.exit_code
         if outcome.as_json:
-            return Answered(outcome.data)
+            return ExecutionResult(outcome.data)
         with _report_lost_output():
             outcome.draw()
             sys.stdout.flush()
-        return NOTHING
+        return NO_OUTPUT
 
     try:
-        response = respond(perform, group=None, vocabulary=CommandWords(operations), log=log_to_file)
-        if response.error is None and response.body != NOTHING.encoded:
+        response = respond(perform, group=None, vocabulary=CliVocabulary(operations), log=log_to_file)
+        if response.error is None and response.body != NO_OUTPUT.encoded:
             with _report_lost_output():
-                write(sys.stdout, response.body.decode("utf-8"))
+                write_line(sys.stdout, response.body.decode("utf-8"))
     except GroundplanError as error:
         response = Response(b"", error)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         _drop_output()
-        return PIPE_CLOSED
+        return EXIT_PIPE_CLOSED
     except SystemExit as end:  # typer's own way out of a closed pipe, and of shell completion
         return end.code if isinstance(end.code, int) else 0
-    return exit_code if response.error is None else _quietly(report, response.error, as_json="--json" in argv)
+    return exit_code if response.error is None else _report_quietly(report, response.error, as_json="--json" in argv)
 
 
 def _invoke(argv: Sequence[str], operations: Registry) -> Any:
     """Run the command that was typed, without what typer does with errors."""
     said = None if COMPLETION in os.environ else argv
-    app = get_command(application(operations, said))
+    app = get_command(build_app(operations, said))
     try:
         return app.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
     except typer.TyperException as error:
-        raise refused(error) from None
+        raise to_usage_error(error) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
 
 
-def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
+def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
     """Every command there is; where it is known what was said, every one that may be meant."""
     app = typer.Typer(
         cls=_AgentsLast,
@@ -146,9 +146,9 @@ def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = 
     app.callback()(group_callback(DESCRIPTION, version=__version__))
     for function in (init, demo, doctor):
         app.command(rich_help_panel=START)(with_common_options(function))
-    for word, sub_app in operation_apps(operations, said).items():
+    for word, sub_app in build_operation_apps(operations, said).items():
         if said is None or word in said:
-            for name, function in WRITTEN.get(word, {}).items():
+            for name, function in CUSTOM_COMMANDS.get(word, {}).items():
                 sub_app.command(name)(with_common_options(function))
         app.add_typer(sub_app, name=word, rich_help_panel=PLAN)
     app.command(
@@ -180,7 +180,7 @@ def _report_lost_output() -> Iterator[None]:
         ) from None
 
 
-def _quietly(tell: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
+def _report_quietly(tell: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
     try:
         return tell(error, as_json=as_json)
     except OSError:  # nobody reads stderr any more

@@ -7,13 +7,13 @@ from typing import Any
 
 import typer
 
-from groundplan.kernel.wording import nearest, quoted
-from groundplan.surfaces.cli.failures import Usage
+from groundplan.kernel.wording import find_nearest, quote_text
+from groundplan.surfaces.cli.failures import UsageError
 
 _NO_SUCH_COMMAND = re.compile(r"No such command '(.*)'\.?$", re.DOTALL)
 
 
-def refused(error: typer.TyperException) -> Usage:
+def to_usage_error(error: typer.TyperException) -> UsageError:
     """Typer's complaint as ours."""
     ctx = getattr(error, "ctx", None)
     message = error.format_message()
@@ -21,9 +21,9 @@ def refused(error: typer.TyperException) -> Usage:
     near = None
     if hasattr(error, "possibilities"):  # an option that does not exist
         option = getattr(error, "option_name", "")
-        sentence, near = f"no such option {quoted(option)}", nearest(option, _options(ctx))
+        sentence, near = f"no such option {quote_text(option)}", find_nearest(option, _options(ctx))
     elif ctx and (unknown := _NO_SUCH_COMMAND.match(message)):
-        sentence, near = f"no such command {quoted(unknown[1])}", nearest(unknown[1], _commands(ctx))
+        sentence, near = f"no such command {quote_text(unknown[1])}", find_nearest(unknown[1], _commands(ctx))
     else:
         sentence = " ".join(message.replace("Value error, ", "").split()).rstrip(".")
         sentence = sentence[:1].lower() + sentence[1:]
@@ -33,7 +33,7 @@ def refused(error: typer.TyperException) -> Usage:
     if ctx:
         details["help"] = f"{ctx.command_path} --help"
         sentence += f"{'' if near else ';'} see {details['help']}"
-    return Usage(sentence, **details)
+    return UsageError(sentence, **details)
 
 
 def _options(ctx: Any) -> list[str]:

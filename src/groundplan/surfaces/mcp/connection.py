@@ -15,14 +15,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.mcp import protocol
-from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, plain_refusal
-from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, failure, result
+from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, build_error_answer
+from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, build_error, build_result
 from groundplan.surfaces.unexpected import log_to_stderr
 
 if TYPE_CHECKING:
-    from groundplan.surfaces.mcp.recovery import Refused
+    from groundplan.surfaces.mcp.recovery import RecoveredRequest
 
 INSTRUCTIONS = (
     "Groundplan is this team's planning memory: why we do it, which facts it stands on, what is next, and "
@@ -89,7 +89,7 @@ class Connection:
         self._server: Message = {"name": "groundplan", "version": version}
         self._send = send
         self._enqueue = enqueue
-        self._under_way: dict[RequestId, Call] = {}
+        self._in_flight: dict[RequestId, Call] = {}
         self.revision: str | None = None  # None until the era is decided
 
     def receive(self, message: Any) -> None:
@@ -99,9 +99,9 @@ class Connection:
         elif type(message) is list:
             self._receive_batch(message)
         else:
-            self._send(failure(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
+            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
 
-    def refuse(self, request: Refused | None, error: Invalid) -> None:
+    def refuse(self, request: RecoveredRequest | None, error: Invalid) -> None:
         """Answer a line that the input gate refused, in the name of its request where that is known.
 
         A tool call is answered as its tool would refuse it: that text reaches the agent, which can mend the call.
@@ -110,19 +110,19 @@ class Connection:
         request_id: RequestId | None = None
         try:
             if request is not None:
-                request_id = self._free_id(request.message["id"])
+                request_id = self._check_unused_id(request.message["id"])
                 if request.message["method"] == "tools/call":
-                    self._take(self._refused_call(request_id, request, error))
+                    self._take(self._build_rejected_call(request_id, request, error))
                     return
-            raise protocol.unreadable(error)
+            raise protocol.unreadable_message(error)
         except RpcError as refused:
-            self._send(failure(request_id, refused))
+            self._send(build_error(request_id, refused))
 
     def perform(self, call: Call) -> None:
         """Run a queued call and answer it, unless its cancellation came first."""
         answer = None if call.cancelled else self._outcome(call)
         # Before the answer goes out: a client may use the id again as soon as it has read it.
-        del self._under_way[call.id]
+        del self._in_flight[call.id]
         self._settle(None if call.cancelled else answer, call.batch)
 
     def _settle(self, answer: Message | None, batch: Batch | None) -> None:
@@ -134,14 +134,14 @@ class Connection:
     def _receive_batch(self, messages: list[Any]) -> None:
         if self.revision != protocol.BATCH_REVISION or not messages:
             reason = "a batch has at least one message" if not messages else "this revision has no batches"
-            self._send(failure(None, RpcError(protocol.INVALID_REQUEST, reason, {"code": "invalid_batch"})))
+            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, reason, {"code": "invalid_batch"})))
             return
         batch = Batch(self._send, len(messages))
         for message in messages:
             if type(message) is dict:
                 self._receive_one(message, batch)
             else:
-                batch.settle(failure(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
+                batch.settle(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
 
     def _receive_one(self, message: Message, batch: Batch | None) -> None:
         answer: Message | None = None
@@ -150,62 +150,62 @@ class Connection:
             if protocol.is_response(message):
                 self._settle(None, batch)
                 return
-            request_id = protocol.usable_id(message)
+            request_id = protocol.parse_id(message)
             protocol.check_shape(message)
             if request_id is None:
-                self._notified(message)
+                self._handle_notification(message)
             else:
                 wanted, request_id = request_id, None
-                request_id = self._free_id(wanted)
-                value = self._requested(request_id, message, batch)
+                request_id = self._check_unused_id(wanted)
+                value = self._handle_request(request_id, message, batch)
                 if value is None:
                     return  # queued: the worker settles it
-                answer = result(request_id, value)
+                answer = build_result(request_id, value)
         except RpcError as error:
-            answer = failure(request_id, error)
+            answer = build_error(request_id, error)
         self._settle(answer, batch)
 
-    def _notified(self, message: Message) -> None:
+    def _handle_notification(self, message: Message) -> None:
         """A notification is never answered, whatever is wrong with it."""
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and type(params) is dict:
-            target = protocol.usable_id({"id": params.get("requestId")})
-            call = None if target is None else self._under_way.get(target)
+            target = protocol.parse_id({"id": params.get("requestId")})
+            call = None if target is None else self._in_flight.get(target)
             if call is not None:
                 call.cancelled = True
 
-    def _free_id(self, request_id: RequestId) -> RequestId:
+    def _check_unused_id(self, request_id: RequestId) -> RequestId:
         """The id of a new request, unless it is in use.
 
         It is refused without an id then, or the refusal would pass for the answer to the request that holds it.
         """
-        if request_id in self._under_way:
+        if request_id in self._in_flight:
             data = {"code": "duplicate_id", "id": request_id}
             raise RpcError(protocol.INVALID_REQUEST, "a request with this id is under way", data)
         return request_id
 
     def _take(self, call: Call) -> None:
-        self._under_way[call.id] = call
+        self._in_flight[call.id] = call
         self._enqueue(call)
 
-    def _requested(self, request_id: RequestId, message: Message, batch: Batch | None) -> Message | None:
+    def _handle_request(self, request_id: RequestId, message: Message, batch: Batch | None) -> Message | None:
         """The result of a request, or None when the worker will give it."""
         method = message["method"]
-        params = protocol.named_params(message)
+        params = protocol.parse_params(message)
         if method == "initialize":
             return self._initialize(params, batch)
-        revision = self._stateless_revision(method, params)
+        revision = self._resolve_revision(method, params)
         if revision is not None:
             self.revision = revision
             if method == "server/discover":
                 return self._discovery()
         elif method == "ping":
             return {}
-        params = _call_params(method, params)
+        params = _check_call_params(method, params)
         self._take(Call(request_id, method, params, stateless=revision is not None, batch=batch))
         return None
 
-    def _stateless_revision(self, method: str, params: Message) -> str | None:
+    def _resolve_revision(self, method: str, params: Message) -> str | None:
         """The revision that a request brings, or None where it rests on the handshake or on nothing."""
         enveloped = protocol.has_envelope(params)
         if self.revision in protocol.STATELESS_REVISIONS or (enveloped and self.revision is None):
@@ -221,17 +221,17 @@ class Connection:
             _check_opening(method, params)
         return None
 
-    def _refused_call(self, request_id: RequestId, request: Refused, error: Invalid) -> Call:
+    def _build_rejected_call(self, request_id: RequestId, request: RecoveredRequest, error: Invalid) -> Call:
         method = request.message["method"]
-        params = protocol.named_params(request.message)
+        params = protocol.parse_params(request.message)
         if request.is_whole or protocol.has_envelope(params):
-            stateless = self._stateless_revision(method, params) is not None
+            stateless = self._resolve_revision(method, params) is not None
         elif self.revision is None:
-            raise protocol.unreadable(error)  # in which era this would be a result stands in what was cut off
+            raise protocol.unreadable_message(error)  # in which era this would be a result stands in what was cut off
         else:
             stateless = self.revision in protocol.STATELESS_REVISIONS
         if request.is_whole:
-            _call_params(method, params)
+            _check_call_params(method, params)
         # Only the name: the rest of a refused line need not wait in memory for the worker.
         named = {"name": params.get("name")}
         return Call(request_id, method, named, stateless=stateless, refusal=error)
@@ -256,7 +256,7 @@ class Connection:
         }
 
     def _discovery(self) -> Message:
-        return self._stateless(
+        return self._wrap_stateless(
             {
                 "supportedVersions": list(protocol.STATELESS_REVISIONS),
                 "capabilities": CAPABILITIES,
@@ -275,20 +275,20 @@ class Connection:
                 answer = self._answer(call)
                 value = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         except RpcError as error:
-            return failure(call.id, error)
+            return build_error(call.id, error)
         except GroundplanError as error:
-            return failure(call.id, protocol.internal(error))
+            return build_error(call.id, protocol.internal_error(error))
         except Exception:
-            return failure(call.id, protocol.internal(log_to_stderr(call.method)))
-        return result(call.id, self._stateless(value) if call.stateless else value)
+            return build_error(call.id, protocol.internal_error(log_to_stderr(call.method)))
+        return build_result(call.id, self._wrap_stateless(value) if call.stateless else value)
 
     def _answer(self, call: Call) -> ToolAnswer:
         name = call.params["name"]
         if call.refusal is None:
             return self._tools.call(name, call.params.get("arguments") or {})
-        return self._tools.refuse(name, call.refusal) if type(name) is str else plain_refusal(call.refusal)
+        return self._tools.refuse(name, call.refusal) if type(name) is str else build_error_answer(call.refusal)
 
-    def _stateless(self, value: Message) -> Message:
+    def _wrap_stateless(self, value: Message) -> Message:
         """What every result of the stateless era carries besides its own."""
         return {"resultType": "complete", **value, "_meta": {protocol.SERVER_INFO_KEY: self._server}}
 
@@ -302,7 +302,7 @@ def _check_opening(method: str, params: Message) -> None:
         raise RpcError(protocol.INVALID_REQUEST, hint, {"code": "not_initialized"})
 
 
-def _call_params(method: str, params: Message) -> Message:
+def _check_call_params(method: str, params: Message) -> Message:
     """The parameters of a method the worker serves, checked."""
     if method == "tools/call":
         if type(params.get("name")) is not str:
@@ -314,5 +314,5 @@ def _call_params(method: str, params: Message) -> Message:
         if params.get("cursor") is not None:
             raise RpcError(protocol.INVALID_PARAMS, "the tool list is one page: no cursor is valid")
     else:
-        raise RpcError(protocol.METHOD_NOT_FOUND, f"no method {quoted(method)} in this revision")
+        raise RpcError(protocol.METHOD_NOT_FOUND, f"no method {quote_text(method)} in this revision")
     return params

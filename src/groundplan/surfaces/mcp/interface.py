@@ -37,7 +37,7 @@ class Tools(Protocol):
         """
 
 
-def plain_refusal(error: GroundplanError) -> ToolAnswer:
+def build_error_answer(error: GroundplanError) -> ToolAnswer:
     """The answer to a refused call when the tool, and with it the frame of its refusals, is not known."""
     return ToolAnswer(json.dumps({"error": error.body()}, separators=(",", ":")), True)
 
@@ -62,7 +62,7 @@ class DeferredTools:
         try:
             tools = self._tools()
         except GroundplanError as error:
-            return plain_refusal(error)
+            return build_error_answer(error)
         return tools.call(name, arguments)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
@@ -70,7 +70,7 @@ class DeferredTools:
         try:
             tools = self._tools()
         except GroundplanError as unbuilt:
-            return plain_refusal(unbuilt)
+            return build_error_answer(unbuilt)
         return tools.refuse(name, error)
 
     def _tools(self) -> Tools:

@@ -18,24 +18,24 @@ CHUNK_BYTES = 65_536  # what a pipe holds on Linux
 HEAD_BYTES = 4096
 TAIL_BYTES = 512
 
-STALLED_WRITE_S = 1.0
+STALLED_WRITE_TIMEOUT_S = 1.0
 
 # ASCII only: a lone surrogate in a client's text has no UTF-8 form, but it has an escape.
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-class CutLine(NamedTuple):
+class TruncatedLine(NamedTuple):
     """What is kept of a line above the limit."""
 
     head: bytes
     tail: bytes
 
 
-def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | CutLine]:
+def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | TruncatedLine]:
     """Each line without its newline, the last one also when it has none."""
     os.set_blocking(fd, True)  # a parent may have left it otherwise, and "nothing yet" is no end
-    line = _Line(limit_bytes)
-    while chunk := _read(fd):
+    line = _LineBuffer(limit_bytes)
+    while chunk := _read_chunk(fd):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
@@ -45,7 +45,7 @@ def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | CutLine]:
         yield last
 
 
-class _Line:
+class _LineBuffer:
     """A line as far as it has come: all of it up to the limit, beyond that its two ends."""
 
     def __init__(self, limit_bytes: int) -> None:
@@ -60,15 +60,15 @@ class _Line:
         if self._head is not None:
             self._held = self._held[-TAIL_BYTES:]
 
-    def taken(self) -> bytes | CutLine:
+    def taken(self) -> bytes | TruncatedLine:
         """The line, which is forgotten here: the next piece begins another one."""
         held, head = bytes(self._held), self._head
         self._held.clear()
         self._head = None
-        return held if head is None else CutLine(head, held)
+        return held if head is None else TruncatedLine(head, held)
 
 
-def _read(fd: int) -> bytes:
+def _read_chunk(fd: int) -> bytes:
     try:
         return os.read(fd, CHUNK_BYTES)
     except OSError:  # the terminal or socket behind it is gone, which ends the input like any other end
@@ -102,7 +102,7 @@ class LineWriter:
         A client that has stalled can hold that line back for ever, so the wait is bounded. The descriptor is
         then left open: a closed number could be given to another file under the thread that still writes.
         """
-        if self._lock.acquire(timeout=STALLED_WRITE_S):
+        if self._lock.acquire(timeout=STALLED_WRITE_TIMEOUT_S):
             self._open = False
             os.close(self._fd)
             self._lock.release()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 
 HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_REVISIONS = ("2026-07-28",)
@@ -51,15 +51,15 @@ class UnknownTool(RpcError):
     def __init__(self, name: str, near: str | None) -> None:
         hint = f"; did you mean {near!r}?" if near else ""
         data = {"code": "unknown_tool"} | ({"near": near} if near else {})
-        super().__init__(INVALID_PARAMS, f"no tool {quoted(name)}{hint}", data)
+        super().__init__(INVALID_PARAMS, f"no tool {quote_text(name)}{hint}", data)
 
 
-def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
+def build_result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
     """A successful response."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 
 
-def failure(request_id: RequestId | None, error: RpcError) -> Message:
+def build_error(request_id: RequestId | None, error: RpcError) -> Message:
     """An error response; the id is null when the request's own could not be read."""
     body: Message = {"code": error.code, "message": error.message}
     if error.data is not None:
@@ -67,7 +67,7 @@ def failure(request_id: RequestId | None, error: RpcError) -> Message:
     return {"jsonrpc": "2.0", "id": request_id, "error": body}
 
 
-def usable_id(message: Message) -> RequestId | None:
+def parse_id(message: Message) -> RequestId | None:
     """The id of a request if an answer can carry it: a string or an integer. `true` is neither."""
     request_id = message.get("id")
     return request_id if type(request_id) is int or type(request_id) is str else None
@@ -81,14 +81,14 @@ def is_response(message: Message) -> bool:
 def check_shape(message: Message) -> None:
     """Refuse what is not a JSON-RPC 2.0 request or notification."""
     if message.get("jsonrpc") != "2.0":
-        raise _malformed('a message needs "jsonrpc": "2.0"')
+        raise _invalid_request('a message needs "jsonrpc": "2.0"')
     if type(message.get("method")) is not str:
-        raise _malformed("a message needs a method, and it is a string")
-    if "id" in message and usable_id(message) is None:
-        raise _malformed("the id of a request is a string or an integer")
+        raise _invalid_request("a message needs a method, and it is a string")
+    if "id" in message and parse_id(message) is None:
+        raise _invalid_request("the id of a request is a string or an integer")
 
 
-def named_params(message: Message) -> Message:
+def parse_params(message: Message) -> Message:
     """The parameters by name. Absent and null both mean none."""
     params = message.get("params")
     if params is None:
@@ -97,7 +97,7 @@ def named_params(message: Message) -> Message:
         return params
     if type(params) is list:
         raise RpcError(INVALID_PARAMS, "parameters are given by name, in an object")
-    raise _malformed("params is an object")
+    raise _invalid_request("params is an object")
 
 
 def has_envelope(params: Message) -> bool:
@@ -142,16 +142,16 @@ def unsupported_revision(message: str, requested: object) -> RpcError:
     return RpcError(UNSUPPORTED_PROTOCOL_VERSION, message, data)
 
 
-def internal(error: GroundplanError) -> RpcError:
+def internal_error(error: GroundplanError) -> RpcError:
     """A refusal that is no fault of the message."""
     return RpcError(INTERNAL_ERROR, error.message, {**error.details, "code": error.code})
 
 
-def unreadable(error: GroundplanError) -> RpcError:
+def unreadable_message(error: GroundplanError) -> RpcError:
     """Why a line is not a message: it is no JSON at all, or JSON that we refuse to look into."""
     code = PARSE_ERROR if error.code in NOT_JSON else INVALID_REQUEST
     return RpcError(code, error.message, {**error.details, "code": error.code})
 
 
-def _malformed(message: str) -> RpcError:
+def _invalid_request(message: str) -> RpcError:
     return RpcError(INVALID_REQUEST, message, {"code": "invalid_request"})

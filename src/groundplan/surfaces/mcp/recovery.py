@@ -11,44 +11,44 @@ import json
 import re
 from typing import Any, NamedTuple, TypeAlias
 
-from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, CutLine
-from groundplan.surfaces.mcp.protocol import Message, usable_id
+from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, TruncatedLine
+from groundplan.surfaces.mcp.protocol import Message, parse_id
 
 INTEGER_CHARS_MAX = 20  # 64 bits and a sign; no counter of a client goes further
 
 Pairs: TypeAlias = list[tuple[str, Any]]
 
 
-class Refused(NamedTuple):
+class RecoveredRequest(NamedTuple):
     """A request that was refused unread. One that is not whole may lack parameters that were sent."""
 
     message: Message
     is_whole: bool
 
 
-def recovered(line: bytes | CutLine) -> Refused | None:
+def recover_request(line: bytes | TruncatedLine) -> RecoveredRequest | None:
     """The request in a refused line, if it is one and its id is beyond doubt."""
-    if isinstance(line, CutLine):
-        return _addressed(_pairs_of_cut(line), is_whole=False)
+    if isinstance(line, TruncatedLine):
+        return _to_request(_parse_truncated(line), is_whole=False)
     try:
-        pairs = _pairs_of_whole(line)
+        pairs = _parse_whole(line)
     except RecursionError:
         rest = line[HEAD_BYTES:]
-        return _addressed(_pairs_of_cut(CutLine(line[:HEAD_BYTES], rest[-TAIL_BYTES:])), is_whole=False)
+        return _to_request(_parse_truncated(TruncatedLine(line[:HEAD_BYTES], rest[-TAIL_BYTES:])), is_whole=False)
     except ValueError:
         return None
-    return _addressed(pairs, is_whole=True)
+    return _to_request(pairs, is_whole=True)
 
 
-def _addressed(pairs: Pairs, *, is_whole: bool) -> Refused | None:
+def _to_request(pairs: Pairs, *, is_whole: bool) -> RecoveredRequest | None:
     message = dict(pairs)
     is_request = message.get("jsonrpc") == "2.0" and type(message.get("method")) is str
     # Of two ids nobody knows which one the client waits for.
-    has_one_id = [key for key, _ in pairs].count("id") == 1 and usable_id(message) is not None
-    return Refused(message, is_whole) if is_request and has_one_id else None
+    has_one_id = [key for key, _ in pairs].count("id") == 1 and parse_id(message) is not None
+    return RecoveredRequest(message, is_whole) if is_request and has_one_id else None
 
 
-def _pairs_of_whole(line: bytes) -> Pairs:
+def _parse_whole(line: bytes) -> Pairs:
     """The members of a message, each as often as it stands there."""
     pairs: Pairs = []
 
@@ -82,18 +82,18 @@ _MEMBER = rb',\s*"(?:id|jsonrpc|method)"\s*:\s*(?:%b|-?[0-9]+)\s*' % _STRING
 _LAST_MEMBERS = re.compile(rb"((?:%b)+)\}\s*\Z" % _MEMBER, re.DOTALL)
 
 
-def _pairs_of_cut(line: CutLine) -> Pairs:
+def _parse_truncated(line: TruncatedLine) -> Pairs:
     """The members of a message that can be seen at its two ends."""
     opening = _OPENING.match(line.head)
     if opening is None:
         return []
-    pairs, end = _pairs_from(line.head, opening.end(), open_key="params")
+    pairs, end = _parse_members(line.head, opening.end(), open_key="params")
     if end is None and (last := _LAST_MEMBERS.search(line.tail)):
-        pairs += _pairs_from(last[1] + b"}", 1)[0]
+        pairs += _parse_members(last[1] + b"}", 1)[0]
     return pairs
 
 
-def _pairs_from(head: bytes, at: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
+def _parse_members(head: bytes, at: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
     """The members from this place on and where their object ends: None if it is cut off, or is not JSON.
 
     A member counts if all of it is there; only the object under `open_key` may be cut off itself.
@@ -102,12 +102,12 @@ def _pairs_from(head: bytes, at: int, *, open_key: str | None = None) -> tuple[P
     if closing := _CLOSING.match(head, at):
         return pairs, closing.end()
     while found := _KEY.match(head, at):
-        key, end = _read(found[1]), None
+        key, end = _decode_value(found[1]), None
         if key == open_key and head.startswith(b"{", found.end()):
-            inner, end = _pairs_from(head, found.end() + 1)
+            inner, end = _parse_members(head, found.end() + 1)
             value: Any = dict(inner)
         elif end := _end_of_value(head, found.end()):
-            value = _read(head[found.end() : end])
+            value = _decode_value(head[found.end() : end])
         else:
             break
         if key is _UNREAD or value is _UNREAD:
@@ -125,7 +125,7 @@ def _pairs_from(head: bytes, at: int, *, open_key: str | None = None) -> tuple[P
 _UNREAD = object()
 
 
-def _read(raw: bytes) -> Any:
+def _decode_value(raw: bytes) -> Any:
     try:
         return _LENIENT.decode(raw.decode())
     except (ValueError, RecursionError):

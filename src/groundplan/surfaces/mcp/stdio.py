@@ -23,8 +23,8 @@ from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.interface import Tools
-from groundplan.surfaces.mcp.lines import CutLine, LineWriter, read_lines
-from groundplan.surfaces.mcp.protocol import failure
+from groundplan.surfaces.mcp.lines import LineWriter, TruncatedLine, read_lines
+from groundplan.surfaces.mcp.protocol import build_error
 from groundplan.surfaces.unexpected import log_to_stderr
 
 # Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
@@ -51,7 +51,7 @@ def serve(
     Returns:
         The exit status, which is 0 for each of these ends.
     """
-    with _own_output(stdout) as output_fd:
+    with _reserve_stdout(stdout) as output_fd:
         loop = _Loop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
         with _stop_signals(loop.stop):
             loop.run()
@@ -71,7 +71,7 @@ class _Loop:
         self._input_fd = input_fd
         self._on_ready = on_ready
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._room = threading.Semaphore(QUEUED_CALLS_MAX)
+        self._free_slots = threading.Semaphore(QUEUED_CALLS_MAX)
         self._stopping = False
         self._writer = LineWriter(output_fd, on_lost=self.stop)
         self._connection = Connection(tools, version, send=self._writer.send, enqueue=self._enqueue)
@@ -101,29 +101,29 @@ class _Loop:
         finally:
             self._jobs.put(None)  # behind all that was asked
 
-    def _receive(self, line: bytes | CutLine) -> None:
+    def _receive(self, line: bytes | TruncatedLine) -> None:
         try:
-            if isinstance(line, CutLine) or (line and not line.isspace()):
-                self._pass_on(line)
+            if isinstance(line, TruncatedLine) or (line and not line.isspace()):
+                self._dispatch(line)
         except Exception:
-            self._writer.send(failure(None, protocol.internal(log_to_stderr("the reader"))))
+            self._writer.send(build_error(None, protocol.internal_error(log_to_stderr("the reader"))))
 
-    def _pass_on(self, line: bytes | CutLine) -> None:
+    def _dispatch(self, line: bytes | TruncatedLine) -> None:
         try:
-            message = _decoded(line)
+            message = _decode_line(line)
         except Invalid as error:
-            from groundplan.surfaces.mcp.recovery import recovered  # only a line that is refused pays for it
+            from groundplan.surfaces.mcp.recovery import recover_request  # only a line that is refused pays for it
 
             is_json = error.code not in protocol.NOT_JSON
-            self._connection.refuse(recovered(line) if is_json else None, error)
+            self._connection.refuse(recover_request(line) if is_json else None, error)
         else:
             self._connection.receive(message)
 
     def _enqueue(self, call: Call) -> None:
-        self._room.acquire()
+        self._free_slots.acquire()
 
         def job() -> None:
-            self._room.release()
+            self._free_slots.release()
             self._connection.perform(call)
 
         self._jobs.put(job)
@@ -141,8 +141,8 @@ class _Loop:
         return job
 
 
-def _decoded(line: bytes | CutLine) -> Any:
-    if isinstance(line, CutLine):
+def _decode_line(line: bytes | TruncatedLine) -> Any:
+    if isinstance(line, TruncatedLine):
         raise Invalid(
             f"a message is at most {BODY_BYTES_MAX} bytes long; send less at a time",
             code="too_large",
@@ -152,7 +152,7 @@ def _decoded(line: bytes | CutLine) -> Any:
 
 
 @contextmanager
-def _own_output(stdout: BinaryIO) -> Iterator[int]:
+def _reserve_stdout(stdout: BinaryIO) -> Iterator[int]:
     """The descriptor for answers.
 
     File descriptor 1 itself points to stderr meanwhile, for native code and child processes print there too.

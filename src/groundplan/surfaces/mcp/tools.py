@@ -14,20 +14,20 @@ import msgspec
 
 from groundplan.kernel import wording
 from groundplan.kernel.errors import GroundplanError, Invalid
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
-from groundplan.kernel.operations.schema import json_schema, merged_schema
-from groundplan.kernel.wording import alternatives, nearest, shown
+from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
+from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
-from groundplan.surfaces.respond import Response, refuse, respond
+from groundplan.surfaces.respond import Response, respond, respond_with_error
 from groundplan.surfaces.unexpected import log_to_stderr
-from groundplan.surfaces.vocabularies import ToolNames
+from groundplan.surfaces.vocabularies import McpVocabulary
 
 SELECTOR = "operation"
 
 AnyOperation: TypeAlias = Operation[Any, Any]
-Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], Answered]
+Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], ExecutionResult]
 
 
 class RegistryTools:
@@ -40,7 +40,7 @@ class RegistryTools:
         run: Run,
     ) -> None:
         self._run = run
-        self._vocabulary = ToolNames(registry)
+        self._vocabulary = McpVocabulary(registry)
         self._tools: dict[str, _Tool] = {}
         for operation in registry:
             if operation.tool is not None and operation.tool.group in groups:
@@ -58,7 +58,7 @@ class RegistryTools:
         Raises:
             UnknownTool: there is no such tool among those switched on.
         """
-        tool = self._named(name)
+        tool = self._get_tool(name)
         return _tool_answer(
             respond(
                 lambda: self._run(*tool.select(arguments)),
@@ -74,17 +74,17 @@ class RegistryTools:
         Raises:
             UnknownTool: there is no such tool among those switched on.
         """
-        return _tool_answer(refuse(error, group=self._named(name).group, vocabulary=self._vocabulary))
+        return _tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
 
-    def _named(self, name: str) -> _Tool:
+    def _get_tool(self, name: str) -> _Tool:
         tool = self._tools.get(name)
         if tool is None:
-            raise UnknownTool(name, nearest(name, list(self._tools)))
+            raise UnknownTool(name, find_nearest(name, list(self._tools)))
         return tool
 
     @cached_property
     def _listing(self) -> list[dict[str, Any]]:
-        return [tool.described() for tool in self._tools.values()]
+        return [tool.describe() for tool in self._tools.values()]
 
 
 class _Tool:
@@ -114,11 +114,13 @@ class _Tool:
             return self._only, arguments
         selector = arguments.get(SELECTOR)
         if not isinstance(selector, str) or selector not in self._by_selector:
-            raise self._unselected(selector)
+            raise self._invalid_selector(selector)
         operation = self._by_selector[selector]
-        return operation, {name: value for name, value in arguments.items() if self._is_for(selector, name, value)}
+        return operation, {
+            name: value for name, value in arguments.items() if self._accepts_argument(selector, name, value)
+        }
 
-    def _is_for(self, selector: str, name: str, value: Any) -> bool:
+    def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
         """Whether an argument is for this operation of the tool.
 
         Clients fill in what the tool takes, so what another operation takes is passed over where it says nothing.
@@ -134,28 +136,28 @@ class _Tool:
         if takers and (value is None or any(self._taken(word)[name] == value for word in takers)):
             return False
         if takers:
-            raise wording.refusal((name,), f"is for {alternatives(takers)}; leave it out", allowed=takers)
+            raise wording.invalid_argument((name,), f"is for {join_alternatives(takers)}; leave it out", allowed=takers)
         return True
 
-    def _unselected(self, selector: Any) -> Invalid:
+    def _invalid_selector(self, selector: Any) -> Invalid:
         allowed = list(self._by_selector)
         if selector is None:
-            wrong = f"is missing; send {alternatives(allowed)}"
-            return wording.refusal((SELECTOR,), wrong, code="missing_argument", allowed=allowed)
-        near = nearest(selector, allowed) if isinstance(selector, str) else None
+            wrong = f"is missing; send {join_alternatives(allowed)}"
+            return wording.invalid_argument((SELECTOR,), wrong, code="missing_argument", allowed=allowed)
+        near = find_nearest(selector, allowed) if isinstance(selector, str) else None
         hint = f"; did you mean {near!r}?" if near else ""
-        wrong = f"is {alternatives(allowed)}, not {shown(selector)}{hint}"
-        return wording.refusal((SELECTOR,), wrong, allowed=allowed, **_near(near))
+        wrong = f"is {join_alternatives(allowed)}, not {describe_value(selector)}{hint}"
+        return wording.invalid_argument((SELECTOR,), wrong, allowed=allowed, **_near(near))
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         operations = [self._only] if self._only is not None else list(self._by_selector.values())
         if self._only is not None:
             description = self._only.summary
-            schema = json_schema(self._only.input)
+            schema = build_json_schema(self._only.input)
         else:
             told_apart = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
             description = "; ".join(told_apart) + "."
-            schema = merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
+            schema = build_merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
         described = {"name": self.name, "description": description, "inputSchema": schema}
         hints = _annotations(operations)
         return {**described, "annotations": hints} if hints else described

@@ -7,13 +7,13 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.budget import Drop, Trimming
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.budget import DropField, Trimming
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, containers_shown
+from groundplan.work.containers.container import Container, Feature, ProjectContainer, Task, load_containers
 from groundplan.work.containers.requests import ContainerType
-from groundplan.work.engine.features import FeatureMove
-from groundplan.work.engine.readiness import Readiness, Standing
+from groundplan.work.engine.features import FeatureStatusChange
+from groundplan.work.engine.readiness import NodeState, Readiness
 
 ENTITIES_MAX = 50  # in one list; how many there are is told beside it
 
@@ -47,7 +47,7 @@ class OneContainer(Struct, rename="camel", kw_only=True):
     """The container that a request was about."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *(Drop(f"{kind}.{text}") for text in ("description", "summary") for kind in ("project", "feature", "task"))
+        *(DropField(f"{kind}.{text}") for text in ("description", "summary") for kind in ("project", "feature", "task"))
     )
 
     project: ProjectContainer | UnsetType = UNSET
@@ -55,7 +55,7 @@ class OneContainer(Struct, rename="camel", kw_only=True):
     task: Task | UnsetType = UNSET
 
 
-def put(answer: OneContainer, container: Container) -> None:
+def set_container(answer: OneContainer, container: Container) -> None:
     """Put a container where the answer has its place."""
     match container:
         case ProjectContainer():
@@ -66,25 +66,25 @@ def put(answer: OneContainer, container: Container) -> None:
             answer.task = container
 
 
-def put_node(answer: OneContainer, tx: Transaction, n: int) -> None:
+def load_container_into(answer: OneContainer, tx: Transaction, n: int) -> None:
     """Put a container of the project entered, as it is now, where the answer has its place."""
-    put(answer, containers_shown(tx, tx.project.id, [n])[n])
+    set_container(answer, load_containers(tx, tx.project.id, [n])[n])
 
 
 def feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
     """The nearest feature that moved, if one did."""
-    moves: list[FeatureMove] = readiness.moved_features
+    moves: list[FeatureStatusChange] = readiness.feature_status_changes
     return FeatureTransition(*moves[0]) if moves else UNSET
 
 
-class Others(NamedTuple):
+class EntityList(NamedTuple):
     """The first of some containers, and how many there are where these are not all."""
 
     listed: list[Entity]
     total: int | UnsetType
 
 
-class _Dependent(Struct):
+class _DependentRow(Struct):
     n: int
     id: str
     kind: str | None
@@ -92,24 +92,26 @@ class _Dependent(Struct):
     total: int
 
 
-def dependents_of(tx: Transaction, ns: Collection[int]) -> Others:
+def dependents_of(tx: Transaction, ns: Collection[int]) -> EntityList:
     """The open containers that wait for some nodes, in the order of their creation."""
-    rows = tx.all(sql.open_dependents, _Dependent, project_id=tx.project.id, ns=listed(ns), at_most=ENTITIES_MAX)
-    return _others([_entity(row) for row in rows], rows[0].total if rows else 0)
+    rows = tx.all(
+        sql.open_dependents, _DependentRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX
+    )
+    return _limit_entities([_entity(row) for row in rows], rows[0].total if rows else 0)
 
 
-def others(standings: Iterable[Standing]) -> Others:
+def list_entities(standings: Iterable[NodeState]) -> EntityList:
     """Nodes by name, in the order of their creation."""
     in_order = sorted(standings, key=lambda one: one.n)
-    return _others([_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
+    return _limit_entities([_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
 
 
-def _entity(node: _Dependent | Standing) -> Entity:
+def _entity(node: _DependentRow | NodeState) -> Entity:
     return Entity(node.id, type_of_kind(node.kind), node.summary)
 
 
-def _others(found: list[Entity], total: int) -> Others:
-    return Others(found, total if total > len(found) else UNSET)
+def _limit_entities(found: list[Entity], total: int) -> EntityList:
+    return EntityList(found, total if total > len(found) else UNSET)
 
 
 def next_offset(offset: int, shown: int, total: int) -> int | UnsetType:

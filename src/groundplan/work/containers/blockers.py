@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.container import BLOCKERS_SHOWN_MAX, HOLD
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 
-ABOVE_SHOWN_MAX = 5
+ANCESTORS_SHOWN_MAX = 5
 
 sql = load_queries(__file__)
 
@@ -29,17 +29,17 @@ class Blockers(NamedTuple):
         return [*self.ids, *([HOLD] if self.is_held else [])]
 
 
-def blockers_of(tx: Transaction, node: NodeRow) -> Blockers:
+def blockers_of(tx: Transaction, node: WorkNodeRow) -> Blockers:
     """What holds a container of the project entered up."""
     ids: list[str] = []
     if node.open_deps:
-        place = {"project_id": tx.project.id, "ns": listed([node.n])}
+        place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
         ids = [other for _, other in tx.all(sql.blockers_of, **place, at_most=BLOCKERS_SHOWN_MAX)]
     above: list[str] = []
     if node.blocked_above:
         inherits = tx.project.policies.inherit_dependencies
         above = tx.scalars(
-            sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ABOVE_SHOWN_MAX
+            sql.waiting_above, project_id=tx.project.id, n=node.n, inherits=inherits, at_most=ANCESTORS_SHOWN_MAX
         )
     reason = node.held_reason or (node.blocked_reason if node.open_deps else None)
     is_held = node.held_reason is not None

@@ -9,14 +9,14 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Role
-from groundplan.kernel.budget import Drop, LeftOut, Trimming
-from groundplan.kernel.projects.view import view
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.budget import DropField, LeftOut, Trimming
+from groundplan.kernel.projects.view import read_project_view
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.pipeline import Pipelines, stored_pipelines
-from groundplan.work.containers.requests import ContainerType, Priority, named_priority
-from groundplan.work.engine.priority import complexity_given
-from groundplan.work.engine.statuses import is_live, status_of
+from groundplan.work.containers.pipeline import Pipelines, decode_pipelines
+from groundplan.work.containers.requests import ContainerType, Priority, priority_from_number
+from groundplan.work.engine.priority import parse_complexity
+from groundplan.work.engine.statuses import is_claim_live, status_of
 
 HOLD = "NO_OP"  # how a hold is called among the blockers
 BLOCKERS_SHOWN_MAX = 50
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class _Container(Struct, rename="camel", kw_only=True):
-    trimming: ClassVar[Trimming] = Trimming(Drop("description"), Drop("summary"))
+    trimming: ClassVar[Trimming] = Trimming(DropField("description"), DropField("summary"))
 
     summary: str | UnsetType | None = None
     description: str | UnsetType | None = None
@@ -47,7 +47,7 @@ class ProjectContainer(_Container, kw_only=True):
     archived_at: str | UnsetType = UNSET
 
 
-class _Workable(_Container, kw_only=True):
+class _WorkItem(_Container, kw_only=True):
     id: str
     project_id: str
     status: str
@@ -60,13 +60,13 @@ class _Workable(_Container, kw_only=True):
     related_to_total: int | UnsetType = UNSET  # when there are more than are shown
 
 
-class Feature(_Workable, kw_only=True):
+class Feature(_WorkItem, kw_only=True):
     """A feature: tasks that belong together."""
 
     name: str
 
 
-class Task(_Workable, kw_only=True):
+class Task(_WorkItem, kw_only=True):
     """A task."""
 
     feature_id: str | None
@@ -108,23 +108,23 @@ class ContainerRow(Struct):
         return ContainerType.TASK if self.kind is None else ContainerType(self.kind)
 
 
-def containers_at(tx: Transaction, places: Sequence[tuple[str, int]]) -> list[Container]:
+def load_containers_at(tx: Transaction, places: Sequence[tuple[str, int]]) -> list[Container]:
     """Containers by their projects and numbers, in the order of these."""
     found: dict[tuple[str, int], Container] = {}
     for project_id in {project_id for project_id, _ in places}:
         ns = [n for of_project, n in places if of_project == project_id]
-        found |= {(project_id, n): one for n, one in containers_shown(tx, project_id, ns).items()}
+        found |= {(project_id, n): one for n, one in load_containers(tx, project_id, ns).items()}
     return [found[place] for place in places]
 
 
-def containers_shown(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
+def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
     """Containers of one project by their numbers."""
-    return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=listed(ns)))
+    return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=to_json_array(ns)))
 
 
 def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
     """Rows of containers of one project as they are shown, by their numbers."""
-    ns = listed(row.n for row in rows)
+    ns = to_json_array(row.n for row in rows)
     tags: dict[int, list[str]] = {}
     for n, tag in tx.all(sql.tags_of, project_id=project_id, ns=ns):
         tags.setdefault(n, []).append(tag)
@@ -150,13 +150,13 @@ def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> d
 
 
 def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectContainer:
-    project = view(tx, row.project_id, Role.VIEWER)
+    project = read_project_view(tx, row.project_id, Role.VIEWER)
     pipelines = tx.scalar(sql.pipelines, project_id=row.project_id)
     texts = _texts(row)
     shown = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
     shown.summary = row.summary
     if pipelines is not None:
-        shown.pipelines = stored_pipelines(pipelines)
+        shown.pipelines = decode_pipelines(pipelines)
     if project.archived_at is not None:
         shown.archived_at = project.archived_at
     return shown
@@ -172,7 +172,7 @@ def _workable(
         "id": row.id,
         "project_id": row.project_id,
         "status": status_of(row, now=now),
-        "priority": named_priority(row.priority),
+        "priority": priority_from_number(row.priority),
         "blocked_by": [*(blockers if is_open else ()), *held],
         "blocked_reason": _reason(row) if is_open else None,
         "blocked_above": True if row.blocked_above and is_open else UNSET,
@@ -184,8 +184,8 @@ def _workable(
         common["blocked_by_total"] = row.open_deps + len(held)
     if row.type is ContainerType.FEATURE:
         return Feature(name=row.summary, **common)
-    task = Task(feature_id=row.feature_id, title=row.summary, complexity=complexity_given(texts), **common)
-    if is_live(row.claimed_by, row.claimed_until, now=now):
+    task = Task(feature_id=row.feature_id, title=row.summary, complexity=parse_complexity(texts), **common)
+    if is_claim_live(row.claimed_by, row.claimed_until, now=now):
         task.claimed_by = row.claimed_by or UNSET
     return task
 

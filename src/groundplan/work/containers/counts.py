@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import pipelines_of
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
@@ -34,7 +34,7 @@ class _TasksOfFeature(_Tasks):
 
 def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
     """The tasks of a project."""
-    begun: Counter[str] = Counter(dict(tx.all(sql.begun_counts, project_id=project_id)))
+    begun: Counter[str] = Counter(dict(tx.all(sql.started_counts, project_id=project_id)))
     begun[ACTIVE] += sum(count for _, count in tx.all(sql.claimed_counts, project_id=project_id))
     return _counts(tx.one(sql.task_counts, _Tasks, project_id=project_id), begun)
 
@@ -42,14 +42,14 @@ def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
 def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
     """The tasks of some features, by their numbers."""
     begun: dict[int | None, Counter[str]] = {}
-    steps = listed(pipelines_of(tx, project_id).task)
-    rows = tx.all(sql.begun_counts_of_features, project_id=project_id, ns=listed(ns), steps=steps)
+    steps = to_json_array(pipelines_of(tx, project_id).task)
+    rows = tx.all(sql.started_counts_of_features, project_id=project_id, ns=to_json_array(ns), steps=steps)
     for feature_n, status, count in rows:
         begun.setdefault(feature_n, Counter())[status] += count
     # Who works on what is looked at, because a claim ends by the clock alone; of that there is never much.
     for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):
         begun.setdefault(feature_n, Counter())[ACTIVE] += count
-    found = tx.all(sql.task_counts_of_features, _TasksOfFeature, project_id=project_id, ns=listed(ns))
+    found = tx.all(sql.task_counts_of_features, _TasksOfFeature, project_id=project_id, ns=to_json_array(ns))
     return {tasks.n: _counts(tasks, begun.get(tasks.n, Counter())) for tasks in found}
 
 

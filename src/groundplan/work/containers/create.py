@@ -9,41 +9,47 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.shapes import missing
-from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, applied
+from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import ProjectExists, found
+from groundplan.kernel.projects.create import ProjectExists, create_owned_project
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, put, put_node
-from groundplan.work.containers.container import containers_shown
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.answers import (
+    FeatureTransition,
+    OneContainer,
+    feature_transition,
+    load_container_into,
+    set_container,
+)
+from groundplan.work.containers.container import load_containers
 from groundplan.work.containers.refs import container, project_of
-from groundplan.work.containers.relations import relate
+from groundplan.work.containers.relations import set_relations
 from groundplan.work.containers.requests import (
-    NUMBERS,
+    PRIORITY_NUMBERS,
     Complexity,
     ContainerId,
     ContainerType,
     Priority,
-    Several,
+    StringList,
     Text,
     Title,
-    checked_priority,
-    checked_tags,
+    parse_priority,
+    parse_tags,
 )
 from groundplan.work.containers.tags.tagging import set_tags
-from groundplan.work.engine.identify import fresh_ids
-from groundplan.work.engine.insert import insert
-from groundplan.work.engine.kinds import feature_below, passes_on
+from groundplan.work.engine.identify import generate_ids
+from groundplan.work.engine.insert import insert_nodes
+from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.priority import complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
-from groundplan.work.requests import stored_properties
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
+from groundplan.work.requests import encode_properties
 
 # What a project has not, by its name in the request and on the wire.
 NOT_OF_PROJECTS = {
@@ -59,7 +65,7 @@ SUMMARY_BYTES_MAX = 4_096  # of a project, which is what its root is called
 sql = load_queries(__file__)
 
 
-class Create(Struct, rename="camel", forbid_unknown_fields=True):
+class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     """What to make. A task has a title, the others a name; a task goes into its feature, or into its project."""
 
     ELSEWHERE: ClassVar[Mapping[str, NextStep]] = {"status": NextStep("container.advance", "moves on what is NEW")}
@@ -73,8 +79,8 @@ class Create(Struct, rename="camel", forbid_unknown_fields=True):
     project_id: Name | None = None
     feature_id: ContainerId | None = None
     complexity: Complexity | None = None
-    tags: Several | None = None
-    related_to: Several | None = None
+    tags: StringList | None = None
+    related_to: StringList | None = None
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -84,7 +90,7 @@ class CreatedContainer(OneContainer, kw_only=True):
     feature_transition: FeatureTransition | UnsetType = UNSET
 
 
-def create(tx: Transaction, request: Create) -> CreatedContainer:
+def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     """Make a feature or a task.
 
     Raises:
@@ -92,26 +98,26 @@ def create(tx: Transaction, request: Create) -> CreatedContainer:
         MixedProjects: they are of another project.
         Invalid: it has no name, or belongs nowhere.
     """
-    called = name_given(request.name, request.title)
+    called = resolve_name(request.name, request.title)
     if called is None:
         field_name = "title" if request.container_type is ContainerType.TASK else "name"
-        raise missing(field_name, (), wanted="what it is called")
+        raise missing_argument(field_name, (), wanted="what it is called")
     properties = _properties(request)
-    tags = checked_tags(request.tags or [])
+    tags = parse_tags(request.tags or [])
     parent = _parent(tx, request)
     readiness = Readiness(tx, decision=None)
-    readiness.children_added({parent.n: 1})
-    parent = fetch(tx, parent.n)  # a parent that was resolved is open again
+    readiness.add_open_children({parent.n: 1})
+    parent = fetch_node(tx, parent.n)  # a parent that was resolved is open again
     node = _insert(tx, request.container_type, called, properties, parent)
     changes = [
         changed("kind", None, node.kind),
         changed("summary", None, called),
         changed("parent", None, parent.id),
         *([changed("properties", None, properties)] if properties else []),
-        *_tagged(tx, node, tags),
-        *relate(tx, node, request.related_to or []),
+        *_set_tags(tx, node, tags),
+        *set_relations(tx, node, request.related_to or []),
     ]
-    tx.record(Op.CREATED, node.id, *changes)
+    tx.record(WorkOp.CREATED, node.id, *changes)
     is_task = request.container_type is ContainerType.TASK
     is_held = node.blocked_above > 0
     readiness.added(
@@ -122,11 +128,11 @@ def create(tx: Transaction, request: Create) -> CreatedContainer:
     )
     readiness.settle()
     answer = CreatedContainer(feature_transition=feature_transition(readiness))
-    put_node(answer, tx, node.n)
+    load_container_into(answer, tx, node.n)
     return answer
 
 
-def name_given(name: str | None, title: str | None) -> str | None:
+def resolve_name(name: str | None, title: str | None) -> str | None:
     """What a container shall be called; a task by its title, the others by their name, but both words are understood.
 
     Raises:
@@ -134,17 +140,17 @@ def name_given(name: str | None, title: str | None) -> str | None:
     """
     if name is not None and title is not None and name != title:
         wrong = "and title say different things; a task has a title, a feature and a project a name"
-        raise refusal(("name",), wrong)
+        raise invalid_argument(("name",), wrong)
     return title if title is not None else name
 
 
-def _properties(request: Create) -> dict[str, Any]:
+def _properties(request: CreateContainer) -> dict[str, Any]:
     is_task = request.container_type is ContainerType.TASK
     if request.complexity is not None and not is_task:
-        raise refusal(("complexity",), "is for tasks only; leave it out")
-    priority = Priority.MEDIUM if request.priority is None else checked_priority(request.priority)
+        raise invalid_argument(("complexity",), "is for tasks only; leave it out")
+    priority = Priority.MEDIUM if request.priority is None else parse_priority(request.priority)
     given = {
-        "priority": NUMBERS[priority],
+        "priority": PRIORITY_NUMBERS[priority],
         "complexity": request.complexity,
         "summary": request.summary,
         "description": request.description,
@@ -152,46 +158,46 @@ def _properties(request: Create) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _parent(tx: Transaction, request: Create) -> NodeRow:
+def _parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
-        raise refusal(("featureId",), "is for tasks only; a feature belongs to its project")
+        raise invalid_argument(("featureId",), "is for tasks only; a feature belongs to its project")
     if request.feature_id is None:
-        return fetch(tx, ROOT_N)
+        return fetch_node(tx, ROOT_N)
     return container(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
 
 
 def _insert(
-    tx: Transaction, container_type: ContainerType, called: str, properties: dict[str, Any], parent: NodeRow
-) -> NodeRow:
+    tx: Transaction, container_type: ContainerType, called: str, properties: dict[str, Any], parent: WorkNodeRow
+) -> WorkNodeRow:
     last_n, _ = tx.one(sql.counts, project_id=tx.project.id)
     n = last_n + 1
-    row = NodeRow(
+    row = WorkNodeRow(
         n=n,
-        id=fresh_ids(tx, 1, population=last_n)[0],
+        id=generate_ids(tx, 1, population=last_n)[0],
         parent_n=parent.n,
         kind=container_type.value,
-        feature_n=feature_below(parent),
+        feature_n=feature_of_children(parent),
         depth=parent.depth + 1,
         open_children=0,
         open_deps=0,
-        blocked_above=parent.blocked_above + (parent.waits and passes_on(tx, parent.kind)),
+        blocked_above=parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind)),
         summary=called,
-        properties=stored_properties(properties, ("description",)),
+        properties=encode_properties(properties, ("description",)),
         priority=priority_of(properties),
         complexity=complexity_of(properties),
     )
-    insert(tx, tx.project.id, [row])
+    insert_nodes(tx, tx.project.id, [row])
     if container_type is ContainerType.FEATURE:
         tx.run(sql.add_feature, project_id=tx.project.id, n=n)
-    return fetch(tx, n)
+    return fetch_node(tx, n)
 
 
-def _tagged(tx: Transaction, node: NodeRow, tags: list[str]) -> list[Change]:
+def _set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> list[Change]:
     change = set_tags(tx, node, tags)
     return [] if change is None else [change]
 
 
-def create_project(tx: Transaction, request: Create) -> CreatedContainer:
+def create_project(tx: Transaction, request: CreateContainer) -> CreatedContainer:
     """Make a project; whoever makes it owns it.
 
     Raises:
@@ -200,22 +206,22 @@ def create_project(tx: Transaction, request: Create) -> CreatedContainer:
     """
     for attribute, wire in NOT_OF_PROJECTS.items():
         if getattr(request, attribute) is not None:
-            raise refusal((wire,), "is not for a project; leave it out")
-    name = name_given(request.name, request.title)
+            raise invalid_argument((wire,), "is not for a project; leave it out")
+    name = resolve_name(request.name, request.title)
     if name is None:
-        raise missing("name", (), wanted="what it is called")
-    tags = checked_tags(request.tags or [])
-    summary = project_summary(request.summary) if request.summary and request.summary.strip() else None
-    project_id = found(tx, name, goal=summary)
+        raise missing_argument("name", (), wanted="what it is called")
+    tags = parse_tags(request.tags or [])
+    summary = validate_project_summary(request.summary) if request.summary and request.summary.strip() else None
+    project_id = create_owned_project(tx, name, goal=summary)
     if project_id is None:
         raise ProjectExists(name)
     _describe(tx, project_id, request.description, tags)
     answer = CreatedContainer()
-    put(answer, containers_shown(tx, project_id, [ROOT_N])[ROOT_N])
+    set_container(answer, load_containers(tx, project_id, [ROOT_N])[ROOT_N])
     return answer
 
 
-def project_summary(given: str | None) -> str:
+def validate_project_summary(given: str | None) -> str:
     """What a project is for, as its root keeps it.
 
     Raises:
@@ -223,8 +229,8 @@ def project_summary(given: str | None) -> str:
     """
     summary = (given or "").strip()
     if not summary:
-        raise refusal(("summary",), "is blank; say what the project is for")
-    return applied(MaxBytes(SUMMARY_BYTES_MAX), summary, ("summary",))
+        raise invalid_argument(("summary",), "is blank; say what the project is for")
+    return apply_marker(MaxBytes(SUMMARY_BYTES_MAX), summary, ("summary",))
 
 
 def _describe(tx: Transaction, project_id: str, description: str | None, tags: list[str]) -> None:
@@ -232,17 +238,17 @@ def _describe(tx: Transaction, project_id: str, description: str | None, tags: l
     changes = []
     properties = "{}"
     if description is not None:
-        properties = stored_properties({"description": description}, ("description",))
+        properties = encode_properties({"description": description}, ("description",))
         changes.append(changed("properties.description", None, description))
     if tags:
         tx.many(sql.add_tags, [{"project_id": project_id, "n": ROOT_N, "tag": tag} for tag in tags])
         changes.append(changed("tags", [], sorted(tags)))
     if changes:
         root_id = tx.scalar(sql.describe_root, project_id=project_id, properties=properties)
-        tx.record(Op.UPDATED, root_id, *changes, project_id=project_id)
+        tx.record(WorkOp.UPDATED, root_id, *changes, project_id=project_id)
 
 
-def locate(tx: Transaction, request: Create) -> str:
+def locate(tx: Transaction, request: CreateContainer) -> str:
     """The project in which something is to be made.
 
     Raises:
@@ -251,7 +257,7 @@ def locate(tx: Transaction, request: Create) -> str:
     if request.feature_id is not None and request.project_id is None:
         return project_of(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
-        raise missing("projectId", (), wanted="the project it belongs to, or a featureId")
+        raise missing_argument("projectId", (), wanted="the project it belongs to, or a featureId")
     return request.project_id
 
 
@@ -260,7 +266,7 @@ CREATE_PROJECT = Operation(
     summary="Make a project; whoever makes it becomes its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
-    input=Create,
+    input=CreateContainer,
     output=CreatedContainer,
     handler=create_project,
 )
@@ -270,7 +276,7 @@ OPERATION = Operation(
     summary="Make one: a task has a title, the others a name.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    input=Create,
+    input=CreateContainer,
     output=CreatedContainer,
     handler=create,
     project=locate,

@@ -9,22 +9,22 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.archive import ArchiveProject, archive
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.work.containers.answers import Entity, others
+from groundplan.work.containers.answers import Entity, list_entities
 from groundplan.work.containers.refs import container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version
-from groundplan.work.engine.claims import check_free
+from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.edges import DEPENDS_ON, touch
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
@@ -35,7 +35,7 @@ class HasChildren(RuleViolated):
     code = "has_children"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, node: NodeRow, count: int) -> None:
+    def __init__(self, node: WorkNodeRow, count: int) -> None:
         super().__init__(
             f"{type_of(node)} {node.id} has {count} below it; send cascade: true to delete them with it, "
             "or move them elsewhere first",
@@ -45,7 +45,7 @@ class HasChildren(RuleViolated):
         )
 
 
-class Delete(Struct, rename="camel", forbid_unknown_fields=True):
+class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
     """A container, at the version that was read, and whether what is below it goes with it."""
 
     container_type: ContainerType
@@ -55,10 +55,10 @@ class Delete(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Deleted(Struct, rename="camel", kw_only=True):
+class DeletedContainer(Struct, rename="camel", kw_only=True):
     """What is gone, and what waits for it no more. A project is only put away."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("unblocked_entities",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("unblocked_entities",)))
 
     deleted: str
     count: int  # with everything below it
@@ -68,7 +68,7 @@ class Deleted(Struct, rename="camel", kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-class _Removed(Struct):
+class _RemovedRow(Struct):
     n: int
     id: str
     resolved: bool
@@ -76,14 +76,14 @@ class _Removed(Struct):
     claimed_until: str | None
 
 
-class _Edge(NamedTuple):
+class _IncomingEdge(NamedTuple):
     from_n: int
     id: str  # of the node where it begins
     type: str
     to_n: int
 
 
-def delete(tx: Transaction, request: Delete) -> Deleted:
+def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     """Delete a task or a feature; what waited for it waits no more.
 
     Raises:
@@ -94,23 +94,23 @@ def delete(tx: Transaction, request: Delete) -> Deleted:
     """
     node = container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
-    rows = tx.all(sql.whole, _Removed, project_id=tx.project.id, n=node.n)
+    rows = tx.all(sql.subtree, _RemovedRow, project_id=tx.project.id, n=node.n)
     if len(rows) > 1 and not request.cascade:
         raise HasChildren(node, len(rows) - 1)
     for row in rows:
-        check_free(tx, row.id, row.claimed_by, row.claimed_until)
+        enforce_claims(tx, row.id, row.claimed_by, row.claimed_until)
     ids = {row.n: row.id for row in rows}
     readiness = Readiness(tx, decision=None)
-    readiness.look_at(ids)
+    readiness.snapshot(ids)
     assert node.parent_n is not None  # noqa: S101 - it is not the root
     if not node.resolved:
-        readiness.children_lost(node.parent_n)
+        readiness.remove_open_children(node.parent_n)
     waited = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
     _remove(tx, ids)
     for node_id in ids.values():
-        tx.record(Op.DELETED, node_id, changed("deleted", None, True))
-    released = others(one for one in readiness.settle().unblocked if one.n in waited)
-    return Deleted(
+        tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True))
+    released = list_entities(one for one in readiness.settle().unblocked if one.n in waited)
+    return DeletedContainer(
         deleted=node.id,
         count=len(ids),
         unblocked_entities=released.listed or UNSET,
@@ -122,16 +122,16 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
     """Take every edge away that begins or ends at one of these nodes; give those outside that had one, and are told."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
-    for edge in sorted(tx.all(sql.edges_into, _Edge, project_id=tx.project.id, ns=listed(ids))):
+    for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
         if edge.from_n not in ids:
             touched.setdefault(edge.from_n, []).append((edge.type, edge.to_n))
             outside[edge.from_n] = edge.id
-    readiness.look_at(touched)
-    tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=listed(ids))
-    tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=listed(ids))
+    readiness.snapshot(touched)
+    tx.run(sql.remove_edges_from, project_id=tx.project.id, ns=to_json_array(ids))
+    tx.run(sql.remove_edges_to, project_id=tx.project.id, ns=to_json_array(ids))
     for from_n, edges in touched.items():
         touch(tx, from_n)
-        tx.record(Op.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
+        tx.record(WorkOp.DISCONNECTED, outside[from_n], *(changed(type_, ids[to_n], None) for type_, to_n in edges))
         waited_for = sum(type_ == DEPENDS_ON and to_n in open_ns for type_, to_n in edges)
         if waited_for:
             readiness.waits_for([from_n], by=-waited_for)
@@ -139,9 +139,9 @@ def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, o
 
 
 def _remove(tx: Transaction, ids: dict[int, str]) -> None:
-    place = {"project_id": tx.project.id, "ns": listed(ids)}
+    place = {"project_id": tx.project.id, "ns": to_json_array(ids)}
     for query in (
-        sql.remember_sections_of,
+        sql.record_deleted_sections,
         sql.remove_section_tags_of,
         sql.remove_sections_of,
         sql.remove_tags_of,
@@ -150,10 +150,10 @@ def _remove(tx: Transaction, ids: dict[int, str]) -> None:
         sql.remove_nodes,
     ):
         tx.run(query, **place)
-    tx.many(sql.add_deleted, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
+    tx.many(sql.record_deleted_nodes, [{"id": node_id, "project_id": tx.project.id} for node_id in ids.values()])
 
 
-def put_away(tx: Transaction, request: Delete) -> Deleted:
+def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     """Archive a project: what was planned and done in it is not for anybody to destroy.
 
     Raises:
@@ -166,17 +166,17 @@ def put_away(tx: Transaction, request: Delete) -> Deleted:
     if total > 1 and not request.cascade:
         raise HasChildren(root, total - 1)
     archive(tx, ArchiveProject(tx.project.id))
-    return Deleted(deleted=tx.project.id, count=total, archived=True)
+    return DeletedContainer(deleted=tx.project.id, count=total, archived=True)
 
 
-PUT_AWAY = Operation(
+DELETE_PROJECT = Operation(
     name="container.delete_project",
     summary="Put a project away; it can be restored.",
     permission=Permission.PROJECT_ARCHIVE,
     effect=Effect.DESTROY,
-    input=Delete,
-    output=Deleted,
-    handler=put_away,
+    input=DeleteContainer,
+    output=DeletedContainer,
+    handler=delete_project,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
     on_archived=True,
 )
@@ -186,12 +186,12 @@ OPERATION = Operation(
     summary="Delete one; cascade: with all below it; a project is archived.",
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
-    input=Delete,
-    output=Deleted,
+    input=DeleteContainer,
+    output=DeletedContainer,
     handler=delete,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
-    variants=(PUT_AWAY,),
-    choose_variant=lambda request: PUT_AWAY if request.container_type is ContainerType.PROJECT else None,
+    variants=(DELETE_PROJECT,),
+    choose_variant=lambda request: DELETE_PROJECT if request.container_type is ContainerType.PROJECT else None,
     tool=Tool("manage_container", Group.CONTAINERS, "delete"),
     command=Command(("task", "delete"), arguments=("id",), fixed={"container_type": "task"}),
     aliases=(Command(("feature", "delete"), arguments=("id",), fixed={"container_type": "feature"}),),

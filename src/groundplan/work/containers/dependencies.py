@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -16,15 +16,15 @@ from groundplan.work.containers.answers import type_of_kind
 from groundplan.work.containers.dependency import DependencyType
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.engine.statuses import status_of
 
-SHOWN_MAX = 100
+DEPENDENCIES_SHOWN_MAX = 100
 
 sql = load_queries(__file__)
 
 
-class Direction(StrEnum):
+class DependencyDirection(StrEnum):
     """Which way to look."""
 
     DEPENDENCIES = "dependencies"
@@ -37,10 +37,10 @@ class QueryDependencies(Struct, rename="camel", forbid_unknown_fields=True):
 
     id: ContainerId
     container_type: WorkflowType
-    direction: Direction = Direction.BOTH
+    direction: DependencyDirection = DependencyDirection.BOTH
 
 
-class Dependency(Struct, rename="camel"):
+class ContainerDependency(Struct, rename="camel"):
     """The other end of a dependency."""
 
     id: str
@@ -53,17 +53,17 @@ class Dependency(Struct, rename="camel"):
 class Dependencies(Struct, rename="camel", kw_only=True):
     """What it waits for and what waits for it, in the order of their creation; what is related stands on both sides."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("dependencies", "dependents")))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("dependencies", "dependents")))
 
     id: str
     container_type: WorkflowType
-    direction: Direction
-    dependencies: list[Dependency] | UnsetType = UNSET
-    dependents: list[Dependency] | UnsetType = UNSET
+    direction: DependencyDirection
+    dependencies: list[ContainerDependency] | UnsetType = UNSET
+    dependents: list[ContainerDependency] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-class _End(Struct):
+class _DependencyRow(Struct):
     id: str
     kind: str | None
     summary: str
@@ -85,19 +85,19 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
     node = container(tx, ContainerType(request.container_type), request.id)
     answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
     left_out = {}
-    if request.direction is not Direction.DEPENDENTS:
-        answer.dependencies, left_out["dependencies"] = _ends(tx, sql.depended_on, node)
-    if request.direction is not Direction.DEPENDENCIES:
-        answer.dependents, left_out["dependents"] = _ends(tx, sql.depending, node)
+    if request.direction is not DependencyDirection.DEPENDENTS:
+        answer.dependencies, left_out["dependencies"] = _ends(tx, sql.dependencies_of_container, node)
+    if request.direction is not DependencyDirection.DEPENDENCIES:
+        answer.dependents, left_out["dependents"] = _ends(tx, sql.dependents_of_container, node)
     answer.left_out = {name: count for name, count in left_out.items() if count} or UNSET
     return answer
 
 
-def _ends(tx: Transaction, query: Query, node: NodeRow) -> tuple[list[Dependency], int]:
+def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
     """Return the first ends, and how many more there are."""
-    ends = tx.all(query, _End, project_id=tx.project.id, n=node.n, at_most=SHOWN_MAX)
+    ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
     found = [
-        Dependency(
+        ContainerDependency(
             end.id,
             type_of_kind(end.kind),
             end.summary,

@@ -9,22 +9,22 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, RuleViolated
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
+from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.blockers import blockers_of
-from groundplan.work.containers.refs import any_container, project_of, type_of
+from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.containers.workflow.circles import ADVICE, refuse_circle
-from groundplan.work.engine.cycles import CycleDetected, Walked
+from groundplan.work.containers.workflow.circles import CYCLE_HINT, refuse_container_cycle
+from groundplan.work.engine.cycles import CycleDetected, DependencyCache
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
@@ -36,13 +36,13 @@ class DependencyType(StrEnum):
     RELATES_TO = "RELATES_TO"
 
 
-class AlreadyThere(RuleViolated):
+class DependencyExists(RuleViolated):
     """The two are connected like this already."""
 
     code = "already_connected"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, type_: DependencyType, source: NodeRow, target: NodeRow) -> None:
+    def __init__(self, type_: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> None:
         super().__init__(f"{source.id} {type_} {target.id} already", field="toId", fromId=source.id, toId=target.id)
 
 
@@ -78,22 +78,22 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
         NotFound: one of them is not there.
         MixedProjects: they are of two projects.
         CycleDetected: one would have to wait for itself.
-        AlreadyThere: they are connected like this already.
+        DependencyExists: they are connected like this already.
     """
     source, target = _ends(tx, request)
     kind = _kind(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     if kind is DependencyType.BLOCKS:
-        refuse_circle(tx, Walked(tx), begins, ends, field=_field(request, "toId"))
+        refuse_container_cycle(tx, DependencyCache(tx), begins, ends, field=_field(request, "toId"))
     elif source.n == target.n:
-        raise CycleDetected([source.id, source.id], hint=ADVICE, field=_field(request, "toId"))
+        raise CycleDetected([source.id, source.id], hint=CYCLE_HINT, field=_field(request, "toId"))
     is_there = kind is DependencyType.RELATES_TO and tx.one_or_none(
         sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
     )
-    if is_there or not add_edge(tx, begins.n, EDGES[kind], ends.n):
-        raise AlreadyThere(kind, source, target)
-    _tell(tx, readiness, Op.CONNECTED, begins, EDGES[kind], None, ends)
+    if is_there or not add_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
+        raise DependencyExists(kind, source, target)
+    _record_change(tx, readiness, WorkOp.CONNECTED, begins, EDGE_TYPES[kind], None, ends)
     return _answer(tx, "create", kind, source, target)
 
 
@@ -107,30 +107,30 @@ def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     kind = _kind(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
-    if not remove_edge(tx, begins.n, EDGES[kind], ends.n):
+    if not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
         # What is related is so from both sides.
         begins, ends = ends, begins
-        if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGES[kind], ends.n):
+        if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
             end = {"id": target.id, "containerType": type_of(target).value}
             step = NextStep("container.dependencies", "lists them", end)
             raise NotFound("dependency", _id(kind, source, target), next_steps=step)
-    _tell(tx, readiness, Op.DISCONNECTED, begins, EDGES[kind], ends, None)
+    _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
     return _answer(tx, "delete", kind, source, target)
 
 
-EDGES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
+EDGE_TYPES = {DependencyType.BLOCKS: DEPENDS_ON, DependencyType.RELATES_TO: RELATES_TO}
 
 
-def _tell(
+def _record_change(
     tx: Transaction,
     readiness: Readiness,
-    op: Op,
-    begins: NodeRow,
+    op: WorkOp,
+    begins: WorkNodeRow,
     type_: str,
-    before: NodeRow | None,
-    after: NodeRow | None,
+    before: WorkNodeRow | None,
+    after: WorkNodeRow | None,
 ) -> None:
-    readiness.look_at([begins.n])
+    readiness.snapshot([begins.n])
     touch(tx, begins.n)
     tx.record(op, begins.id, changed(type_, before and before.id, after and after.id))
     other = after or before
@@ -140,35 +140,35 @@ def _tell(
 
 
 def _answer(
-    tx: Transaction, operation: str, kind: DependencyType, source: NodeRow, target: NodeRow
+    tx: Transaction, operation: str, kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow
 ) -> DependencyAnswer:
     answer = DependencyAnswer(_id(kind, source, target), kind, operation, source.id, target.id)
     if kind is DependencyType.BLOCKS:
-        answer.blocked_by = blockers_of(tx, fetch(tx, target.n)).all
+        answer.blocked_by = blockers_of(tx, fetch_node(tx, target.n)).all
         answer.target_type = type_of(target)
     else:
         answer.from_entity_type, answer.to_entity_type = type_of(source), type_of(target)
     return answer
 
 
-def _id(kind: DependencyType, source: NodeRow, target: NodeRow) -> str:
+def _id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> str:
     return f"{source.id}:{target.id}:{kind}"
 
 
-def _named(request: ManageDependency) -> tuple[str, str]:
+def _parse_refs(request: ManageDependency) -> tuple[str, str]:
     """What the request calls the two ends."""
     if request.id is not None:
         for name, wire in {"from_id": "fromId", "to_id": "toId"}.items():
             if getattr(request, name) is not None:
-                raise refusal((wire,), "and id exclude each other; send the one or the other")
+                raise invalid_argument((wire,), "and id exclude each other; send the one or the other")
         parts = request.id.split(":")
         if len(parts) != 3 or parts[2] not in DependencyType.__members__:
-            raise refusal(("id",), "is no dependency; send fromId and toId, or an id that an answer gave")
+            raise invalid_argument(("id",), "is no dependency; send fromId and toId, or an id that an answer gave")
         return parts[0], parts[1]
     if request.from_id is None:
-        raise missing("fromId", (), wanted="the one that blocks, or is related")
+        raise missing_argument("fromId", (), wanted="the one that blocks, or is related")
     if request.to_id is None:
-        raise missing("toId", (), wanted="the one that is blocked, or related to")
+        raise missing_argument("toId", (), wanted="the one that is blocked, or related to")
     return request.from_id, request.to_id
 
 
@@ -176,14 +176,14 @@ def _kind(request: ManageDependency) -> DependencyType:
     return request.type if request.id is None else DependencyType(request.id.rpartition(":")[2])
 
 
-def _ends(tx: Transaction, request: ManageDependency) -> tuple[NodeRow, NodeRow]:
-    source_ref, target_ref = _named(request)
-    source = any_container(tx, source_ref, field=_field(request, "fromId"))
-    target = any_container(tx, target_ref, field=_field(request, "toId"))
+def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, WorkNodeRow]:
+    source_ref, target_ref = _parse_refs(request)
+    source = find_any_container(tx, source_ref, field=_field(request, "fromId"))
+    target = find_any_container(tx, target_ref, field=_field(request, "toId"))
     for end, name in ((source, "fromId"), (target, "toId")):
         if type_of(end) is ContainerType.PROJECT:
             wrong = "is a project, which waits for nothing; name a task or a feature"
-            raise refusal((_field(request, name),), wrong)
+            raise invalid_argument((_field(request, name),), wrong)
     if request.container_type is not None and type_of(target).value != request.container_type.value:
         hint = f"it is a {type_of(target)}"
         raise NotFound(request.container_type, target_ref, hint=hint, field=_field(request, "toId"))
@@ -197,7 +197,7 @@ def _field(request: ManageDependency, name: str) -> str:
 
 def locate(tx: Transaction, request: ManageDependency) -> str:
     """The project of the first end; the other must be in it too."""
-    return project_of(tx, ContainerType.TASK, _named(request)[0], field=_field(request, "fromId"))
+    return project_of(tx, ContainerType.TASK, _parse_refs(request)[0], field=_field(request, "fromId"))
 
 
 CREATE = Operation(

@@ -7,22 +7,22 @@ from typing import Any, ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.questions import FilesAsked, knowledge_of_files
-from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.kernel.wording import invalid_argument
+from groundplan.questions import FilesQuery, find_knowledge_of_files
+from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType
-from groundplan.work.containers.sections.context_files import context_files
-from groundplan.work.containers.sections.section import Section, sections_shown
+from groundplan.work.containers.sections.context_files import extract_context_files
+from groundplan.work.containers.sections.section import Section, load_sections
 
 KNOWLEDGE_TENTHS = 3  # of the caller's cap
 
 
-class Get(Struct, rename="camel", forbid_unknown_fields=True):
+class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
     """A container, and what to show beside it."""
 
     container_type: ContainerType
@@ -31,15 +31,15 @@ class Get(Struct, rename="camel", forbid_unknown_fields=True):
     include_graph_context: bool = False
 
 
-class Got(OneContainer, kw_only=True):
+class ContainerDetails(OneContainer, kw_only=True):
     """A container and what lies beside it."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Drop("sections[].content"),
+        DropField("sections[].content"),
         *OneContainer.trimming,
-        Drop("sections[].usage_description"),
-        Drop("sections[].tags"),
-        Cut(("sections",)),
+        DropField("sections[].usage_description"),
+        DropField("sections[].tags"),
+        CutLists(("sections",)),
     )
 
     sections: list[Section] | UnsetType = UNSET
@@ -48,27 +48,29 @@ class Got(OneContainer, kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-def get(tx: Transaction, request: Get) -> Got:
+def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
     """A container as it is now.
 
     Raises:
         NotFound: there is no such container.
     """
     if request.include_graph_context and request.container_type is not ContainerType.TASK:
-        raise refusal(("includeGraphContext",), "is for tasks only; leave it out")
+        raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")
     node = container(tx, request.container_type, request.id)
-    answer = Got()
-    put_node(answer, tx, node.n)
+    answer = ContainerDetails()
+    load_container_into(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = counts_of_project(tx, tx.project.id)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
     if request.include_sections or request.include_graph_context:
-        sections = sections_shown(tx, node)
-        paths = context_files(sections) if request.include_graph_context else []
+        sections = load_sections(tx, node)
+        paths = extract_context_files(sections) if request.include_graph_context else []
         answer.sections = sections
         if request.include_graph_context:
-            answer.graph_context = knowledge_of_files(tx, FilesAsked(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10)))
+            answer.graph_context = find_knowledge_of_files(
+                tx, FilesQuery(paths, tx.budget.share(KNOWLEDGE_TENTHS, of=10))
+            )
     return answer
 
 
@@ -77,8 +79,8 @@ OPERATION = Operation(
     summary="One project, feature or task; includeGraphContext: with what to know of its Context Files.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Get,
-    output=Got,
+    input=GetContainer,
+    output=ContainerDetails,
     handler=get,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
     tool=Tool("query_container", Group.CONTAINERS, "get"),

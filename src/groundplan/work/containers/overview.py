@@ -11,24 +11,24 @@ from groundplan.kernel.budget import Budget
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.answers import OneContainer, next_offset, put_node
-from groundplan.work.containers.container import Feature, Task, containers_shown
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.answers import OneContainer, load_container_into, next_offset
+from groundplan.work.containers.container import Feature, Task, load_containers
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
-from groundplan.work.containers.places import Place, project_asked
+from groundplan.work.containers.places import SearchScope, resolve_project
 from groundplan.work.containers.refs import container, project_of
-from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, Several
-from groundplan.work.containers.search import Page, Places, Search, places_found, search
+from groundplan.work.containers.requests import LIMIT, ContainerId, ContainerType, Limit, Offset, StringList
+from groundplan.work.containers.search import ContainerMatches, ContainerPage, SearchContainers, find_matches, search
 
 
-class Overview(Struct, rename="camel", forbid_unknown_fields=True):
+class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):
     """A container, or without an id those of a type; a page of what is in it."""
 
     container_type: ContainerType
     id: ContainerId | None = None
     status: str | None = None
     priority: str | None = None
-    tags: Several | None = None
+    tags: StringList | None = None
     project_id: Name | None = None
     feature_id: ContainerId | None = None
     limit: Limit = LIMIT
@@ -59,7 +59,7 @@ class TaskLine(Struct, rename="camel"):
     version: int
 
 
-class Overviewed(OneContainer, kw_only=True):
+class ContainerOverview(OneContainer, kw_only=True):
     """A container with what is in it."""
 
     task_counts: TaskCounts | UnsetType = UNSET
@@ -68,45 +68,45 @@ class Overviewed(OneContainer, kw_only=True):
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
 
 
-def overview(tx: Transaction, request: Overview) -> Overviewed | Page:
+def overview(tx: Transaction, request: QueryOverview) -> ContainerOverview | ContainerPage:
     """A container as a whole; without an id, a page of those of a type.
 
     Raises:
         NotFound: there is no such container, or no such feature here.
     """
     if request.id is None:
-        listing = _listing(request, request.container_type)
+        listing = _build_search(request, request.container_type)
         listing.feature_id = request.feature_id
         return search(tx, listing)
-    _refuse_elsewhere(request)
+    _refuse_list_filters(request)
     node = container(tx, request.container_type, request.id)
-    answer = Overviewed()
-    put_node(answer, tx, node.n)
+    answer = ContainerOverview()
+    load_container_into(answer, tx, node.n)
     if request.container_type is ContainerType.PROJECT:
         answer.task_counts = counts_of_project(tx, tx.project.id)
-        places = places_found(tx, _listing(request, ContainerType.FEATURE), Place([tx.project.id]))
+        places = find_matches(tx, _build_search(request, ContainerType.FEATURE), SearchScope([tx.project.id]))
         answer.features = _lines_budget(tx).take_rows(_feature_lines(tx, places), at_least=1)
         answer.next_offset = next_offset(request.offset, len(answer.features), places.total)
     elif request.container_type is ContainerType.FEATURE:
         answer.task_counts = counts_of_features(tx, tx.project.id, [node.n])[node.n]
-        places = places_found(tx, _listing(request, ContainerType.TASK), Place([tx.project.id], node.n))
+        places = find_matches(tx, _build_search(request, ContainerType.TASK), SearchScope([tx.project.id], node.n))
         answer.tasks = _lines_budget(tx).take_rows(_task_lines(tx, places), at_least=1)
         answer.next_offset = next_offset(request.offset, len(answer.tasks), places.total)
     return answer
 
 
-def _refuse_elsewhere(request: Overview) -> None:
+def _refuse_list_filters(request: QueryOverview) -> None:
     """Refuse what narrows a list of containers down where one of them is named."""
     refused = {"project_id": "projectId", "feature_id": "featureId"}
     if request.container_type is ContainerType.TASK:  # in which there is nothing to list
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
     for name, wire in refused.items():
         if getattr(request, name) is not None:
-            raise refusal((wire,), "is for a list, and id names one; leave out the one or the other")
+            raise invalid_argument((wire,), "is for a list, and id names one; leave out the one or the other")
 
 
-def _listing(request: Overview, container_type: ContainerType) -> Search:
-    return Search(
+def _build_search(request: QueryOverview, container_type: ContainerType) -> SearchContainers:
+    return SearchContainers(
         container_type,
         status=request.status,
         priority=request.priority,
@@ -116,9 +116,9 @@ def _listing(request: Overview, container_type: ContainerType) -> Search:
     )
 
 
-def _feature_lines(tx: Transaction, places: Places) -> list[FeatureLine]:
-    ns = [n for _, n in places.here]
-    shown = containers_shown(tx, tx.project.id, ns)
+def _feature_lines(tx: Transaction, places: ContainerMatches) -> list[FeatureLine]:
+    ns = [n for _, n in places.locations]
+    shown = load_containers(tx, tx.project.id, ns)
     counts = counts_of_features(tx, tx.project.id, ns)
     lines = []
     for n in ns:
@@ -129,9 +129,9 @@ def _feature_lines(tx: Transaction, places: Places) -> list[FeatureLine]:
     return lines
 
 
-def _task_lines(tx: Transaction, places: Places) -> list[TaskLine]:
-    ns = [n for _, n in places.here]
-    shown = containers_shown(tx, tx.project.id, ns)
+def _task_lines(tx: Transaction, places: ContainerMatches) -> list[TaskLine]:
+    ns = [n for _, n in places.locations]
+    shown = load_containers(tx, tx.project.id, ns)
     lines = []
     for n in ns:
         if isinstance(one := shown[n], Task):
@@ -151,20 +151,20 @@ def _lines_budget(tx: Transaction) -> Budget:
     return tx.budget.share(6, of=10)
 
 
-def _locate(tx: Transaction, request: Overview) -> str | None:
+def _locate(tx: Transaction, request: QueryOverview) -> str | None:
     if request.id is not None:
         return project_of(tx, request.container_type, request.id)
-    return project_asked(tx, request.project_id, request.feature_id)
+    return resolve_project(tx, request.project_id, request.feature_id)
 
 
-OPERATION: Operation[Overview, Any] = Operation(
+OPERATION: Operation[QueryOverview, Any] = Operation(
     name="container.overview",
     summary="With id: what is in it, and how much is done; else a list.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Overview,
-    output=Page,
-    other_outputs=(Overviewed,),
+    input=QueryOverview,
+    output=ContainerPage,
+    other_outputs=(ContainerOverview,),
     handler=overview,
     project=_locate,
     without_project=Permission.PROJECT_LIST,

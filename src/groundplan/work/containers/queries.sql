@@ -78,7 +78,7 @@ SELECT pipelines
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
--- name: stranded
+-- name: nodes_outside_pipelines
 -- A few of those that stand at a step that is in no pipeline. ACTIVE is in each of them.
 SELECT c.id, c.status
   FROM work_nodes AS c
@@ -168,7 +168,7 @@ SELECT 1
 -- part: end
 o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER () AS total
 
--- name: depended_on
+-- name: dependencies_of_container
 -- What a container waits for, and what it is related to, the first of very many, and how many there are.
 SELECT {end}
   FROM (SELECT e.type, e.to_n AS n
@@ -191,7 +191,7 @@ SELECT {end}
  ORDER BY d.type, o.n
  LIMIT :at_most;
 
--- name: depending
+-- name: dependents_of_container
 -- What waits for a container, and what is related to it, the first of very many, and how many there are.
 SELECT {end}
   FROM (SELECT e.type, e.from_n AS n
@@ -233,7 +233,7 @@ SELECT n, tasks, tasks_closed, tasks_dropped
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: begun_counts
+-- name: started_counts
 -- How many tasks of a project stand at each step that is kept. A range of all of them, so that SQLite takes the index.
 SELECT c.status, count(*)
   FROM work_nodes AS c
@@ -244,7 +244,7 @@ SELECT c.status, count(*)
    AND (c.kind IS NULL OR c.kind <> 'feature')
  GROUP BY c.status;
 
--- name: begun_counts_of_features
+-- name: started_counts_of_features
 -- How many tasks of some features stand at each of some steps.
 SELECT c.feature_n, c.status, count(*)
   FROM work_nodes AS c
@@ -304,7 +304,7 @@ SELECT o.n, o.id
 -- What a container says, and what is derived from it.
 summary, properties, priority, complexity
 
--- name: say_node
+-- name: update_texts
 -- Give a node its next revision, with what it says now.
 UPDATE work_nodes
    SET rev = rev + 1,
@@ -322,7 +322,7 @@ UPDATE work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
--- name: whole
+-- name: subtree
 -- A node and everything below it.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
@@ -380,7 +380,7 @@ DELETE FROM work_section_tags
                          AND s.project_id = :project_id
                          AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns)));
 
--- name: remember_sections_of
+-- name: record_deleted_sections
 -- Remember that there were the sections of some nodes.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 SELECT s.tenant_id, s.id, s.project_id, 'section'
@@ -424,7 +424,7 @@ DELETE FROM work_nodes
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: add_deleted
+-- name: record_deleted_nodes
 -- Remember that there was a node.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 VALUES (:tenant_id, :id, :project_id, 'node');
@@ -530,7 +530,7 @@ SELECT c.project_id, c.n
  WHERE {features_of_projects}
  {page};
 
--- name: count_features_found
+-- name: count_features
 -- How many of them there are.
 SELECT count(*)
   FROM work_nodes AS c

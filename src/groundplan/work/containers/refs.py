@@ -11,7 +11,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine import refs
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, fetch
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
 
 
 def container_of_another_project(tx: Transaction, ref: str, field: str) -> MixedProjects:
@@ -31,12 +31,12 @@ def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, fiel
     if container_type is ContainerType.PROJECT:
         return ref
     try:
-        return refs.project_of(tx, ref)
+        return refs.resolve_node_project(tx, ref)
     except NotFound as error:
-        raise _called(error, container_type, field=field) from None
+        raise _rename_not_found(error, container_type, field=field) from None
 
 
-def container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> NodeRow:
+def container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> WorkNodeRow:
     """The container that is meant, in the project entered.
 
     Raises:
@@ -44,15 +44,17 @@ def container(tx: Transaction, container_type: ContainerType, ref: str, *, field
         MixedProjects: it is of another project.
     """
     if container_type is ContainerType.PROJECT:
-        return fetch(tx, ROOT_N)
-    node = any_container(tx, ref, field=field, thing=container_type)
+        return fetch_node(tx, ROOT_N)
+    node = find_any_container(tx, ref, field=field, thing=container_type)
     if type_of(node) is not container_type:
         hint = f"it is a {type_of(node)}"
         raise NotFound(container_type, ref, hint=hint, field=field)
     return node
 
 
-def any_container(tx: Transaction, ref: str, *, field: str, thing: ContainerType = ContainerType.TASK) -> NodeRow:
+def find_any_container(
+    tx: Transaction, ref: str, *, field: str, thing: ContainerType = ContainerType.TASK
+) -> WorkNodeRow:
     """The feature or the task that is meant, in the project entered.
 
     Raises:
@@ -60,19 +62,19 @@ def any_container(tx: Transaction, ref: str, *, field: str, thing: ContainerType
         MixedProjects: it is of another project.
     """
     try:
-        return fetch(tx, refs.in_project(tx, ref).n)
+        return fetch_node(tx, refs.find_node_in_project(tx, ref).n)
     except NotFound as error:
-        raise _called(error, thing, field=field) from None
+        raise _rename_not_found(error, thing, field=field) from None
     except MixedProjects:
         raise container_of_another_project(tx, ref, field) from None
 
 
-def type_of(node: NodeRow) -> ContainerType:
+def type_of(node: WorkNodeRow) -> ContainerType:
     """What a node is to the container dialect: one without a kind counts as a task."""
     return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
 
 
-def _called(error: NotFound, thing: ContainerType, *, field: str) -> NotFound:
+def _rename_not_found(error: NotFound, thing: ContainerType, *, field: str) -> NotFound:
     near = error.details.get("near", ())
     search = NextStep("container.search", "finds them by text", {"containerType": thing.value})
     next_steps = search if error.next_steps else ()

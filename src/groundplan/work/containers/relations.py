@@ -8,18 +8,18 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.refs import any_container
-from groundplan.work.containers.requests import IDS_MAX, several
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.refs import find_any_container
+from groundplan.work.containers.requests import IDS_MAX, parse_list
 from groundplan.work.engine.edges import RELATES_TO, add_edge, remove_edge, touch
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
 
-def relate(tx: Transaction, node: NodeRow, given: Sequence[str] | str) -> list[Change]:
+def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str) -> list[Change]:
     """Let a container be related to exactly these others; the change to record, if it is one.
 
     Raises:
@@ -28,11 +28,11 @@ def relate(tx: Transaction, node: NodeRow, given: Sequence[str] | str) -> list[C
         Invalid: it would be related to itself, or to too many.
     """
     others: dict[int, str] = {}
-    for ref in several(given, ("relatedTo",), at_most=IDS_MAX, chars_max=255):
-        other = any_container(tx, ref, field="relatedTo")
+    for ref in parse_list(given, ("relatedTo",), at_most=IDS_MAX, chars_max=255):
+        other = find_any_container(tx, ref, field="relatedTo")
         if other.n in (node.n, ROOT_N):
             which = "the container itself" if other.n == node.n else "the project"
-            raise refusal(("relatedTo",), f"names {which}; name other tasks and features")
+            raise invalid_argument(("relatedTo",), f"names {which}; name other tasks and features")
         others[other.n] = other.id
     place = {"project_id": tx.project.id, "n": node.n}
     before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
@@ -43,21 +43,21 @@ def relate(tx: Transaction, node: NodeRow, given: Sequence[str] | str) -> list[C
             NextStep("dependency.create", "adds single ones", relation),
             NextStep("dependency.delete", "removes single ones", relation),
         )
-        raise refusal(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
+        raise invalid_argument(("relatedTo",), wrong, code="too_many", next_steps=steps, limit=IDS_MAX)
     if others.keys() == before.keys():
         return []
     for n, other_id in before.items():
         if n not in others:
-            _part(tx, node, n, other_id)
+            _remove_relation(tx, node, n, other_id)
     for n in others:
         if n not in before:
             add_edge(tx, node.n, RELATES_TO, n)
     return [changed(RELATES_TO, [before[n] for n in sorted(before)], [others[n] for n in sorted(others)])]
 
 
-def _part(tx: Transaction, node: NodeRow, other_n: int, other_id: str) -> None:
+def _remove_relation(tx: Transaction, node: WorkNodeRow, other_n: int, other_id: str) -> None:
     remove_edge(tx, node.n, RELATES_TO, other_n)
     # Where the edge began at the other end, it is the other's own change as well.
     if remove_edge(tx, other_n, RELATES_TO, node.n):
         touch(tx, other_n)
-        tx.record(Op.DISCONNECTED, other_id, changed(RELATES_TO, node.id, None))
+        tx.record(WorkOp.DISCONNECTED, other_id, changed(RELATES_TO, node.id, None))

@@ -11,9 +11,9 @@ from unicodedata import normalize
 import msgspec
 from msgspec import Meta
 
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, too_many_characters
-from groundplan.kernel.wording import Path, alternatives, nearest, refusal, shown
+from groundplan.kernel.wording import ArgumentPath, describe_value, find_nearest, invalid_argument, join_alternatives
 from groundplan.work.engine.belongings import TAGS_MAX
 
 TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are kept among the properties, which have 32 KB
@@ -32,7 +32,7 @@ Complexity = Annotated[int, Meta(ge=1, le=10)]
 Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
 Offset = Annotated[int, Meta(ge=0, le=2**31)]
 # Several of something: an array, or a string with commas between them.
-Several = Annotated[str | list[str], Meta(extra_json_schema={"type": ["string", "array"]})]
+StringList = Annotated[str | list[str], Meta(extra_json_schema={"type": ["string", "array"]})]
 
 
 class ContainerType(StrEnum):
@@ -62,7 +62,7 @@ class EntityType(StrEnum):
         return ContainerType(self.value.lower())
 
 
-def several(given: Sequence[Any] | str, path: Path, *, at_most: int, chars_max: int) -> list[str]:
+def parse_list(given: Sequence[Any] | str, path: ArgumentPath, *, at_most: int, chars_max: int) -> list[str]:
     """The texts that are meant, each once, NFC, without blanks around them and in the order they were given.
 
     Raises:
@@ -72,33 +72,33 @@ def several(given: Sequence[Any] | str, path: Path, *, at_most: int, chars_max: 
     texts = [text for text in texts if text]
     if len(texts) > at_most:
         wrong = f"are {len(texts)}, the limit is {at_most}; leave some out"
-        raise refusal(path, wrong, code="too_many", limit=at_most)
+        raise invalid_argument(path, wrong, code="too_many", limit=at_most)
     for text in texts:
         if len(text) > chars_max:
             raise too_many_characters(path, chars_max, len(text))
     return texts
 
 
-def _parts(given: Sequence[Any] | str, path: Path) -> Sequence[str]:
+def _parts(given: Sequence[Any] | str, path: ArgumentPath) -> Sequence[str]:
     if not isinstance(given, str):
         return [part for text in given for part in text.split(",")]
     if given.lstrip().startswith(('["', "[]")):
         try:
             decoded = msgspec.json.decode(given, type=list[str])
         except msgspec.DecodeError:
-            raise refusal(path, 'is no JSON array of strings; send ["a","b"] or a,b') from None
-        inspect({str(path[-1]): decoded})  # what came inside a string has not been through the gate
+            raise invalid_argument(path, 'is no JSON array of strings; send ["a","b"] or a,b') from None
+        validate_value({str(path[-1]): decoded})  # what came inside a string has not been through the gate
         return [part for text in decoded for part in text.split(",")]
     return given.split(",")
 
 
-def checked_tags(given: Sequence[str] | str, path: Path = ("tags",)) -> list[str]:
+def parse_tags(given: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> list[str]:
     """Tags as they are kept.
 
     Raises:
         Invalid: there are too many, or one is too long.
     """
-    return several(given, path, at_most=TAGS_MAX, chars_max=TAG_CHARS_MAX)
+    return parse_list(given, path, at_most=TAGS_MAX, chars_max=TAG_CHARS_MAX)
 
 
 class Priority(StrEnum):
@@ -110,10 +110,10 @@ class Priority(StrEnum):
 
 
 # What a priority is as a number, and the numbers that count as it: as many as the next higher one leaves.
-NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
+PRIORITY_NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
 
 
-def checked_priority(given: str, path: Path = ("priority",)) -> Priority:
+def parse_priority(given: str, path: ArgumentPath = ("priority",)) -> Priority:
     """A priority, however its letters are written.
 
     Raises:
@@ -123,16 +123,16 @@ def checked_priority(given: str, path: Path = ("priority",)) -> Priority:
     if word in Priority.__members__:
         return Priority(word)
     allowed = [priority.value for priority in Priority]
-    near = nearest(word, allowed)
+    near = find_nearest(word, allowed)
     hint = f"; did you mean {near!r}?" if near else ""
-    raise refusal(path, f"is {alternatives(allowed)}, not {shown(given)}{hint}", allowed=allowed)
+    raise invalid_argument(path, f"is {join_alternatives(allowed)}, not {describe_value(given)}{hint}", allowed=allowed)
 
 
-def named_priority(number: float) -> Priority | None:
+def priority_from_number(number: float) -> Priority | None:
     """What a number in the graph dialect counts as; None where there is none."""
     if number == float("-inf"):
         return None
-    return next((priority for priority, least in NUMBERS.items() if number >= least), Priority.LOW)
+    return next((priority for priority, least in PRIORITY_NUMBERS.items() if number >= least), Priority.LOW)
 
 
 def priority_range(given: str | None) -> tuple[float, float]:
@@ -143,8 +143,8 @@ def priority_range(given: str | None) -> tuple[float, float]:
     """
     if given is None:
         return float("-inf"), float("inf")
-    priority = checked_priority(given)
+    priority = parse_priority(given)
     above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]
     # What has no priority is below any number, and so is not of the lowest.
-    least = -sys.float_info.max if priority is Priority.LOW else float(NUMBERS[priority])
+    least = -sys.float_info.max if priority is Priority.LOW else float(PRIORITY_NUMBERS[priority])
     return least, above

@@ -17,41 +17,41 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, put_node
-from groundplan.work.containers.create import name_given, project_summary
-from groundplan.work.containers.pipeline import checked_pipelines, pipelines_of, refuse_stranded, stored
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, load_container_into
+from groundplan.work.containers.create import resolve_name, validate_project_summary
+from groundplan.work.containers.pipeline import encode_pipelines, parse_pipelines, pipelines_of, refuse_statuses_in_use
 from groundplan.work.containers.refs import container, project_of
-from groundplan.work.containers.relations import relate
+from groundplan.work.containers.relations import set_relations
 from groundplan.work.containers.requests import (
-    NUMBERS,
+    PRIORITY_NUMBERS,
     Complexity,
     ContainerId,
     ContainerType,
-    Several,
+    StringList,
     Text,
     Title,
     Version,
-    checked_priority,
-    checked_tags,
+    parse_priority,
+    parse_tags,
 )
 from groundplan.work.containers.tags.tagging import set_tags
 from groundplan.work.engine.move import move
 from groundplan.work.engine.priority import complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
-from groundplan.work.graph.update import same
-from groundplan.work.requests import stored_properties
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
+from groundplan.work.graph.update import is_same_json
+from groundplan.work.requests import encode_properties
 
 # What only some containers have, by its name in the request and on the wire.
-OF_WORK = {"priority": "priority", "related_to": "relatedTo"}
-OF_TASKS = {"feature_id": "featureId", "complexity": "complexity"}
-OF_PROJECTS = {"pipeline": "pipeline"}
-CALLED = {"name": "name", "title": "title"}
-OF_ALL = {"summary": "summary", "description": "description", "tags": "tags"}
-CHANGING = {**CALLED, **OF_ALL, **OF_WORK, **OF_TASKS, **OF_PROJECTS}
+WORK_FIELDS = {"priority": "priority", "related_to": "relatedTo"}
+TASK_FIELDS = {"feature_id": "featureId", "complexity": "complexity"}
+PROJECT_FIELDS = {"pipeline": "pipeline"}
+NAME_FIELDS = {"name": "name", "title": "title"}
+COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags"}
+UPDATABLE_FIELDS = {**NAME_FIELDS, **COMMON_FIELDS, **WORK_FIELDS, **TASK_FIELDS, **PROJECT_FIELDS}
 NEVER_NULL = ("name", "title", "pipeline")  # null is the same as not to send them
 
 FeatureId = Annotated[str, Meta(max_length=255)]  # an empty one stands for null
@@ -59,7 +59,7 @@ FeatureId = Annotated[str, Meta(max_length=255)]  # an empty one stands for null
 sql = load_queries(__file__)
 
 
-class Update(Struct, rename="camel", forbid_unknown_fields=True):
+class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
     """Changes to one container; what is left out stays, null takes away. Statuses are for advance and the others."""
 
     ELSEWHERE: ClassVar[Mapping[str, Sequence[NextStep]]] = {
@@ -81,8 +81,8 @@ class Update(Struct, rename="camel", forbid_unknown_fields=True):
     project_id: Name | None = None
     feature_id: FeatureId | UnsetType | None = UNSET
     complexity: Complexity | UnsetType | None = UNSET
-    tags: Several | UnsetType | None = UNSET
-    related_to: Several | UnsetType | None = UNSET
+    tags: StringList | UnsetType | None = UNSET
+    related_to: StringList | UnsetType | None = UNSET
     pipeline: Annotated[Any, Meta(extra_json_schema={"type": ["object", "array"]})] = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -93,7 +93,7 @@ class UpdatedContainer(OneContainer, kw_only=True):
     feature_transition: FeatureTransition | UnsetType = UNSET
 
 
-def update(tx: Transaction, request: Update) -> UpdatedContainer:
+def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
     """Change a container.
 
     Raises:
@@ -102,74 +102,80 @@ def update(tx: Transaction, request: Update) -> UpdatedContainer:
         StatusesInUse: something stands at a step that its pipeline shall have no more.
         Invalid: nothing is to be changed, or something that such a container has not.
     """
-    _refuse_foreign(request)
+    _refuse_foreign_fields(request)
     node = container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
-        raise refusal(("projectId",), "is another project, and a container never changes its project; leave it out")
+        raise invalid_argument(
+            ("projectId",), "is another project, and a container never changes its project; leave it out"
+        )
     readiness = Readiness(tx, decision=None)
     if request.feature_id is not UNSET:
         _move(tx, readiness, node, request.feature_id)
-        node = fetch(tx, node.n)
-    changes = [*_said(node, request), *_beside(tx, node, request)]
+        node = fetch_node(tx, node.n)
+    changes = [*_apply_fields(node, request), *_apply_other_changes(tx, node, request)]
     if changes:
-        tx.store(sql.say_node, node, project_id=tx.project.id)
-        tx.record(Op.UPDATED, node.id, *changes)
+        tx.store(sql.update_texts, node, project_id=tx.project.id)
+        tx.record(WorkOp.UPDATED, node.id, *changes)
     readiness.settle()
     answer = UpdatedContainer(feature_transition=feature_transition(readiness))
-    put_node(answer, tx, node.n)
+    load_container_into(answer, tx, node.n)
     return answer
 
 
-def _refuse_foreign(request: Update) -> None:
+def _refuse_foreign_fields(request: UpdateContainer) -> None:
     is_project, is_task = (request.container_type is one for one in (ContainerType.PROJECT, ContainerType.TASK))
     foreign = {
-        **(OF_WORK if is_project else {}),
-        **({} if is_task else OF_TASKS),
-        **({} if is_project else OF_PROJECTS),
-        **(CALLED if is_project else {}),
+        **(WORK_FIELDS if is_project else {}),
+        **({} if is_task else TASK_FIELDS),
+        **({} if is_project else PROJECT_FIELDS),
+        **(NAME_FIELDS if is_project else {}),
     }
     for name, wire in foreign.items():
         if getattr(request, name) not in (UNSET, None):
             hint = "; a project keeps its name" if wire in ("name", "title") else ""
-            raise refusal((wire,), f"is not for containerType {request.container_type}; leave it out{hint}")
-    own = {name: wire for name, wire in CHANGING.items() if name not in foreign}
+            raise invalid_argument((wire,), f"is not for containerType {request.container_type}; leave it out{hint}")
+    own = {name: wire for name, wire in UPDATABLE_FIELDS.items() if name not in foreign}
     if all(getattr(request, name) is UNSET or (name in NEVER_NULL and getattr(request, name) is None) for name in own):
-        raise refusal((), f"say nothing to change; send some of {', '.join(own.values())}")
+        raise invalid_argument((), f"say nothing to change; send some of {', '.join(own.values())}")
 
 
-def _move(tx: Transaction, readiness: Readiness, node: NodeRow, feature_id: str | None) -> None:
+def _move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
     """Put a task into a feature, or into none."""
-    feature = container(tx, ContainerType.FEATURE, feature_id, field="featureId") if feature_id else fetch(tx, ROOT_N)
+    feature = (
+        container(tx, ContainerType.FEATURE, feature_id, field="featureId") if feature_id else fetch_node(tx, ROOT_N)
+    )
     if node.feature_n != (feature.n if feature_id else None):
         move(tx, readiness, node, feature, decision=None)
 
 
-def _said(node: NodeRow, request: Update) -> Iterator[Change]:
+def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
     """What the request says differently from the node, put into the node."""
-    called = _called(request)
+    called = _resolve_name(request)
     if called is not None and called != node.summary:
         yield changed("summary", node.summary, called)
         node.summary = called
     before = node.properties_value
     after = {**before, **_properties(request)}
     after = {name: value for name, value in after.items() if value is not None}
-    moved = [name for name in sorted(before.keys() | after.keys()) if not same(before.get(name), after.get(name))]
+    moved = [
+        name for name in sorted(before.keys() | after.keys()) if not is_same_json(before.get(name), after.get(name))
+    ]
     if moved:
-        node.properties = stored_properties(after, ("description",))
+        node.properties = encode_properties(after, ("description",))
         node.priority, node.complexity = priority_of(after), complexity_of(after)
     for name in moved:
         yield changed(f"properties.{name}", before.get(name), after.get(name))
 
 
-def _called(request: Update) -> str | None:
+def _resolve_name(request: UpdateContainer) -> str | None:
     """What the node is to be called; of a project, what it is for, which stands in its root."""
     if request.container_type is ContainerType.PROJECT:
-        return None if request.summary is UNSET else project_summary(request.summary)
-    return name_given(request.name, request.title)
+        return None if request.summary is UNSET else validate_project_summary(request.summary)
+    return resolve_name(request.name, request.title)
 
 
-def _properties(request: Update) -> dict[str, Any]:
+def _properties(request: UpdateContainer) -> dict[str, Any]:
     """The properties to set; None takes one away."""
     found: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
@@ -177,22 +183,22 @@ def _properties(request: Update) -> dict[str, Any]:
         if value is not UNSET and not (name == "summary" and request.container_type is ContainerType.PROJECT):
             found[name] = value
     if request.priority is not UNSET:
-        found["priority"] = None if request.priority is None else NUMBERS[checked_priority(request.priority)]
+        found["priority"] = None if request.priority is None else PRIORITY_NUMBERS[parse_priority(request.priority)]
     return found
 
 
-def _beside(tx: Transaction, node: NodeRow, request: Update) -> Iterator[Change]:
+def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
     """What changes beside the node's own fields."""
-    if request.tags is not UNSET and (change := set_tags(tx, node, checked_tags(request.tags or []))):
+    if request.tags is not UNSET and (change := set_tags(tx, node, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:
-        yield from relate(tx, node, request.related_to or [])
+        yield from set_relations(tx, node, request.related_to or [])
     if request.pipeline is not None:
         before = pipelines_of(tx)
-        after = checked_pipelines(request.pipeline, before, ("pipeline",))
+        after = parse_pipelines(request.pipeline, before, ("pipeline",))
         if after != before:
-            refuse_stranded(tx, after)
-            tx.run(sql.set_pipelines, project_id=tx.project.id, pipelines=stored(after))
+            refuse_statuses_in_use(tx, after)
+            tx.run(sql.set_pipelines, project_id=tx.project.id, pipelines=encode_pipelines(after))
             yield changed("pipelines", msgspec.to_builtins(before), msgspec.to_builtins(after))
 
 
@@ -201,7 +207,7 @@ UPDATE_PROJECT = Operation(
     summary="Change what a project says, or the steps of its tasks and features.",
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
-    input=Update,
+    input=UpdateContainer,
     output=UpdatedContainer,
     handler=update,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),
@@ -212,7 +218,7 @@ OPERATION = Operation(
     summary="Change what one says at the version you read; never its status.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
-    input=Update,
+    input=UpdateContainer,
     output=UpdatedContainer,
     handler=update,
     project=lambda tx, request: project_of(tx, request.container_type, request.id),

@@ -6,11 +6,11 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.blockers import blockers_of
 from groundplan.work.containers.container import RELATED_SHOWN_MAX
-from groundplan.work.containers.pipeline import following, pipelines_of, position, preceding
+from groundplan.work.containers.pipeline import format_position, pipelines_of, step_after, step_before
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
 from groundplan.work.engine.statuses import TERMINAL, status_of
@@ -55,20 +55,20 @@ def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
     steps = pipelines_of(tx).of(request.container_type)
     status = status_of(node, now=tx.now)
     is_terminal = status in TERMINAL
-    place = {"project_id": tx.project.id, "ns": listed([node.n])}
+    place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}
     related = [other for _, other, _ in tx.all(sql.related_of, **place, at_most=RELATED_SHOWN_MAX)]
     state = WorkflowState(
         container_type=request.container_type,
         id=node.id,
         version=node.rev,
         current_status=status,
-        next_status=following(steps, status),
-        prev_status=preceding(steps, status),
+        next_status=step_after(steps, status),
+        prev_status=step_before(steps, status),
         is_terminal=is_terminal,
         is_blocked=not is_terminal and (node.waits or node.blocked_above > 0),
         blocked_by=[],
         blocked_reason=None,
-        pipeline_position=position(steps, status),
+        pipeline_position=format_position(steps, status),
         pipeline=list(steps),
         related_entities=related,
     )

@@ -10,15 +10,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Protocol
 
-from groundplan.kernel.actors import Kind
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.clock import earlier
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import NodeRow, is_held_by_another
+from groundplan.work.engine.row import WorkNodeRow, is_claimed_by_another
 from groundplan.work.engine.statuses import ACTIVE
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 
 
 class StaleClaim(Conflict):
@@ -26,7 +26,7 @@ class StaleClaim(Conflict):
 
     code = "stale_claim"
 
-    def __init__(self, node: NodeRow, *, given: int | None = None) -> None:
+    def __init__(self, node: WorkNodeRow, *, given: int | None = None) -> None:
         said = (
             f"claim {given} of node {node.id} is over" if given is not None else f"you hold no claim of node {node.id}"
         )
@@ -57,7 +57,7 @@ class ClaimedByAnother(Conflict):
         )
 
 
-class HoldingIsForPeople(Forbidden):
+class HoldRequiresPerson(Forbidden):
     """An agent may die without a word, so its claims expire."""
 
     code = "hold_needs_person"
@@ -66,7 +66,7 @@ class HoldingIsForPeople(Forbidden):
         super().__init__("only a person may hold a claim without end; renew it instead")
 
 
-class ClaimWishes(Protocol):
+class ClaimFlags(Protocol):
     """What an update may say about a claim."""
 
     renew: bool
@@ -77,33 +77,33 @@ class ClaimWishes(Protocol):
 def lease_end(tx: Transaction) -> str:
     """The moment until which a claim taken now holds."""
     minutes = tx.project.policies.claim_ttl_minutes or tx.preferences.claim_ttl_minutes
-    return earlier(tx.now, timedelta(minutes=-minutes))
+    return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
-def check_number(node: NodeRow, number: int) -> None:
+def check_number(node: WorkNodeRow, number: int) -> None:
     """Raises StaleClaim when the number is not that of the claim on the node."""
     if node.claimed_by is None or node.claim_number != number:
         raise StaleClaim(node, given=number)
 
 
-def check_free(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
+def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
     """Raises ClaimedByAnother when the project enforces claims and somebody else's holds."""
-    if tx.project.policies.claims == "enforced" and is_held_by_another(tx, claimed_by, claimed_until):
+    if tx.project.policies.claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
         raise ClaimedByAnother(node_id, claimed_by, claimed_until)
 
 
-def settle(tx: Transaction, node: NodeRow, wishes: ClaimWishes, changes: list[Change]) -> Op | None:
+def update_claim(tx: Transaction, node: WorkNodeRow, wishes: ClaimFlags, changes: list[Change]) -> WorkOp | None:
     """Bring the claim in line with what is wished and with whether the node is resolved; what to call it, if anything.
 
     Raises:
         StaleClaim: the caller does not hold the node.
-        HoldingIsForPeople: an agent wants to hold it without end.
+        HoldRequiresPerson: an agent wants to hold it without end.
     """
     if wishes.renew or wishes.release or wishes.hold:
         if node.claimed_by != tx.actor.id:
             raise StaleClaim(node)
-        if wishes.hold and tx.actor.kind is not Kind.PERSON:
-            raise HoldingIsForPeople
+        if wishes.hold and tx.actor.kind is not ActorKind.PERSON:
+            raise HoldRequiresPerson
     if node.claimed_by is None:
         return None
     if node.resolved:  # that nobody holds it any more goes without saying
@@ -121,8 +121,8 @@ def settle(tx: Transaction, node: NodeRow, wishes: ClaimWishes, changes: list[Ch
         if node.status == ACTIVE:  # nobody works on it now
             node.status = None
             changes.append(changed("status", ACTIVE, None))
-        return Op.RELEASED
+        return WorkOp.RELEASED
     if node.claimed_until != before[1]:
         changes.append(changed("claimed_until", before[1], node.claimed_until))
-        return Op.RENEWED
+        return WorkOp.RENEWED
     return None

@@ -17,14 +17,14 @@ from itertools import groupby
 from typing import Any
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
 PATH_SHOWN_MAX = 50
 
-Waits = Mapping[int, Sequence[int]]
+WaitGraph = Mapping[int, Sequence[int]]
 
 
 class CycleDetected(RuleViolated):
@@ -34,7 +34,7 @@ class CycleDetected(RuleViolated):
     contract_code = "CIRCULAR_DEPENDENCY"
 
     def __init__(self, path: Sequence[str], *, hint: str = "", **details: Any) -> None:
-        shown = shortened(path)
+        shown = shorten_path(path)
         super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown, **details)
 
 
@@ -43,7 +43,7 @@ def depends_on_ancestor(node: str, ancestor: str) -> CycleDetected:
     return CycleDetected([node, ancestor, node], hint=f"; {ancestor} lies above {node} and is finished after it")
 
 
-def shortened(path: Sequence[str]) -> list[str]:
+def shorten_path(path: Sequence[str]) -> list[str]:
     """A way round, its middle left out where it is very long."""
     if len(path) <= PATH_SHOWN_MAX:
         return list(path)
@@ -51,17 +51,17 @@ def shortened(path: Sequence[str]) -> list[str]:
     return [*path[:half], f"… {len(path) - 2 * half} more …", *path[-half:]]
 
 
-def start(n: int) -> int:
+def start_moment(n: int) -> int:
     """The moment at which a node may begin."""
     return n * 2
 
 
-def finish(n: int) -> int:
+def finish_moment(n: int) -> int:
     """The moment at which a node is done."""
     return n * 2 + 1
 
 
-class Walked:
+class DependencyCache:
     """The dependencies that one call has walked along, so that a thousand new ones do not walk the same way each.
 
     Whoever adds or removes a dependency says so here. Where nodes wait through the tree nothing is remembered: there a
@@ -70,68 +70,70 @@ class Walked:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._is_through_tree = waits_through_tree(tx)
+        self._has_inherited = has_inherited_dependencies(tx)
         self._waits: dict[int, list[int]] = {}  # of each node that was come to, all that it waits for
 
     def added(self, source: int, target: int) -> None:
         """`source` depends on `target` from now on."""
         if source in self._waits:
             self._waits[source].append(target)
-            self._walk_from(target)
+            self._load_from(target)
 
     def removed(self, source: int, target: int) -> None:
         """`source` depends on `target` no more."""
         if target in self._waits.get(source, ()):
             self._waits[source].remove(target)
 
-    def way_round(self, source: int, target: int) -> list[str] | None:
+    def find_cycle_closed_by(self, source: int, target: int) -> list[str] | None:
         """The loop that `source` depending on `target` would close, as ids from source back to source."""
-        if self._is_through_tree:
-            found = _way(_moments_from(self._tx, [finish(target)]), [finish(target)], start(source))
+        if self._has_inherited:
+            found = _find_path(
+                _load_moment_graph(self._tx, [finish_moment(target)]), [finish_moment(target)], start_moment(source)
+            )
             path = None if found is None else [moment // 2 for moment in found]
         else:
-            self._walk_from(target)
-            path = _way(self._waits, [target], source)
-        return None if path is None else ids(self._tx, [source, *path])
+            self._load_from(target)
+            path = _find_path(self._waits, [target], source)
+        return None if path is None else path_to_ids(self._tx, [source, *path])
 
-    def _walk_from(self, n: int) -> None:
+    def _load_from(self, n: int) -> None:
         if n not in self._waits:
-            for source, targets in _waits_from(self._tx, [n]).items():
+            for source, targets in _load_wait_graph(self._tx, [n]).items():
                 for reached in (source, *targets):
                     self._waits.setdefault(reached, [])
                 self._waits[source] = list(targets)
             self._waits.setdefault(n, [])
 
 
-def waits_through_tree(tx: Transaction) -> bool:
+def has_inherited_dependencies(tx: Transaction) -> bool:
     """Whether nodes of the project entered can wait for more than they depend on."""
     return tx.project.policies.inherit_dependencies or tx.scalar(sql.count_features, project_id=tx.project.id) > 0
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
     """Whether the node `n`, which lies at this depth, is the node `of` or above it."""
-    return n in tx.scalars(sql.chain_up, project_id=tx.project.id, n=of, depth=depth)
+    return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=of, depth=depth)
 
 
-def loop_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
+def find_cycle_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
     """A loop through one of these nodes as the rows are now, or None."""
-    if waits_through_tree(tx):
-        moments = [moment for n in ns for moment in (finish(n), start(n))]
-        found = loop(_moments_from(tx, moments))
+    if has_inherited_dependencies(tx):
+        moments = [moment for n in ns for moment in (finish_moment(n), start_moment(n))]
+        found = find_cycle(_load_moment_graph(tx, moments))
         path = None if found is None else [moment // 2 for moment in found]
     else:
-        path = loop(_waits_from(tx, ns))
-    return None if path is None else ids(tx, path)
+        path = find_cycle(_load_wait_graph(tx, ns))
+    return None if path is None else path_to_ids(tx, path)
 
 
-def ids(tx: Transaction, path: Iterable[int]) -> list[str]:
+def path_to_ids(tx: Transaction, path: Iterable[int]) -> list[str]:
     """A way as ids, with each node once where it stands twice in a row."""
     steps = [n for n, _ in groupby(path)]
-    named: dict[int, str] = dict(tx.all(sql.ids_of, project_id=tx.project.id, ns=listed(set(steps))))
+    named: dict[int, str] = dict(tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array(set(steps))))
     return [named[n] for n in steps]
 
 
-def loop(waits: Waits) -> list[int] | None:
+def find_cycle(waits: WaitGraph) -> list[int] | None:
     """Any loop in who waits for whom, the first node again at the end; each edge is looked at once."""
     done: set[int] = set()
     for first in waits:
@@ -152,7 +154,7 @@ def loop(waits: Waits) -> list[int] | None:
     return None
 
 
-def _way(waits: Waits, sources: Collection[int], goal: int) -> list[int] | None:
+def _find_path(waits: WaitGraph, sources: Collection[int], goal: int) -> list[int] | None:
     """The shortest way from one of the sources to the goal."""
     came_from: dict[int, int | None] = dict.fromkeys(sources)
     ahead = deque(sources)
@@ -170,18 +172,20 @@ def _way(waits: Waits, sources: Collection[int], goal: int) -> list[int] | None:
     return None
 
 
-def _waits_from(tx: Transaction, ns: Collection[int]) -> Waits:
+def _load_wait_graph(tx: Transaction, ns: Collection[int]) -> WaitGraph:
     waits: dict[int, list[int]] = {}
-    for source, target in tx.all(sql.waits_from, project_id=tx.project.id, ns=listed(ns)):
+    for source, target in tx.all(sql.reachable_dependencies, project_id=tx.project.id, ns=to_json_array(ns)):
         waits.setdefault(source, []).append(target)
     return waits
 
 
-def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
+def _load_moment_graph(tx: Transaction, moments: Collection[int]) -> WaitGraph:
     inherits = tx.project.policies.inherit_dependencies
-    reached = tx.scalars(sql.waits_through_tree, project_id=tx.project.id, moments=listed(moments), inherits=inherits)
+    reached = tx.scalars(
+        sql.reachable_moments, project_id=tx.project.id, moments=to_json_array(moments), inherits=inherits
+    )
     waits: dict[int, list[int]] = {moment: [] for moment in reached}
-    ns = listed({moment // 2 for moment in waits})
+    ns = to_json_array({moment // 2 for moment in waits})
     for moment, after in waits.items():
         if moment % 2:
             after.append(moment - 1)
@@ -189,11 +193,11 @@ def _moments_from(tx: Transaction, moments: Collection[int]) -> Waits:
         above = parent if inherits else feature
         if parent is None or above is None:
             continue
-        if start(n) in waits:
-            waits[start(n)].append(start(above))
-        if finish(parent) in waits:
-            waits[finish(parent)].append(finish(n))
+        if start_moment(n) in waits:
+            waits[start_moment(n)].append(start_moment(above))
+        if finish_moment(parent) in waits:
+            waits[finish_moment(parent)].append(finish_moment(n))
     for source, target in tx.all(sql.dependencies_among, project_id=tx.project.id, ns=ns):
-        if start(source) in waits:
-            waits[start(source)].append(finish(target))
+        if start_moment(source) in waits:
+            waits[start_moment(source)].append(finish_moment(target))
     return waits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 DEPENDS_ON = "depends_on"
@@ -30,4 +30,4 @@ def touch(tx: Transaction, n: int) -> None:
 
 def dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
     """Who waits for some nodes, as often as they do."""
-    return tx.scalars(sql.dependents, project_id=tx.project.id, ns=listed(ns))
+    return tx.scalars(sql.dependents, project_id=tx.project.id, ns=to_json_array(ns))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from groundplan.kernel.ids import short_ids
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.ids import new_short_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 sql = load_queries(__file__)
 
 
-def fresh_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
+def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
     """So many ids that nobody has; they get longer as the project grows."""
     found: list[str] = []
     taken: set[str] = set()
     while len(found) < count:
-        proposed = list(dict.fromkeys(short_ids(count - len(found), population + count)))
-        taken.update(_taken(tx, proposed), found)
+        proposed = list(dict.fromkeys(new_short_ids(count - len(found), population + count)))
+        taken.update(_find_used_ids(tx, proposed), found)
         found += [one for one in proposed if one not in taken]
     return found
 
 
-def is_free(tx: Transaction, node_id: str) -> bool:
+def is_id_free(tx: Transaction, node_id: str) -> bool:
     """Whether no node has this id, or had it."""
-    return not _taken(tx, [node_id])
+    return not _find_used_ids(tx, [node_id])
 
 
-def _taken(tx: Transaction, ids: list[str]) -> list[str]:
-    return tx.scalars(sql.ids_taken, ids=listed(ids))
+def _find_used_ids(tx: Transaction, ids: list[str]) -> list[str]:
+    return tx.scalars(sql.find_used_ids, ids=to_json_array(ids))

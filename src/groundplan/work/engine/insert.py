@@ -8,16 +8,16 @@ import msgspec
 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 
 TEXT_KEY_BITS = 32  # of a node's number, below the project's
 
 sql = load_queries(__file__)
 
 
-def insert(tx: Transaction, project_id: str, rows: Sequence[NodeRow]) -> None:
+def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
     """Put nodes of one project in, each behind its parent, with their texts: one without is not found."""
-    number = tx.scalar(sql.number, project_id=project_id)
+    number = tx.scalar(sql.project_number, project_id=project_id)
     now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
     tx.many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])
-    tx.many(sql.add_texts, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows])
+    tx.many(sql.index_summaries, [{"key": (number << TEXT_KEY_BITS) + row.n, "summary": row.summary} for row in rows])

@@ -13,12 +13,12 @@ TASK = "task"
 DROPPED = "dropped"  # the outcome of what was given up
 
 
-def passes_on(tx: Transaction, kind: str | None) -> bool:
+def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
     """Whether what a node waits for holds back everything below it."""
     return kind == FEATURE or tx.project.policies.inherit_dependencies
 
 
-class Placed(Protocol):
+class FeatureFields(Protocol):
     """What of a node tells which feature its children are in."""
 
     @property
@@ -29,6 +29,6 @@ class Placed(Protocol):
     def feature_n(self) -> int | None: ...
 
 
-def feature_below(parent: Placed) -> int | None:
+def feature_of_children(parent: FeatureFields) -> int | None:
     """The nearest feature above the children of a node, if there is one."""
     return parent.n if parent.kind == FEATURE else parent.feature_n

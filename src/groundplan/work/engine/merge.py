@@ -9,23 +9,23 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.belongings import take_over
-from groundplan.work.engine.claims import check_free
-from groundplan.work.engine.cycles import CycleDetected, is_ancestor, loop_through
+from groundplan.work.engine.belongings import merge_sections_and_tags
+from groundplan.work.engine.claims import enforce_claims
+from groundplan.work.engine.cycles import CycleDetected, find_cycle_through, is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.kinds import FEATURE
-from groundplan.work.engine.move import RootStays, refuse_waiting_for_above, reparent
+from groundplan.work.engine.move import RootNotAllowed, refuse_ancestor_dependency, reparent
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, fetch, save
-from groundplan.work.events import Op
-from groundplan.work.requests import stored_links
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
+from groundplan.work.events import WorkOp
+from groundplan.work.requests import encode_links
 
 sql = load_queries(__file__)
 
 
-class EdgeRow(Struct):
+class WorkEdgeRow(Struct):
     """An edge of a node, and what is at its other end."""
 
     from_n: int
@@ -40,45 +40,47 @@ class CannotMerge(RuleViolated):
 
     code = "cannot_merge"
 
-    def __init__(self, source: NodeRow, target: NodeRow, why: str) -> None:
+    def __init__(self, source: WorkNodeRow, target: WorkNodeRow, why: str) -> None:
         super().__init__(
             f"node {source.id} cannot be merged into {target.id}: {why}", source=source.id, target=target.id
         )
 
 
-def merge(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, *, decision: str | None) -> str:
+def merge(
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, *, decision: str | None
+) -> str:
     """Let the target absorb the source; what was done, in words.
 
     Raises:
-        RootStays: one of them is the root.
+        RootNotAllowed: one of them is the root.
         CannotMerge: they are one node, or one lies above the other.
         ClaimedByAnother: the project enforces claims and somebody else holds the source.
         CycleDetected: with the dependencies of both, a node would wait for itself.
     """
-    _refuse_kin(tx, source, target)
-    check_free(tx, source.id, source.claimed_by, source.claimed_until)
-    readiness.look_at([source.n, target.n])
+    _refuse_unmergeable(tx, source, target)
+    enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
+    readiness.snapshot([source.n, target.n])
     changes = [changed("merged_from", None, source.id)]
     children = _move_children(tx, readiness, source, target, decision)
     changes += _move_edges(tx, readiness, source, target, decision)
     changes += _append_evidence(tx, source, target)
     changes += _move_hold(tx, readiness, source, target)
-    changes += take_over(tx, source, target)
+    changes += merge_sections_and_tags(tx, source, target)
     links = target.links_value + [link for link in source.links_value if link not in target.links_value]
     if links != target.links_value:
         changes.append(changed("context_links", target.links_value, links))
-        target.context_links = stored_links(links, ("operations",))
-    _remove_source(tx, readiness, fetch(tx, source.n), target, decision)
+        target.context_links = encode_links(links, ("operations",))
+    _remove_source(tx, readiness, fetch_node(tx, source.n), target, decision)
     _write_target(tx, readiness, source, target, changes, decision)
-    refuse_waiting_for_above(tx, target.n, target)
-    if looped := loop_through(tx, [target.n]):
+    refuse_ancestor_dependency(tx, target.n, target)
+    if looped := find_cycle_through(tx, [target.n]):
         raise CycleDetected(looped)
     return f"merged into {target.id}" + (f" with {children} children" if children else "")
 
 
-def _refuse_kin(tx: Transaction, source: NodeRow, target: NodeRow) -> None:
+def _refuse_unmergeable(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> None:
     if ROOT_N in (source.n, target.n):
-        raise RootStays("merged")
+        raise RootNotAllowed("merged")
     if source.n == target.n:
         raise CannotMerge(source, target, "they are the same node")
     if FEATURE in (source.kind, target.kind) and source.kind != target.kind:
@@ -89,25 +91,25 @@ def _refuse_kin(tx: Transaction, source: NodeRow, target: NodeRow) -> None:
 
 
 def _move_children(
-    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
 ) -> int:
     children = tx.all(sql.children, project_id=tx.project.id, n=source.n)
     if children:
         ns = [n for n, _ in children]
         own = set(ns)
-        below = [n for n in tx.scalars(sql.below, project_id=tx.project.id, n=source.n) if n not in own]
+        below = [n for n in tx.scalars(sql.descendants, project_id=tx.project.id, n=source.n) if n not in own]
         reparent(tx, readiness, ns, below, source, target)
     for _, child_id in children:
-        tx.record(Op.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
+        tx.record(WorkOp.MOVED, child_id, changed("parent", source.id, target.id), decision=decision)
     return len(children)
 
 
 def _move_edges(
-    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
 ) -> list[Change]:
     """Let every edge of the source begin or end at the target, unless it would join the two, or is there already."""
     changes = []
-    for edge in tx.all(sql.edges_of, EdgeRow, project_id=tx.project.id, n=source.n):
+    for edge in tx.all(sql.edges_of_node, WorkEdgeRow, project_id=tx.project.id, n=source.n):
         remove_edge(tx, edge.from_n, edge.type, edge.to_n)
         leaves = edge.from_n == source.n
         waits = edge.type == DEPENDS_ON
@@ -123,31 +125,31 @@ def _move_edges(
             if waits and edge.other_is_open:
                 readiness.waits_for([target.n], by=1)
         elif not leaves:
-            readiness.look_at([edge.from_n])
+            readiness.snapshot([edge.from_n])
             if joins:  # of the target to the source: it is the target's own event that tells
                 changes.append(changed(edge.type, source.id, None))
                 continue
             touch(tx, edge.from_n)
-            op = Op.CONNECTED if is_added else Op.DISCONNECTED
+            op = WorkOp.CONNECTED if is_added else WorkOp.DISCONNECTED
             after = target.id if is_added else None
             tx.record(op, edge.other_id, changed(edge.type, source.id, after), decision=decision)
-            if waits and is_added and not fetch(tx, target.n).resolved:
+            if waits and is_added and not fetch_node(tx, target.n).resolved:
                 readiness.waits_for([edge.from_n], by=1)
     return changes
 
 
-def _move_hold(tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow) -> list[Change]:
+def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
     """Let the target wait as the source did, where nobody said that it shall wait by itself."""
     if source.held_reason is None or source.resolved or target.held_reason is not None:
         return []
-    was_waiting = fetch(tx, target.n).waits
+    was_waiting = fetch_node(tx, target.n).waits
     target.held_reason = source.held_reason
     if not was_waiting:
-        readiness.began_or_ceased_to_wait(target.n, target.kind, waits=True)
+        readiness.propagate_waiting(target.n, target.kind, waits=True)
     return [changed("held_reason", None, target.held_reason)]
 
 
-def _append_evidence(tx: Transaction, source: NodeRow, target: NodeRow) -> list[Change]:
+def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
     rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
     if not rows:
         return []
@@ -159,29 +161,29 @@ def _append_evidence(tx: Transaction, source: NodeRow, target: NodeRow) -> list[
 
 
 def _remove_source(
-    tx: Transaction, readiness: Readiness, source: NodeRow, target: NodeRow, decision: str | None
+    tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
 ) -> None:
     assert source.parent_n is not None  # noqa: S101 - it is not the root
     if not source.resolved:
-        readiness.children_lost(source.parent_n)
+        readiness.remove_open_children(source.parent_n)
     tx.run(sql.remove_feature, project_id=tx.project.id, n=source.n)
     tx.run(sql.remove_node, project_id=tx.project.id, n=source.n)
-    tx.run(sql.add_merged, project_id=tx.project.id, id=source.id, into_id=target.id)
-    tx.record(Op.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
+    tx.run(sql.record_merge, project_id=tx.project.id, id=source.id, into_id=target.id)
+    tx.record(WorkOp.MERGED, source.id, changed("merged_into", None, target.id), decision=decision)
 
 
 def _write_target(
     tx: Transaction,
     readiness: Readiness,
-    source: NodeRow,
-    target: NodeRow,
+    source: WorkNodeRow,
+    target: WorkNodeRow,
     changes: list[Change],
     decision: str | None,
 ) -> None:
     links, held_reason = target.context_links, target.held_reason
-    now = fetch(tx, target.n)  # what was moved to it may have reopened it
+    now = fetch_node(tx, target.n)  # what was moved to it may have reopened it
     now.context_links, now.held_reason = links, held_reason
-    save(tx, now)
-    tx.record(Op.MERGED, target.id, *changes, decision=decision)
+    save_node(tx, now)
+    tx.record(WorkOp.MERGED, target.id, *changes, decision=decision)
     if now.resolved and not source.resolved:  # the source was not done, so neither is what became of it
         readiness.reopen(target.n)

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import (
     CycleDetected,
     depends_on_ancestor,
-    ids,
+    find_cycle_through,
+    has_inherited_dependencies,
     is_ancestor,
-    loop_through,
-    waits_through_tree,
+    path_to_ids,
 )
-from groundplan.work.engine.kinds import feature_below, passes_on
+from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
 
-class RootStays(RuleViolated):
+class RootNotAllowed(RuleViolated):
     """The root is the project itself."""
 
     code = "root_stays"
@@ -35,62 +35,69 @@ class RootStays(RuleViolated):
         super().__init__(f"the root of a project cannot be {verb}; name a node below it")
 
 
-def move(tx: Transaction, readiness: Readiness, node: NodeRow, parent: NodeRow, *, decision: str | None) -> str:
+def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
     """Give a node another parent; what was done, in words.
 
     Raises:
-        RootStays: it is the root.
+        RootNotAllowed: it is the root.
         CycleDetected: the new parent lies below the node, or something below would wait for itself.
     """
     if node.n == ROOT_N:
-        raise RootStays("moved")
+        raise RootNotAllowed("moved")
     if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, of=parent.n):
         raise CycleDetected([node.id, parent.id, node.id], hint=f"; {parent.id} lies below {node.id}")
     if node.parent_n == parent.n:
         return f"already under {parent.id}"
     assert node.parent_n is not None  # noqa: S101 - only the root has none
-    before = fetch(tx, node.parent_n)
-    refuse_waiting_for_above(tx, node.n, parent)
-    below = tx.scalars(sql.below, project_id=tx.project.id, n=node.n)
+    before = fetch_node(tx, node.parent_n)
+    refuse_ancestor_dependency(tx, node.n, parent)
+    below = tx.scalars(sql.descendants, project_id=tx.project.id, n=node.n)
     reparent(tx, readiness, [node.n], below, before, parent)
-    tx.record(Op.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
-    if waits_through_tree(tx) and (looped := loop_through(tx, [node.n, parent.n])):
+    tx.record(WorkOp.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
+    if has_inherited_dependencies(tx) and (looped := find_cycle_through(tx, [node.n, parent.n])):
         raise CycleDetected(looped)
     return f"moved under {parent.id}"
 
 
-def refuse_waiting_for_above(tx: Transaction, n: int, parent: NodeRow) -> None:
+def refuse_ancestor_dependency(tx: Transaction, n: int, parent: WorkNodeRow) -> None:
     """Raises CycleDetected when a node or something below it depends on the parent it shall get, or on one above."""
-    found = tx.one_or_none(sql.waits_for_above, project_id=tx.project.id, n=n, parent_n=parent.n)
+    found = tx.one_or_none(sql.dependency_on_ancestor, project_id=tx.project.id, n=n, parent_n=parent.n)
     if found is not None:
-        raise depends_on_ancestor(*ids(tx, found))
+        raise depends_on_ancestor(*path_to_ids(tx, found))
 
 
 def reparent(
-    tx: Transaction, readiness: Readiness, ns: Sequence[int], below: Sequence[int], before: NodeRow, after: NodeRow
+    tx: Transaction,
+    readiness: Readiness,
+    ns: Sequence[int],
+    below: Sequence[int],
+    before: WorkNodeRow,
+    after: WorkNodeRow,
 ) -> None:
     """Hang nodes with all that is below them under another parent; depth and readiness of everything follow."""
     project_id = tx.project.id
-    readiness.look_at([*ns, before.n, after.n])
-    opened = len(tx.all(sql.open_among, project_id=project_id, ns=listed(ns)))
+    readiness.snapshot([*ns, before.n, after.n])
+    opened = len(tx.all(sql.open_nodes_among, project_id=project_id, ns=to_json_array(ns)))
     if opened:
-        readiness.children_lost(before.n, opened)
-    tx.run(sql.set_parent, project_id=project_id, ns=listed(ns), parent_n=after.n)
+        readiness.remove_open_children(before.n, opened)
+    tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
     moved = [*ns, *below]
     deeper = after.depth - before.depth
     if deeper:
-        tx.run(sql.deepen, project_id=project_id, ns=listed(moved), by=deeper)
-    left, entered = feature_below(before), feature_below(after)
+        tx.run(sql.shift_depth, project_id=project_id, ns=to_json_array(moved), by=deeper)
+    left, entered = feature_of_children(before), feature_of_children(after)
     if left != entered:
-        readiness.look_at(moved)  # each of them is counted elsewhere from now on
-        tx.run(sql.set_feature, project_id=project_id, ns=listed(moved), before=left, after=entered)
-    readiness.hold_back(moved, by=held_below(tx, after) - held_below(tx, before))
+        readiness.snapshot(moved)  # each of them is counted elsewhere from now on
+        tx.run(sql.set_feature, project_id=project_id, ns=to_json_array(moved), before=left, after=entered)
+    readiness.adjust_blocked_above(
+        moved, by=count_blockers_for_children(tx, after) - count_blockers_for_children(tx, before)
+    )
     if opened:
-        readiness.children_added({after.n: opened})
-    if left != entered and tx.one_or_none(sql.begun_among, project_id=project_id, ns=listed(moved)):
+        readiness.add_open_children({after.n: opened})
+    if left != entered and tx.one_or_none(sql.has_started_node, project_id=project_id, ns=to_json_array(moved)):
         readiness.begun(entered)
 
 
-def held_below(tx: Transaction, node: NodeRow) -> int:
+def count_blockers_for_children(tx: Transaction, node: WorkNodeRow) -> int:
     """By how many nodes, this one included, the children of a node are held back."""
-    return node.blocked_above + (node.waits and passes_on(tx, node.kind))
+    return node.blocked_above + (node.waits and blocks_descendants(tx, node.kind))

@@ -8,12 +8,17 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 
 EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
-LONG_PARTS = ("evidence", "context_links", "properties", "state")  # what an answer gives up of a node, in this order
+TRIMMABLE_FIELDS = (
+    "evidence",
+    "context_links",
+    "properties",
+    "state",
+)  # what an answer gives up of a node, in this order
 
 sql = load_queries(__file__)
 
@@ -27,7 +32,7 @@ class Evidence(Struct):
     timestamp: str | UnsetType = UNSET
 
 
-class Node(Struct, kw_only=True):
+class WorkNode(Struct, kw_only=True):
     """All of a node. A lean one has no empty and no bookkeeping fields."""
 
     id: str
@@ -45,14 +50,14 @@ class Node(Struct, kw_only=True):
     created_by: str | UnsetType = UNSET
 
 
-class Mention(Struct):
+class NodeSummary(Struct):
     """A node by name."""
 
     id: str
     summary: str
 
 
-class Counts(Struct):
+class WorkCounts(Struct):
     """How much there is to do. `total` counts the root."""
 
     total: int
@@ -73,34 +78,34 @@ class EvidenceRow(Struct):
     at: str
 
 
-def nodes_shown(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, Node]:
+def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
     """Nodes by their numbers, of the project entered, or of one that is just being made."""
-    numbers = listed(ns)
-    rows = tx.all(sql.nodes, NodeRow, project_id=project_id or tx.project.id, ns=numbers)
+    numbers = to_json_array(ns)
+    rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
     return {row.n: _node(row, evidence.get(row.n, []), now=tx.now, lean=lean) for row in rows}
 
 
-def show(tx: Transaction, row: NodeRow, *, lean: bool) -> Node:
+def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
     """A node of the project entered."""
     evidence = evidence_of(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
     return _node(row, evidence, now=tx.now, lean=lean)
 
 
-def _node(row: NodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> Node:
+def _node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
-    show_claim(properties, row, now=now)
+    add_claim_properties(properties, row, now=now)
     if row.held_reason is not None and not row.resolved:
         properties["_hold"] = row.held_reason
     links: list[str] = msgspec.json.decode(row.context_links) if row.context_links != "[]" else []
-    node = Node(id=row.id, summary=row.summary, resolved=row.resolved)
+    node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
     if row.parent is not None:
         node.parent = row.parent
     if row.state is not None:
         node.state = msgspec.json.decode(row.state)
     if row.evidence_total > len(evidence):
         node.evidence_total = row.evidence_total
-    node.evidence = evidence_shown(evidence, lean=lean)
+    node.evidence = format_evidence(evidence, lean=lean)
     if lean:
         node.properties = properties or UNSET
         node.context_links = links or UNSET
@@ -110,14 +115,14 @@ def _node(row: NodeRow, evidence: list[Evidence], *, now: str, lean: bool) -> No
     return node
 
 
-def evidence_shown(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
+def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
     """Evidence as it is shown; of a lean node without who and when, and not at all where there is none."""
     if not lean:
         return evidence
     return [Evidence(one.type, one.ref) for one in evidence] or UNSET
 
 
-class Claimed(Protocol):
+class ClaimFields(Protocol):
     """A row that says who has claimed its node."""
 
     @property
@@ -128,7 +133,7 @@ class Claimed(Protocol):
     def claimed_until(self) -> str | None: ...
 
 
-def show_claim(properties: dict[str, Any], row: Claimed, *, now: str) -> None:
+def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
     """Put a claim that still holds among the properties of its node."""
     if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
         properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at

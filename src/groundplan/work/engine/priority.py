@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 PRIORITY = "priority"
-ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
+PRIORITY_ABSENT = float("-inf")  # a node without a priority ranks behind every node that has one
 COMPLEXITY = "complexity"
 COMPLEXITY_MAX = 10
 COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
@@ -15,16 +15,16 @@ COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 def priority_of(properties: Mapping[str, Any]) -> float:
     """Where a node with these properties ranks."""
     given = properties.get(PRIORITY)
-    return float(given) if isinstance(given, int | float) and _is_number(given) else ABSENT
+    return float(given) if isinstance(given, int | float) and _is_number(given) else PRIORITY_ABSENT
 
 
 def complexity_of(properties: Mapping[str, Any]) -> int:
     """Where a task with these properties ranks among those of its priority."""
-    given = complexity_given(properties)
+    given = parse_complexity(properties)
     return COMPLEXITY_ABSENT if given is None else given
 
 
-def complexity_given(properties: Mapping[str, Any]) -> int | None:
+def parse_complexity(properties: Mapping[str, Any]) -> int | None:
     """A complexity that can be compared, if there is one."""
     given = properties.get(COMPLEXITY)
     if not isinstance(given, int) or isinstance(given, bool):
@@ -32,7 +32,7 @@ def complexity_given(properties: Mapping[str, Any]) -> int | None:
     return given if 1 <= given <= COMPLEXITY_MAX else None
 
 
-def warning(node: str, properties: Mapping[str, Any]) -> str | None:
+def warn_about_priority(node: str, properties: Mapping[str, Any]) -> str | None:
     """What to tell whoever gave a priority that cannot be compared."""
     if _is_number(properties.get(PRIORITY, 0)):
         return None

@@ -1,4 +1,4 @@
--- name: waits_through_tree
+-- name: reachable_moments
 -- Differs from SQLite, which has no LATERAL: here a recursive statement may name itself only once.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
@@ -48,11 +48,11 @@ SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :
            json_populate_record(NULL::work_nodes, '{"priority": "-Infinity"}'), json_strip_nulls(:rows::json)
        ) AS r;
 
--- name: add_texts
+-- name: index_summaries
 -- Differs from SQLite, which has an index of text: here summaries are read, and there is nothing to be done.
 SELECT 1
  WHERE CAST(:rows AS text) IS NULL;
 
--- name: ids_taken
+-- name: find_used_ids
 -- Differs from SQLite, which has no policies: here nodes of hidden projects do not show, but their ids are taken as well.
 SELECT gp_work_ids_taken(:ids);

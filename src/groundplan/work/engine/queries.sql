@@ -43,7 +43,7 @@ SELECT project_id, n, id
  ORDER BY id
  LIMIT :at_most;
 
--- name: gone_node
+-- name: removed_node
 -- Where a node was that was merged away or deleted, and where it went.
 SELECT project_id, into_id
   FROM work_merged
@@ -56,7 +56,7 @@ SELECT project_id, NULL
    AND id = :id
    AND thing = 'node';
 
--- name: ids_taken
+-- name: find_used_ids
 -- Which of these ids somebody in the organization has, or had before a merge or a deletion.
 SELECT c.id
   FROM work_nodes AS c
@@ -86,12 +86,12 @@ INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
                         rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
 VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
 
--- name: add_texts
+-- name: index_summaries
 -- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
 INSERT INTO work_text (rowid, summary)
 VALUES (:key, :summary);
 
--- name: number
+-- name: project_number
 -- The number of the project among all, which the keys of its texts begin with.
 SELECT number
   FROM work_projects
@@ -118,7 +118,7 @@ DELETE FROM work_edges
 INSERT INTO work_evidence (tenant_id, project_id, {evidence})
 VALUES (:tenant_id, :project_id, {evidence:values});
 
--- name: move_counts
+-- name: update_counts
 -- Keep the counts of a project with what a write changed.
 UPDATE work_projects
    SET last_n = last_n + :made,
@@ -133,7 +133,7 @@ UPDATE work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
--- name: move_counts_of_feature
+-- name: update_feature_counts
 -- Keep the counts of a feature with what a write changed.
 UPDATE work_features
    SET tasks = tasks + :tasks,
@@ -150,7 +150,7 @@ SELECT features
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
--- name: standings
+-- name: node_states
 -- How some nodes stand, and where they rank.
 SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
        c.priority, c.depth, c.updated_at
@@ -159,7 +159,7 @@ SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outc
    AND c.project_id = :project_id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: node_in_full
+-- name: node_by_number
 -- Everything about a node that a change must know.
 SELECT {node}
   FROM work_nodes AS c
@@ -167,7 +167,7 @@ SELECT {node}
    AND c.project_id = :project_id
    AND c.n = :n;
 
--- name: change_node
+-- name: update_node
 -- Give a node its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
@@ -188,7 +188,7 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n = :n;
 
--- name: count_children
+-- name: adjust_open_children
 -- Some children of these nodes were opened or closed.
 UPDATE work_nodes
    SET open_children = open_children + :by
@@ -196,7 +196,7 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: count_dependencies
+-- name: adjust_open_dependencies
 -- Some of what these nodes wait for was opened or closed.
 UPDATE work_nodes
    SET open_deps = open_deps + :by
@@ -205,7 +205,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
 RETURNING n, open_deps, kind, held_reason;
 
--- name: count_blocked_above
+-- name: adjust_blocked_above
 -- Something that these nodes' ancestor waits for was opened or closed.
 UPDATE work_nodes
    SET blocked_above = blocked_above + :by
@@ -222,7 +222,7 @@ SELECT d.from_n
    AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
 
--- name: below
+-- name: descendants
 -- Every node below another.
 WITH RECURSIVE below (n) AS (
     SELECT c.n
@@ -238,7 +238,7 @@ WITH RECURSIVE below (n) AS (
 SELECT n
   FROM below;
 
--- name: open_among
+-- name: open_nodes_among
 -- Which of these nodes are open.
 SELECT c.n
   FROM work_nodes AS c
@@ -247,7 +247,7 @@ SELECT c.n
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND NOT c.resolved;
 
--- name: resolved_among
+-- name: resolved_nodes_among
 -- Which of these nodes are resolved.
 SELECT c.n
   FROM work_nodes AS c
@@ -256,7 +256,7 @@ SELECT c.n
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND c.resolved;
 
--- name: resolved_chain
+-- name: resolved_ancestors
 -- A node and the ancestors above it, as far up as they are resolved.
 WITH RECURSIVE chain (n, parent_n) AS (
     SELECT c.n, c.parent_n
@@ -322,7 +322,7 @@ SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
 
--- name: done_in_feature
+-- name: feature_has_done_node
 -- Whether something of a feature was done, and not dropped.
 SELECT 1
   FROM work_nodes AS c
@@ -347,7 +347,7 @@ UPDATE work_nodes
    AND NOT resolved
 RETURNING id, feature_n;
 
--- name: begun_among
+-- name: has_started_node
 -- Whether somebody has begun one of these nodes, which is no feature, and not finished it.
 SELECT 1
   FROM work_nodes AS c
@@ -360,7 +360,7 @@ SELECT 1
         OR (c.status IS NULL AND c.claimed_by IS NOT NULL AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
  LIMIT 1;
 
--- name: chain_up
+-- name: ancestors_to_depth
 -- A node and its ancestors, up to a depth.
 WITH RECURSIVE chain (n, parent_n, depth) AS (
     SELECT c.n, c.parent_n, c.depth
@@ -377,7 +377,7 @@ WITH RECURSIVE chain (n, parent_n, depth) AS (
 SELECT n
   FROM chain;
 
--- name: waits_from
+-- name: reachable_dependencies
 -- Every dependency that can be reached from some nodes along dependencies.
 WITH RECURSIVE reached (n) AS (
     SELECT CAST(value AS bigint)
@@ -399,7 +399,7 @@ SELECT d.from_n, d.to_n
    AND d.from_n = reached.n
    AND d.type = 'depends_on';
 
--- name: waits_through_tree
+-- name: reachable_moments
 -- The same where nodes also wait through the tree, everywhere (`inherits`) or below features: each node has a start,
 -- written as twice its number, and a finish, one more. A finish waits for the start and for the finishes of the
 -- children; a start waits for the finishes of the dependencies and for the start of the parent, or of the feature.
@@ -459,7 +459,7 @@ SELECT d.from_n, d.to_n
    AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND d.type = 'depends_on';
 
--- name: ids_of
+-- name: node_ids
 -- The ids of some nodes.
 SELECT c.n, c.id
   FROM work_nodes AS c
@@ -487,7 +487,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns))
    AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
 
--- name: deepen
+-- name: shift_depth
 -- Nodes lie deeper, or less deep, than before.
 UPDATE work_nodes
    SET depth = depth + :by
@@ -495,7 +495,7 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: waits_for_above
+-- name: dependency_on_ancestor
 -- A dependency of a node, or of one below it, on another node or one above that.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
@@ -521,7 +521,7 @@ SELECT d.from_n, d.to_n
  WHERE d.to_n IN (SELECT n FROM above)
  LIMIT 1;
 
--- name: open_below
+-- name: open_subtree
 -- A node and every open node below it, with the number of its last evidence. Below a resolved node nothing is open.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
@@ -544,7 +544,7 @@ SELECT c.n, c.id
    AND c.parent_n = :n
  ORDER BY c.n;
 
--- name: edges_of
+-- name: edges_of_node
 -- Every edge of a node, with the id of the node at its other end and whether that is open.
 SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
   FROM work_edges AS d
@@ -647,7 +647,7 @@ DELETE FROM work_node_tags
    AND project_id = :project_id
    AND node_n = :n;
 
--- name: add_merged
+-- name: record_merge
 -- Remember where a node went.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)
 VALUES (:tenant_id, :id, :project_id, :into_id);

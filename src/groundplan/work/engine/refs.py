@@ -11,12 +11,12 @@ from typing import NamedTuple
 from groundplan.kernel.errors import Invalid, MixedProjects, NotFound
 from groundplan.kernel.ids import PREFIX_CHARS_MIN
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.authorize import ProjectId, projects_seen
+from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-NEAR_CHARS = 2  # how much of an unknown id must be right for the others to be looked through
-LOOKED_THROUGH_MAX = 2_000
+SUGGESTION_PREFIX_CHARS = 2  # how much of an unknown id must be right for the others to be looked through
+CANDIDATES_MAX = 2_000
 ID_CHARS_MAX = 32
 
 sql = load_queries(__file__)
@@ -33,7 +33,7 @@ class AmbiguousNode(Invalid):
         )
 
 
-class Found(NamedTuple):
+class NodeLocation(NamedTuple):
     """Where a node is, and how it is called."""
 
     project_id: str
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     id: str
 
 
-def nodes_of_two_projects(first: Found, second: Found) -> MixedProjects:
+def nodes_of_two_projects(first: NodeLocation, second: NodeLocation) -> MixedProjects:
     """Return the refusal of a call about nodes of two projects."""
     return MixedProjects(
         f"node {first.id} is of project {first.project_id} and node {second.id} of project {second.project_id}; "
@@ -50,74 +50,78 @@ def nodes_of_two_projects(first: Found, second: Found) -> MixedProjects:
     )
 
 
-def find(tx: Transaction, ref: str) -> Found:
+def find_node(tx: Transaction, ref: str) -> NodeLocation:
     """The node with this id, or the only one that begins like this.
 
     Raises:
         NotFound: there is none that the actor may see.
         AmbiguousNode: there are several.
     """
-    found = find_or_none(tx, ref)
+    found = find_node_or_none(tx, ref)
     if found is None:
-        raise missing(tx, ref)
+        raise missing_node(tx, ref)
     return found
 
 
-def find_or_none(tx: Transaction, ref: str) -> Found | None:
+def find_node_or_none(tx: Transaction, ref: str) -> NodeLocation | None:
     """The same, or None where there is no such node."""
-    seen = projects_seen(tx)
+    seen = find_visible_project_ids(tx)
     row = tx.one_or_none(sql.node_by_id, id=ref)
-    found = None if row is None else _found(*row)
+    found = None if row is None else _to_location(*row)
     if found is not None and (seen is None or found.project_id in seen):
         return found
     # An id that was merged away or deleted stays what it was, and begins no other. What is hidden counts for nothing.
-    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or gone(tx, ref) is not None:
+    if not PREFIX_CHARS_MIN <= len(ref) <= ID_CHARS_MAX or find_removed_node(tx, ref) is not None:
         return None
-    alike = _alike(tx, ref, seen, at_most=LOOKED_THROUGH_MAX)
+    alike = _find_by_prefix(tx, ref, seen, at_most=CANDIDATES_MAX)
     if len(alike) > 1:
         raise AmbiguousNode(ref, [one.id for one in alike[:3]])
     return alike[0] if alike else None
 
 
-def project_of(tx: Transaction, ref: str) -> str:
+def resolve_node_project(tx: Transaction, ref: str) -> str:
     """The project of a node, also of one that is gone: a request that is sent again must find its answer.
 
     Raises:
         NotFound: there is and was none that the actor may see.
         AmbiguousNode: there are several that begin like this.
     """
-    found = find_or_none(tx, ref)
+    found = find_node_or_none(tx, ref)
     if found is not None:
         return found.project_id
-    left = gone(tx, ref)
+    left = find_removed_node(tx, ref)
     if left is None:
-        raise missing(tx, ref)
+        raise missing_node(tx, ref)
     return left.project_id
 
 
-def missing(tx: Transaction, ref: str) -> NotFound:
+def missing_node(tx: Transaction, ref: str) -> NotFound:
     """The refusal of an id that leads nowhere, with what was probably meant."""
-    seen = projects_seen(tx)
-    left = gone(tx, ref)
+    seen = find_visible_project_ids(tx)
+    left = find_removed_node(tx, ref)
     if left is not None:
         return NotFound("node", ref, hint=f"it was merged into {left.into!r}" if left.into else "it was deleted")
     from difflib import get_close_matches  # only a mistake needs it
 
-    alike = _alike(tx, ref[:NEAR_CHARS], seen, at_most=LOOKED_THROUGH_MAX) if len(ref) >= NEAR_CHARS else []
+    alike = (
+        _find_by_prefix(tx, ref[:SUGGESTION_PREFIX_CHARS], seen, at_most=CANDIDATES_MAX)
+        if len(ref) >= SUGGESTION_PREFIX_CHARS
+        else []
+    )
     near = get_close_matches(ref[:ID_CHARS_MAX], [one.id for one in alike], n=2)
     return NotFound("node", ref, near=near, next_steps=NextStep("work.query", "finds nodes by text"))
 
 
-def in_project(tx: Transaction, ref: str) -> Found:
+def find_node_in_project(tx: Transaction, ref: str) -> NodeLocation:
     """The node that is meant, in the project that was entered.
 
     Raises:
         NotFound: there is none that the actor may see.
         MixedProjects: it is of another project.
     """
-    found = find(tx, ref)
+    found = find_node(tx, ref)
     if found.project_id != tx.project.id:
-        raise nodes_of_two_projects(Found(tx.project.id, 1, tx.project.id), found)
+        raise nodes_of_two_projects(NodeLocation(tx.project.id, 1, tx.project.id), found)
     return found
 
 
@@ -128,35 +132,37 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
         NotFound: there is none that the actor may see.
         AmbiguousNode: there are several that begin like this.
     """
-    found = find(tx, ref)
+    found = find_node(tx, ref)
     return found.project_id, found.id
 
 
-class Gone(NamedTuple):
+class RemovedNode(NamedTuple):
     """What became of a node that is there no more."""
 
     project_id: str
     into: str | None  # where its work went; None when it was deleted
 
 
-def gone(tx: Transaction, ref: str) -> Gone | None:
+def find_removed_node(tx: Transaction, ref: str) -> RemovedNode | None:
     """What became of a node that the actor could see and that is there no more."""
-    row = tx.one_or_none(sql.gone_node, id=ref)
+    row = tx.one_or_none(sql.removed_node, id=ref)
     if row is None:
         return None
     project_id, into = row
-    seen = projects_seen(tx)
-    return Gone(ProjectId(project_id), into) if seen is None or project_id in seen else None
+    seen = find_visible_project_ids(tx)
+    return RemovedNode(ProjectId(project_id), into) if seen is None or project_id in seen else None
 
 
-def _alike(tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int) -> list[Found]:
+def _find_by_prefix(
+    tx: Transaction, beginning: str, seen: frozenset[str] | None, *, at_most: int
+) -> list[NodeLocation]:
     last = beginning[-1:]
     behind = beginning[:-1] + chr(ord(last) + 1) if last and ord(last) < 0x7F else None
     if behind is None:  # no id has such a character
         return []
-    found = starmap(_found, tx.all(sql.nodes_by_prefix, first=beginning, behind=behind, at_most=at_most))
+    found = starmap(_to_location, tx.all(sql.nodes_by_prefix, first=beginning, behind=behind, at_most=at_most))
     return [one for one in found if seen is None or one.project_id in seen]
 
 
-def _found(project_id: str, n: int, node_id: str) -> Found:
-    return Found(ProjectId(project_id), n, node_id)
+def _to_location(project_id: str, n: int, node_id: str) -> NodeLocation:
+    return NodeLocation(ProjectId(project_id), n, node_id)

@@ -10,24 +10,24 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.identify import fresh_ids, is_free
-from groundplan.work.engine.insert import insert
+from groundplan.work.engine.identify import generate_ids, is_id_free
+from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.kinds import PROJECT
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.events import WorkOp
 
 ROOT_N = 1
-NUMBERS = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
+PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
 NUMBER_TRIES_MAX = 8
 
 sql = load_queries(__file__)
 
 
-def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
+def create_root(tx: Transaction, project_id: str, summary: str) -> None:
     """Give a project that is just being made its root, under the project's own id where no node has it."""
-    _begin_to_count(tx, project_id)
-    root_id = project_id if is_free(tx, project_id) else fresh_ids(tx, 1, population=0)[0]
-    root = NodeRow(
+    _create_work_project(tx, project_id)
+    root_id = project_id if is_id_free(tx, project_id) else generate_ids(tx, 1, population=0)[0]
+    root = WorkNodeRow(
         n=ROOT_N,
         id=root_id,
         parent_n=None,
@@ -39,17 +39,17 @@ def plant_root(tx: Transaction, project_id: str, summary: str) -> None:
         blocked_above=0,
         summary=summary,
     )
-    insert(tx, project_id, [root])
+    insert_nodes(tx, project_id, [root])
     changes = [changed("summary", None, summary)]
     if tx.preferences.pipelines is not None:
         changes.append(changed("pipelines", None, msgspec.json.decode(tx.preferences.pipelines)))
-    tx.record(Op.CREATED, root_id, *changes, project_id=project_id)
+    tx.record(WorkOp.CREATED, root_id, *changes, project_id=project_id)
 
 
-def _begin_to_count(tx: Transaction, project_id: str) -> None:
+def _create_work_project(tx: Transaction, project_id: str) -> None:
     # A random number, because the next free one would be for somebody to know who sees every project.
     for _ in range(NUMBER_TRIES_MAX):
-        number = SystemRandom().randrange(1, NUMBERS)
+        number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)
         if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=tx.preferences.pipelines):
             return
     raise Unavailable("no free number was found for this project; try again")

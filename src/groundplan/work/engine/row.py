@@ -11,13 +11,13 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.kinds import FEATURE
-from groundplan.work.engine.priority import ABSENT, COMPLEXITY_ABSENT
-from groundplan.work.engine.statuses import ACTIVE, is_live
+from groundplan.work.engine.priority import COMPLEXITY_ABSENT, PRIORITY_ABSENT
+from groundplan.work.engine.statuses import ACTIVE, is_claim_live
 
 sql = load_queries(__file__)
 
 
-class NodeRow(Struct):
+class WorkNodeRow(Struct):
     """The fields of one node; the defaults are those of a new one. What is JSON is kept as text until it is read."""
 
     n: int
@@ -31,7 +31,7 @@ class NodeRow(Struct):
     blocked_above: int
     summary: str
     properties: str = "{}"
-    priority: float = ABSENT
+    priority: float = PRIORITY_ABSENT
     complexity: int = COMPLEXITY_ABSENT
     context_links: str = "[]"
     resolved: bool = False
@@ -88,7 +88,7 @@ class NodeRow(Struct):
         self.claimed_by = self.claimed_at = self.claimed_until = None
 
 
-class Ranked(Protocol):
+class RankFields(Protocol):
     """What of a node tells when it is offered."""
 
     @property
@@ -101,22 +101,22 @@ class Ranked(Protocol):
     def updated_at(self) -> str: ...
 
 
-def rank(node: Ranked) -> tuple[float, int, str, int]:
+def rank(node: RankFields) -> tuple[float, int, str, int]:
     """Return the sort key of the order in which work is offered: priority, depth, least recently updated, creation."""
     return -node.priority, -node.depth, node.updated_at, node.n
 
 
-def is_held_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
+def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
     """Whether somebody else's claim holds at this moment."""
-    return claimed_by != tx.actor.id and is_live(claimed_by, claimed_until, now=tx.now)
+    return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
 
 
-def fetch(tx: Transaction, n: int) -> NodeRow:
+def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
     """A node of the project entered, as it is now."""
-    return tx.one(sql.node_in_full, NodeRow, project_id=tx.project.id, n=n)
+    return tx.one(sql.node_by_number, WorkNodeRow, project_id=tx.project.id, n=n)
 
 
-def save(tx: Transaction, node: NodeRow) -> None:
+def save_node(tx: Transaction, node: WorkNodeRow) -> None:
     """Store what a node says now, under its next revision."""
-    tx.store(sql.change_node, node, project_id=tx.project.id)
+    tx.store(sql.update_node, node, project_id=tx.project.id)
     node.rev += 1

@@ -19,7 +19,7 @@ WILL_NOT_IMPLEMENT = "WILL_NOT_IMPLEMENT"
 TERMINAL = (CLOSED, WILL_NOT_IMPLEMENT)
 
 
-class Standing(Protocol):
+class StatusFields(Protocol):
     """What of a node tells its status."""
 
     @property
@@ -34,15 +34,15 @@ class Standing(Protocol):
     def claimed_until(self) -> str | None: ...
 
 
-def status_of(node: Standing, *, now: str) -> str:
+def status_of(node: StatusFields, *, now: str) -> str:
     """The status of a node at a moment."""
     if node.resolved:
         return WILL_NOT_IMPLEMENT if node.outcome is not None else CLOSED
     if node.status is not None:
         return node.status
-    return ACTIVE if is_live(node.claimed_by, node.claimed_until, now=now) else NEW
+    return ACTIVE if is_claim_live(node.claimed_by, node.claimed_until, now=now) else NEW
 
 
-def is_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
+def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
     """Whether a claim holds at this moment."""
     return claimed_by is not None and (claimed_until is None or claimed_until > now)

@@ -12,13 +12,19 @@ from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, Walked, depends_on_ancestor, is_ancestor
+from groundplan.work.engine.cycles import CycleDetected, DependencyCache, depends_on_ancestor, is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
-from groundplan.work.engine.outcome import Outcome, outcome
+from groundplan.work.engine.outcome import SideEffects, add_side_effects
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import AmbiguousNode, Found, in_project, missing, project_of
-from groundplan.work.engine.row import fetch
-from groundplan.work.events import Op
+from groundplan.work.engine.refs import (
+    AmbiguousNode,
+    NodeLocation,
+    find_node_in_project,
+    missing_node,
+    resolve_node_project,
+)
+from groundplan.work.engine.row import fetch_node
+from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef, TypeName
 
 EDGES_MAX = 1_000
@@ -43,7 +49,7 @@ class Connect(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Rejected(Struct, rename={"from_": "from"}):
+class RejectedEdge(Struct, rename={"from_": "from"}):
     """A connection that was not made, and why."""
 
     from_: str
@@ -53,14 +59,14 @@ class Rejected(Struct, rename={"from_": "from"}):
     near: list[str] | UnsetType = UNSET  # what was probably meant, for an unknown node
 
 
-class Connected(Outcome, kw_only=True):
+class Connected(SideEffects, kw_only=True):
     """How many connections were made or taken away; those that could not be."""
 
     applied: int
-    rejected: list[Rejected] | UnsetType = UNSET
+    rejected: list[RejectedEdge] | UnsetType = UNSET
 
 
-class Named(Protocol):
+class NodeIdentity(Protocol):
     """A node that was found."""
 
     @property
@@ -69,7 +75,7 @@ class Named(Protocol):
     def id(self) -> str: ...
 
 
-class _Refused(Exception):
+class _EdgeRejected(Exception):
     def __init__(self, reason: str, *, path: list[str] | None = None, near: list[str] | None = None) -> None:
         self.reason = reason
         self.path = path or UNSET
@@ -78,29 +84,29 @@ class _Refused(Exception):
 
 def connect(tx: Transaction, request: Connect) -> Connected:
     """Make and take away connections. One that cannot be made is listed with its reason; the others are made."""
-    connecting = _Connecting(tx, request.decision)
+    connecting = _EdgeWriter(tx, request.decision)
     answer = Connected(applied=0)
-    rejected: list[Rejected] = []
+    rejected: list[RejectedEdge] = []
     for edge in request.edges:
         try:
             connecting.apply(edge)
             answer.applied += 1
-        except _Refused as refused:
-            one = Rejected(edge.from_, edge.to, refused.reason, refused.path, refused.near)
+        except _EdgeRejected as refused:
+            one = RejectedEdge(edge.from_, edge.to, refused.reason, refused.path, refused.near)
             if len(rejected) >= EXPLAINED_MAX:
                 one.path = one.near = UNSET
             rejected.append(one)
     answer.rejected = rejected or UNSET
-    return outcome(answer, tx, connecting.readiness, [])
+    return add_side_effects(answer, tx, connecting.readiness, [])
 
 
-class _Connecting:
+class _EdgeWriter:
     """The edges of one call, one after the other."""
 
     def __init__(self, tx: Transaction, decision: str | None) -> None:
         self._tx = tx
         self._decision = decision
-        self._walked = Walked(tx)
+        self._cache = DependencyCache(tx)
         self.readiness = Readiness(tx, decision=decision)
 
     def apply(self, edge: Edge) -> None:
@@ -109,56 +115,56 @@ class _Connecting:
         ends = source.n, edge.type, target.n
         if edge.remove:
             if not remove_edge(self._tx, *ends):
-                raise _Refused("not_connected")
-            self._tell(Op.DISCONNECTED, source, changed(edge.type, target.id, None))
+                raise _EdgeRejected("not_connected")
+            self._record_change(WorkOp.DISCONNECTED, source, changed(edge.type, target.id, None))
         else:
-            self._refuse_nonsense(source, target, edge.type)
+            self._refuse_invalid_edge(source, target, edge.type)
             if not add_edge(self._tx, *ends):
-                raise _Refused("already_connected")
-            self._tell(Op.CONNECTED, source, changed(edge.type, None, target.id))
+                raise _EdgeRejected("already_connected")
+            self._record_change(WorkOp.CONNECTED, source, changed(edge.type, None, target.id))
         if edge.type == DEPENDS_ON:
-            (self._walked.removed if edge.remove else self._walked.added)(source.n, target.n)
-            if not fetch(self._tx, target.n).resolved:
+            (self._cache.removed if edge.remove else self._cache.added)(source.n, target.n)
+            if not fetch_node(self._tx, target.n).resolved:
                 self.readiness.waits_for([source.n], by=-1 if edge.remove else 1)
 
-    def _tell(self, op: Op, source: Found, change: Change) -> None:
-        self.readiness.look_at([source.n])
+    def _record_change(self, op: WorkOp, source: NodeLocation, change: Change) -> None:
+        self.readiness.snapshot([source.n])
         touch(self._tx, source.n)
         self._tx.record(op, source.id, change, decision=self._decision)
 
-    def _refuse_nonsense(self, source: Found, target: Found, type_: str) -> None:
+    def _refuse_invalid_edge(self, source: NodeLocation, target: NodeLocation, type_: str) -> None:
         if type_ in PARENT_TYPES:
-            raise _Refused("use_graph_restructure")
+            raise _EdgeRejected("use_graph_restructure")
         if source.n == target.n:
-            raise _Refused("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
+            raise _EdgeRejected("cycle_detected" if type_ == DEPENDS_ON else "self_edge", path=[source.id, source.id])
         if type_ == DEPENDS_ON:
             try:
-                refuse_waiting_for_itself(self._tx, self._walked, source, target)
+                refuse_cycle(self._tx, self._cache, source, target)
             except CycleDetected as error:
-                raise _Refused(error.code, path=error.details["path"]) from None
+                raise _EdgeRejected(error.code, path=error.details["path"]) from None
 
 
-def refuse_waiting_for_itself(tx: Transaction, walked: Walked, source: Named, target: Named) -> None:
+def refuse_cycle(tx: Transaction, walked: DependencyCache, source: NodeIdentity, target: NodeIdentity) -> None:
     """Raises CycleDetected when `source` depending on `target` would have to wait for itself."""
     if source.n == target.n:
         raise CycleDetected([source.id, source.id])
-    above, below = fetch(tx, target.n), fetch(tx, source.n)
+    above, below = fetch_node(tx, target.n), fetch_node(tx, source.n)
     if above.depth < below.depth and is_ancestor(tx, above.n, depth=above.depth, of=below.n):
         raise depends_on_ancestor(source.id, target.id)
-    path = walked.way_round(source.n, target.n)
+    path = walked.find_cycle_closed_by(source.n, target.n)
     if path is not None:
         raise CycleDetected(path)
 
 
-def _end(tx: Transaction, ref: str) -> Found:
+def _end(tx: Transaction, ref: str) -> NodeLocation:
     try:
-        return in_project(tx, ref)
+        return find_node_in_project(tx, ref)
     except NotFound as error:
-        raise _Refused("node_not_found", near=error.details.get("near")) from None
+        raise _EdgeRejected("node_not_found", near=error.details.get("near")) from None
     except AmbiguousNode as error:
-        raise _Refused(error.code, near=error.details["near"]) from None
+        raise _EdgeRejected(error.code, near=error.details["near"]) from None
     except MixedProjects as error:
-        raise _Refused(error.code) from None
+        raise _EdgeRejected(error.code) from None
 
 
 def locate(tx: Transaction, request: Connect) -> str:
@@ -170,10 +176,10 @@ def locate(tx: Transaction, request: Connect) -> str:
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
     for ref in refs:
         try:
-            return project_of(tx, ref)
+            return resolve_node_project(tx, ref)
         except (NotFound, AmbiguousNode):
             continue
-    raise missing(tx, refs[0])
+    raise missing_node(tx, refs[0])
 
 
 OPERATION = Operation(

@@ -10,20 +10,29 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Drop, LeftOut, Trimming
+from groundplan.kernel.budget import DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import lease_end
 from groundplan.work.engine.features import begin_feature
-from groundplan.work.engine.node import LONG_PARTS, Counts, Evidence, Mention, Node, evidence_of, evidence_shown, show
-from groundplan.work.engine.refs import in_project
+from groundplan.work.engine.node import (
+    TRIMMABLE_FIELDS,
+    Evidence,
+    NodeSummary,
+    WorkCounts,
+    WorkNode,
+    build_node,
+    evidence_of,
+    format_evidence,
+)
+from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.engine.row import NodeRow, rank
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow, rank
+from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
 
 COUNT_MAX = 50
@@ -47,7 +56,7 @@ class Next(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Inherited(Struct):
+class InheritedLinks(Struct):
     """Links of an ancestor."""
 
     node_id: str
@@ -58,10 +67,10 @@ class LinksBySource(Struct, rename={"own": "self"}):
     """The links of a node, and those it inherits."""
 
     own: list[str] | UnsetType = UNSET
-    inherited: list[Inherited] | UnsetType = UNSET
+    inherited: list[InheritedLinks] | UnsetType = UNSET
 
 
-class DoneDependency(Struct):
+class ResolvedDependency(Struct):
     """What was completed for a node, and what shows it."""
 
     id: str
@@ -69,7 +78,7 @@ class DoneDependency(Struct):
     evidence: list[Evidence] | UnsetType = UNSET
 
 
-class LinkedAncestor(Struct):
+class AncestorLinksRow(Struct):
     """A node above another, with its links."""
 
     n: int
@@ -79,7 +88,7 @@ class LinkedAncestor(Struct):
     depth: int
 
 
-class DoneRow(Struct):
+class ResolvedDependencyRow(Struct):
     """A dependency that was met, and how much evidence it has."""
 
     n: int
@@ -91,11 +100,11 @@ class DoneRow(Struct):
 class Offer(Struct, kw_only=True):
     """A node to work on."""
 
-    node: Node
+    node: WorkNode
     claim: int | UnsetType = UNSET
-    ancestors: list[Mention]
+    ancestors: list[NodeSummary]
     context_links: LinksBySource | UnsetType = UNSET
-    resolved_deps: list[DoneDependency] | UnsetType = UNSET
+    resolved_deps: list[ResolvedDependency] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
@@ -103,8 +112,8 @@ class Offers(Struct):
     """The best nodes, best first. Where there are none, why."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *(Drop(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
-        *(Drop(f"nodes[].node.{part}") for part in LONG_PARTS),
+        *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
+        *(DropField(f"nodes[].node.{part}") for part in TRIMMABLE_FIELDS),
     )
 
     nodes: list[Offer]
@@ -138,25 +147,25 @@ def claim(tx: Transaction, request: Next) -> Offers:
         node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
         # When it was taken, and that its number grew by one, the event says by itself.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
-        tx.record(Op.CLAIMED, node.id, *changes, decision=request.decision)
+        tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
         if node.feature_n is not None:
             begin_feature(tx, node.feature_n, decision=request.decision)
     return _answer(tx, request, picked, taken, is_claimed=True)
 
 
-def _pick(tx: Transaction, request: Next) -> list[NodeRow]:
+def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
     place = {"project_id": tx.project.id, "at_most": request.count}
     if request.scope is None and not request.filter:
-        rows = tx.all(sql.next_nodes, NodeRow, **place)
+        rows = tx.all(sql.next_nodes, WorkNodeRow, **place)
     elif request.scope is None:
-        rows = tx.all(sql.next_matching, NodeRow, **place, wanted=wanted(request.filter))
+        rows = tx.all(sql.next_matching, WorkNodeRow, **place, wanted=wanted(request.filter))
     else:
-        scope = in_project(tx, request.scope)
-        rows = tx.all(sql.next_below, NodeRow, **place, scope=scope.n, wanted=wanted(request.filter))
+        scope = find_node_in_project(tx, request.scope)
+        rows = tx.all(sql.next_below, WorkNodeRow, **place, scope=scope.n, wanted=wanted(request.filter))
     return sorted(rows, key=rank)[: request.count]
 
 
-def _fit_to_budget(tx: Transaction, picked: list[NodeRow]) -> list[NodeRow]:
+def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeRow]:
     """Return the leading nodes that fit into half of the answer at their shortest: what is claimed must be told."""
     if len(picked) < 2:
         return picked
@@ -182,7 +191,9 @@ def _kind(value: Any) -> tuple[str, Any]:
     return "json", msgspec.json.encode(value).decode()
 
 
-def _answer(tx: Transaction, request: Next, picked: list[NodeRow], kept: list[NodeRow], *, is_claimed: bool) -> Offers:
+def _answer(
+    tx: Transaction, request: Next, picked: list[WorkNodeRow], kept: list[WorkNodeRow], *, is_claimed: bool
+) -> Offers:
     if not picked:
         return Offers([], reason=_reason(tx))
     lean = tx.preferences.lean if request.lean is None else request.lean
@@ -190,45 +201,53 @@ def _answer(tx: Transaction, request: Next, picked: list[NodeRow], kept: list[No
     return Offers(offers, left_out={"nodes": len(picked) - len(kept)} if len(kept) < len(picked) else UNSET)
 
 
-def _offer(tx: Transaction, row: NodeRow, *, lean: bool, is_claimed: bool) -> Offer:
-    above = _above(tx, row)
+def _offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -> Offer:
+    above = _fetch_ancestors(tx, row)
     row.parent = above[-1].id
-    node = show(tx, row, lean=lean)
-    done = tx.all(sql.resolved_dependencies, DoneRow, project_id=tx.project.id, n=row.n, at_most=DEPENDENCIES_MAX + 1)
+    node = build_node(tx, row, lean=lean)
+    done = tx.all(
+        sql.resolved_dependencies,
+        ResolvedDependencyRow,
+        project_id=tx.project.id,
+        n=row.n,
+        at_most=DEPENDENCIES_MAX + 1,
+    )
     left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}  # there is one at each depth
     if len(done) > DEPENDENCIES_MAX:
         del done[DEPENDENCIES_MAX:]
         total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
         left_out["resolved_deps"] = total - DEPENDENCIES_MAX
-    offered = Offer(node=node, ancestors=[Mention(one.id, one.summary) for one in above])
+    offered = Offer(node=node, ancestors=[NodeSummary(one.id, one.summary) for one in above])
     offered.left_out = left_out or UNSET
     if is_claimed:
         offered.claim = row.claim_number
     inherited = [
-        Inherited(one.id, msgspec.json.decode(one.context_links)) for one in above if one.context_links != "[]"
+        InheritedLinks(one.id, msgspec.json.decode(one.context_links)) for one in above if one.context_links != "[]"
     ]
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
-        evidence = evidence_of(tx, listed(one.n for one in done)) if any(one.evidence_total for one in done) else {}
+        evidence = (
+            evidence_of(tx, to_json_array(one.n for one in done)) if any(one.evidence_total for one in done) else {}
+        )
         offered.resolved_deps = [
-            DoneDependency(one.id, one.summary, evidence_shown(evidence.get(one.n, []), lean=lean)) for one in done
+            ResolvedDependency(one.id, one.summary, format_evidence(evidence.get(one.n, []), lean=lean)) for one in done
         ]
     return offered
 
 
-def _above(tx: Transaction, row: NodeRow) -> list[LinkedAncestor]:
+def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow]:
     """The ancestors, root first; of very many the root and the nearest."""
-    rows = tx.all(sql.ancestors, LinkedAncestor, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
+    rows = tx.all(sql.ancestors, AncestorLinksRow, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
     rows.sort(key=attrgetter("depth"))
     if rows[0].n != ROOT_N:
-        rows.insert(0, tx.one(sql.root_with_links, LinkedAncestor, project_id=tx.project.id))
+        rows.insert(0, tx.one(sql.root_with_links, AncestorLinksRow, project_id=tx.project.id))
     return rows
 
 
 def _reason(tx: Transaction) -> str:
     """Why there is nothing to offer, from the counts that are kept anyway."""
-    counts = tx.one(sql.counts, Counts, project_id=tx.project.id)
+    counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
     if counts.total == 1:
         return (
             f"no work is planned yet; {tx.describe(NextStep('work.plan', 'adds some', {'project': tx.project.name}))}"

@@ -8,27 +8,27 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.operations.schema import Brief
+from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.policies import Policies, PolicyChanges
 from groundplan.kernel.projects.configure import configure
-from groundplan.kernel.projects.create import Goal, ProjectExists, found
+from groundplan.kernel.projects.create import Goal, ProjectExists, create_owned_project
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, loop_through
-from groundplan.work.engine.node import LONG_PARTS, Counts, Node, nodes_shown
+from groundplan.work.engine.cycles import CycleDetected, find_cycle_through
+from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.requests import Decision
 
 sql = load_queries(__file__)
 
-DEFAULTS = Policies()
+DEFAULT_POLICIES = Policies()
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):
@@ -36,23 +36,23 @@ class OpenProject(Struct, forbid_unknown_fields=True):
 
     project: Name | None = None
     goal: Goal | None = None
-    policies: Annotated[PolicyChanges, Brief()] | None = None
+    policies: Annotated[PolicyChanges, CollapsedInSchema()] | None = None
     decision: Decision | None = None
     op_id: OpId = None
 
 
-class Opened(Struct):
+class OpenedProject(Struct):
     """The root of a project, and how much there is to do."""
 
-    trimming: ClassVar[Trimming] = Trimming(*(Drop(f"root.{part}") for part in LONG_PARTS))
+    trimming: ClassVar[Trimming] = Trimming(*(DropField(f"root.{part}") for part in TRIMMABLE_FIELDS))
 
-    root: Node
-    summary: Counts
+    root: WorkNode
+    summary: WorkCounts
     policies: Policies | UnsetType = UNSET  # where they differ from the defaults
     left_out: LeftOut = UNSET
 
 
-class ProjectRow(Struct):
+class ProjectProgressRow(Struct):
     """What a project is for, and how much there is to do in it."""
 
     project_id: str
@@ -76,23 +76,23 @@ class ProjectLine(Struct):
 class ProjectLines(Struct):
     """The projects, most recently changed first."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("projects",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("projects",)))
 
     projects: list[ProjectLine]
     left_out: LeftOut = UNSET
 
 
-def open_project(tx: Transaction, request: OpenProject) -> Opened | ProjectLines:
+def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | ProjectLines:
     """The root of an existing project and its counts; without a name, every project that the caller sees."""
     if not tx.has_project:
         return _list_projects(tx)
-    return _opened(tx, tx.project.id, tx.project.policies)
+    return _build_answer(tx, tx.project.id, tx.project.policies)
 
 
 def _list_projects(tx: Transaction) -> ProjectLines:
     views = list_projects(tx, ListProjects()).projects
-    encoded = listed(view.id for view in views)
-    counted = {row.project_id: row for row in tx.all(sql.counts_of_projects, ProjectRow, project_ids=encoded)}
+    encoded = to_json_array(view.id for view in views)
+    counted = {row.project_id: row for row in tx.all(sql.counts_of_projects, ProjectProgressRow, project_ids=encoded)}
     lines = []
     for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):
         row = counted[view.id]
@@ -101,23 +101,23 @@ def _list_projects(tx: Transaction) -> ProjectLines:
     return ProjectLines(lines)
 
 
-def begin(tx: Transaction, request: OpenProject) -> Opened:
+def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
     """Make a project; whoever makes it owns it.
 
     Raises:
         ProjectExists: there is one of that name which the caller may not see.
     """
     assert request.project is not None  # noqa: S101 - the route to here has looked
-    project_id = found(tx, request.project, goal=request.goal)
+    project_id = create_owned_project(tx, request.project, goal=request.goal)
     if project_id is None:
-        return _made_meanwhile(tx, request.project, request.policies)
-    policies = DEFAULTS
+        return _open_concurrently_created(tx, request.project, request.policies)
+    policies = DEFAULT_POLICIES
     if request.policies is not None:
-        policies = configure(tx, project_id, DEFAULTS, request.policies, decision=request.decision)
-    return _opened(tx, project_id, policies)
+        policies = configure(tx, project_id, DEFAULT_POLICIES, request.policies, decision=request.decision)
+    return _build_answer(tx, project_id, policies)
 
 
-def _made_meanwhile(tx: Transaction, name: str, policies: PolicyChanges | None) -> Opened:
+def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChanges | None) -> OpenedProject:
     """The project that somebody else made since this request looked for it, as if it had been there all along."""
     try:
         project = authorize_project(tx, name, Permission.WORK_READ)
@@ -125,10 +125,10 @@ def _made_meanwhile(tx: Transaction, name: str, policies: PolicyChanges | None) 
         raise ProjectExists(name) from None
     if policies is not None:
         raise ProjectExists(name)  # how it shall be worked in is now for its owner to say
-    return _opened(tx, project.id, project.policies)
+    return _build_answer(tx, project.id, project.policies)
 
 
-def change_policies(tx: Transaction, request: OpenProject) -> Opened:
+def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     """Change how a project wants to be worked in.
 
     Raises:
@@ -140,18 +140,18 @@ def change_policies(tx: Transaction, request: OpenProject) -> Opened:
     tx.enter(replace(tx.project, policies=after))
     if after.inherit_dependencies and not before.inherit_dependencies:
         waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id)
-        if looped := loop_through(tx, waiting):
+        if looped := find_cycle_through(tx, waiting):
             raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
     if after.inherit_dependencies != before.inherit_dependencies:
-        tx.run(sql.hold_back_all, project_id=tx.project.id, inherits=after.inherit_dependencies)
-        tx.run(sql.recount, project_id=tx.project.id)
-    return _opened(tx, tx.project.id, after)
+        tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
+        tx.run(sql.recompute_counts, project_id=tx.project.id)
+    return _build_answer(tx, tx.project.id, after)
 
 
-def _opened(tx: Transaction, project_id: str, policies: Policies) -> Opened:
-    root = nodes_shown(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
-    counts = tx.one(sql.counts, Counts, project_id=project_id)
-    return Opened(root, counts, UNSET if policies == DEFAULTS else policies)
+def _build_answer(tx: Transaction, project_id: str, policies: Policies) -> OpenedProject:
+    root = load_nodes(tx, [ROOT_N], lean=tx.preferences.lean, project_id=project_id)[ROOT_N]
+    counts = tx.one(sql.counts, WorkCounts, project_id=project_id)
+    return OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
 
 
 BEGIN = Operation(
@@ -160,7 +160,7 @@ BEGIN = Operation(
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=OpenProject,
-    output=Opened,
+    output=OpenedProject,
     handler=begin,
 )
 
@@ -170,7 +170,7 @@ CONFIGURE = Operation(
     permission=Permission.PROJECT_CONFIGURE,
     effect=Effect.WRITE,
     input=OpenProject,
-    output=Opened,
+    output=OpenedProject,
     handler=change_policies,
     project=lambda _tx, request: request.project or "",
     when_project_missing=BEGIN,
@@ -182,7 +182,7 @@ OPERATION: Operation[OpenProject, Any] = Operation(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=OpenProject,
-    output=Opened,
+    output=OpenedProject,
     other_outputs=(ProjectLines,),
     handler=open_project,
     project=lambda _tx, request: request.project,

@@ -15,32 +15,32 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine import cycles
 from groundplan.work.engine.cycles import CycleDetected, depends_on_ancestor, is_ancestor
-from groundplan.work.engine.identify import fresh_ids
-from groundplan.work.engine.insert import insert
-from groundplan.work.engine.kinds import feature_below, passes_on
-from groundplan.work.engine.node import Mention
-from groundplan.work.engine.outcome import limit_warnings, list_news
-from groundplan.work.engine.priority import complexity_of, priority_of, warning
+from groundplan.work.engine.identify import generate_ids
+from groundplan.work.engine.insert import insert_nodes
+from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
+from groundplan.work.engine.node import NodeSummary
+from groundplan.work.engine.outcome import limit_warnings, list_within_budget
+from groundplan.work.engine.priority import complexity_of, priority_of, warn_about_priority
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import in_project, project_of
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.events import Op
+from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.events import WorkOp
 from groundplan.work.requests import (
     Decision,
     Links,
     NodeRef,
     Summary,
-    own_properties,
-    stored_links,
-    stored_properties,
+    encode_links,
+    encode_properties,
+    validate_properties,
 )
 
 NODES_MAX = 1_000
-ROOT = ""  # how a node without a parent_ref calls its parent; no ref is empty
+ROOT_REF = ""  # how a node without a parent_ref calls its parent; no ref is empty
 
 sql = load_queries(__file__)
 
@@ -57,7 +57,7 @@ class DuplicateRef(Invalid):
         )
 
 
-class NoParent(Invalid):
+class MissingParent(Invalid):
     """Nothing says where a node belongs."""
 
     code = "no_parent"
@@ -80,7 +80,7 @@ class PlanNode(Struct, forbid_unknown_fields=True):
     properties: dict[str, Any] = {}
 
 
-class Plan(Struct, forbid_unknown_fields=True):
+class PlanNodes(Struct, forbid_unknown_fields=True):
     """What to make. Without `parent_ref` a node goes under the root of `project`."""
 
     nodes: Annotated[list[PlanNode], Meta(min_length=1, max_length=NODES_MAX)]
@@ -89,7 +89,7 @@ class Plan(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Created(Struct):
+class CreatedNode(Struct):
     """The id that a ref got."""
 
     ref: str
@@ -99,13 +99,13 @@ class Created(Struct):
 class Planned(Struct):
     """What was made, and what was reopened because there is something to do below it again."""
 
-    created: list[Created]
-    reopened: list[Mention] | UnsetType = UNSET
+    created: list[CreatedNode]
+    reopened: list[NodeSummary] | UnsetType = UNSET
     reopened_total: int | UnsetType = UNSET  # when more were reopened than are listed
     warnings: list[str] | UnsetType = UNSET
 
 
-class Existing(Struct):
+class ExistingNode(Struct):
     """A node that is there already."""
 
     project_id: str
@@ -120,7 +120,7 @@ class Existing(Struct):
 
 
 @dataclass(slots=True)
-class New:
+class NewNode:
     """A node on its way into the graph."""
 
     given: PlanNode
@@ -129,8 +129,8 @@ class New:
     id: str
     properties: dict[str, Any]
     links: list[str]
-    parent: New | Existing
-    targets: list[New | Existing] = field(default_factory=list)
+    parent: NewNode | ExistingNode
+    targets: list[NewNode | ExistingNode] = field(default_factory=list)
     depth: int = 0
     feature_n: int | None = None
     open_children: int = 0
@@ -147,25 +147,25 @@ class New:
         return not (self.open_children or self.open_deps or self.blocked_above)
 
 
-def locate(tx: Transaction, request: Plan) -> str:
+def locate(tx: Transaction, request: PlanNodes) -> str:
     """The project that a plan is for.
 
     Raises:
-        NoParent: nothing says so.
+        MissingParent: nothing says so.
     """
     if request.project is not None:
         return request.project
     refs = {node.ref for node in request.nodes}
     for place, node in enumerate(request.nodes):
         if node.parent_ref is None:
-            raise NoParent(place)
-    outside = next((ref for ref in _named(request.nodes) if ref not in refs), None)
+            raise MissingParent(place)
+    outside = next((ref for ref in _iter_refs(request.nodes) if ref not in refs), None)
     if outside is None:  # the parents go round in a circle, or a project must be named
-        raise NoParent(0)
-    return project_of(tx, outside)
+        raise MissingParent(0)
+    return resolve_node_project(tx, outside)
 
 
-def plan(tx: Transaction, request: Plan) -> Planned:
+def plan(tx: Transaction, request: PlanNodes) -> Planned:
     """Make nodes with their parents and dependencies.
 
     Raises:
@@ -175,18 +175,18 @@ def plan(tx: Transaction, request: Plan) -> Planned:
         CycleDetected: a node would wait for itself, or lie below itself.
         ReservedProperty: a property is the engine's own.
     """
-    existing = _existing(tx, request)
-    nodes = _arranged(tx, request.nodes, existing)
-    in_order = _parents_first(nodes)
+    existing = _load_existing(tx, request)
+    nodes = _build_nodes(tx, request.nodes, existing)
+    in_order = _sort_parents_first(nodes)
     _refuse_loops(tx, nodes)
     readiness = Readiness(tx, decision=request.decision)
-    readiness.children_added(Counter(node.parent.n for node in nodes if isinstance(node.parent, Existing)))
+    readiness.add_open_children(Counter(node.parent.n for node in nodes if isinstance(node.parent, ExistingNode)))
     if readiness.has_reopened:  # who is open, and who is held back, may have changed
-        existing = _fetched(tx, {one.id for one in existing.values()})
-    _stand(tx, in_order, {one.n: one for one in existing.values()})
+        existing = _fetch_by_id(tx, {one.id for one in existing.values()})
+    _compute_readiness(tx, in_order, {one.n: one for one in existing.values()})
     _insert(tx, in_order)
     for node in nodes:
-        tx.record(Op.CREATED, node.id, *_changes(node), decision=request.decision)
+        tx.record(WorkOp.CREATED, node.id, *_changes(node), decision=request.decision)
     readiness.added(
         tasks_of=Counter(node.feature_n for node in nodes),
         blocked=sum(node.open_deps > 0 or node.blocked_above > 0 for node in nodes),
@@ -194,57 +194,57 @@ def plan(tx: Transaction, request: Plan) -> Planned:
     )
     settled = readiness.settle()
     _refuse_loops_through_tree(tx, nodes)
-    warnings = [said for node in nodes if (said := warning(node.given.ref, node.properties))]
-    created = [Created(node.given.ref, node.id) for node in nodes]
-    return Planned(created, *list_news(tx, settled.reopened), limit_warnings(warnings))
+    warnings = [said for node in nodes if (said := warn_about_priority(node.given.ref, node.properties))]
+    created = [CreatedNode(node.given.ref, node.id) for node in nodes]
+    return Planned(created, *list_within_budget(tx, settled.reopened), limit_warnings(warnings))
 
 
-def _named(nodes: Sequence[PlanNode]) -> Iterator[str]:
+def _iter_refs(nodes: Sequence[PlanNode]) -> Iterator[str]:
     for node in nodes:
         if node.parent_ref is not None:
             yield node.parent_ref
         yield from node.depends_on
 
 
-def _existing(tx: Transaction, request: Plan) -> dict[str, Existing]:
+def _load_existing(tx: Transaction, request: PlanNodes) -> dict[str, ExistingNode]:
     """The nodes that are there already, by how the request calls them."""
     refs: dict[str, int] = {}
     for place, node in enumerate(request.nodes):
         if node.ref in refs:
             raise DuplicateRef(node.ref, refs[node.ref], place)
         refs[node.ref] = place
-    outside = {ref for ref in _named(request.nodes) if ref not in refs}
-    called = _fetched(tx, outside)
+    outside = {ref for ref in _iter_refs(request.nodes) if ref not in refs}
+    called = _fetch_by_id(tx, outside)
     found = {ref: called[ref] for ref in outside if ref in called}
     # What no node is called exactly may be the beginning of an id; else the refusal says so.
-    begun = {ref: in_project(tx, ref).id for ref in outside if ref not in found}
+    begun = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in found}
     if begun:
-        called = _fetched(tx, begun.values())
+        called = _fetch_by_id(tx, begun.values())
         found.update({ref: called[node_id] for ref, node_id in begun.items()})
-    found[ROOT] = tx.one(sql.root, Existing, project_id=tx.project.id)
+    found[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
     return found
 
 
-def _fetched(tx: Transaction, ids: Iterable[str]) -> dict[str, Existing]:
-    encoded = listed(ids)
+def _fetch_by_id(tx: Transaction, ids: Iterable[str]) -> dict[str, ExistingNode]:
+    encoded = to_json_array(ids)
     if encoded == "[]":
         return {}
-    rows = tx.all(sql.nodes_called, Existing, ids=encoded)
+    rows = tx.all(sql.nodes_by_id, ExistingNode, ids=encoded)
     return {row.id: row for row in rows if row.project_id == tx.project.id}
 
 
-def _arranged(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str, Existing]) -> list[New]:
+def _build_nodes(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str, ExistingNode]) -> list[NewNode]:
     last_n = tx.scalar(sql.last_n, project_id=tx.project.id)
-    ids = fresh_ids(tx, len(given), population=last_n)
+    ids = generate_ids(tx, len(given), population=last_n)
     nodes = [
-        New(
+        NewNode(
             given=one,
             place=place,
             n=last_n + 1 + place,
             id=ids[place],
-            properties=own_properties(one.properties, ("nodes", place, "properties")),
+            properties=validate_properties(one.properties, ("nodes", place, "properties")),
             links=list(dict.fromkeys(one.context_links)),
-            parent=existing[ROOT],
+            parent=existing[ROOT_REF],
         )
         for place, one in enumerate(given)
     ]
@@ -258,12 +258,12 @@ def _arranged(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[str,
     return nodes
 
 
-def _parents_first(nodes: Sequence[New]) -> list[New]:
+def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
     """The nodes in an order in which each comes behind its parent."""
-    children: dict[int, list[New]] = {}
-    in_order: list[New] = []
+    children: dict[int, list[NewNode]] = {}
+    in_order: list[NewNode] = []
     for node in nodes:
-        if isinstance(node.parent, New):
+        if isinstance(node.parent, NewNode):
             children.setdefault(node.parent.n, []).append(node)
         else:
             in_order.append(node)
@@ -271,30 +271,30 @@ def _parents_first(nodes: Sequence[New]) -> list[New]:
         in_order += children.get(node.n, ())
     if len(in_order) < len(nodes):
         seen = {node.n for node in in_order}
-        looped = cycles.loop({node.n: [node.parent.n] for node in nodes if node.n not in seen})
-        raise CycleDetected(_refs(nodes, looped or []), hint=" (parent_ref)")
+        looped = cycles.find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen})
+        raise CycleDetected(_numbers_to_refs(nodes, looped or []), hint=" (parent_ref)")
     return in_order
 
 
-def _refuse_loops(tx: Transaction, nodes: Sequence[New]) -> None:
+def _refuse_loops(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     # A new node can only be waited for by new nodes, so a loop lies within the plan; but a node must not depend on
     # an ancestor either, and that may be any.
     first_n = nodes[0].n
-    looped = cycles.loop({node.n: [target.n for target in node.targets if target.n >= first_n] for node in nodes})
+    looped = cycles.find_cycle({node.n: [target.n for target in node.targets if target.n >= first_n] for node in nodes})
     if looped is not None:
-        raise CycleDetected(_refs(nodes, looped))
+        raise CycleDetected(_numbers_to_refs(nodes, looped))
     above: dict[tuple[int, int], bool] = {}
     for node in nodes:
         if not node.targets:
             continue
         targets = {target.n for target in node.targets}
-        parent: New | Existing = node.parent
-        while isinstance(parent, New):
+        parent: NewNode | ExistingNode = node.parent
+        while isinstance(parent, NewNode):
             if parent.n in targets:
                 raise depends_on_ancestor(node.given.ref, parent.given.ref)
             parent = parent.parent
         for target in node.targets:
-            if isinstance(target, Existing) and target.depth <= parent.depth:
+            if isinstance(target, ExistingNode) and target.depth <= parent.depth:
                 pair = (target.n, parent.n)
                 if pair not in above:
                     above[pair] = is_ancestor(tx, target.n, depth=target.depth, of=parent.n)
@@ -302,43 +302,43 @@ def _refuse_loops(tx: Transaction, nodes: Sequence[New]) -> None:
                     raise depends_on_ancestor(node.given.ref, target.id)
 
 
-def _refuse_loops_through_tree(tx: Transaction, nodes: Sequence[New]) -> None:
+def _refuse_loops_through_tree(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     # Only what waits and lies below a feature can close such a loop: nobody else waits for it through the tree.
     inherits = tx.project.policies.inherit_dependencies
     waiting = [node.n for node in nodes if node.targets and (inherits or node.feature_n is not None)]
-    if waiting and (looped := cycles.loop_through(tx, waiting)) is not None:
-        raise CycleDetected(_by_refs(nodes, looped))
+    if waiting and (looped := cycles.find_cycle_through(tx, waiting)) is not None:
+        raise CycleDetected(_ids_to_refs(nodes, looped))
 
 
-def _refs(nodes: Sequence[New], looped: Sequence[int]) -> list[str]:
+def _numbers_to_refs(nodes: Sequence[NewNode], looped: Sequence[int]) -> list[str]:
     by_n = {node.n: node.given.ref for node in nodes}
     return [by_n[n] for n in looped]
 
 
-def _by_refs(nodes: Sequence[New], looped: Sequence[str]) -> list[str]:
+def _ids_to_refs(nodes: Sequence[NewNode], looped: Sequence[str]) -> list[str]:
     by_id = {node.id: node.given.ref for node in nodes}  # their ids will never have been
     return [by_id.get(node_id, node_id) for node_id in looped]
 
 
-def _stand(tx: Transaction, in_order: Sequence[New], now: Mapping[int, Existing]) -> None:
+def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> None:
     """How each node will stand, from its parent and its targets as they are now."""
     for node in in_order:
-        parent = node.parent if isinstance(node.parent, New) else now[node.parent.n]
-        if isinstance(parent, New):
+        parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
+        if isinstance(parent, NewNode):
             parent.open_children += 1
         node.depth = parent.depth + 1
-        node.feature_n = feature_below(parent)
-        node.open_deps = sum(isinstance(target, New) or not now[target.n].resolved for target in node.targets)
-        node.blocked_above = parent.blocked_above + (parent.waits and passes_on(tx, parent.kind))
+        node.feature_n = feature_of_children(parent)
+        node.open_deps = sum(isinstance(target, NewNode) or not now[target.n].resolved for target in node.targets)
+        node.blocked_above = parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind))
 
 
-def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
+def _insert(tx: Transaction, in_order: Sequence[NewNode]) -> None:
     project_id = tx.project.id
-    insert(
+    insert_nodes(
         tx,
         project_id,
         [
-            NodeRow(
+            WorkNodeRow(
                 n=node.n,
                 id=node.id,
                 parent_n=node.parent.n,
@@ -349,10 +349,10 @@ def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
                 open_deps=node.open_deps,
                 blocked_above=node.blocked_above,
                 summary=node.given.summary,
-                properties=stored_properties(node.properties, ("nodes", node.place, "properties")),
+                properties=encode_properties(node.properties, ("nodes", node.place, "properties")),
                 priority=priority_of(node.properties),
                 complexity=complexity_of(node.properties),
-                context_links=stored_links(node.links, ("nodes", node.place, "context_links")),
+                context_links=encode_links(node.links, ("nodes", node.place, "context_links")),
             )
             for node in in_order
         ],
@@ -366,7 +366,7 @@ def _insert(tx: Transaction, in_order: Sequence[New]) -> None:
         tx.many(sql.add_edges, edges)
 
 
-def _changes(node: New) -> Iterator[Change]:
+def _changes(node: NewNode) -> Iterator[Change]:
     yield changed("summary", None, node.given.summary)
     yield changed("parent", None, node.parent.id)
     if node.properties:
@@ -382,7 +382,7 @@ OPERATION = Operation(
     summary="Create nodes; refs name each other, in any order, or existing nodes.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
-    input=Plan,
+    input=PlanNodes,
     output=Planned,
     handler=plan,
     project=locate,

@@ -1,6 +1,6 @@
 -- What the use cases of the work graph read.
 
--- name: nodes_called
+-- name: nodes_by_id
 -- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
 SELECT {existing}
   FROM work_nodes AS c
@@ -19,7 +19,7 @@ SELECT {existing}
 c.project_id, c.id, c.n, c.kind, c.feature_n, c.depth, c.resolved, c.blocked_above,
        c.open_deps > 0 OR c.held_reason IS NOT NULL AS waits
 
--- name: revs
+-- name: revisions
 -- The revisions of some nodes.
 SELECT c.id, c.rev
   FROM work_nodes AS c
@@ -56,7 +56,7 @@ SELECT c.project_id, c.summary, w.total, w.resolved
  WHERE w.tenant_id = :tenant_id
    AND w.project_id IN (SELECT value FROM each(:project_ids));
 
--- name: recount
+-- name: recompute_counts
 -- Count the blocked and the actionable anew.
 UPDATE work_projects
    SET blocked = (SELECT count(*)
@@ -91,7 +91,7 @@ SELECT DISTINCT d.from_n
    AND d.project_id = :project_id
    AND d.type = 'depends_on';
 
--- name: hold_back_all
+-- name: recompute_blocked_above
 -- Let every node be held back by the features above it that wait, and where it is inherited by whatever waits above it.
 WITH RECURSIVE held (n, blocked_above, passes_on) AS (
     SELECT c.n, CAST(0 AS bigint), :inherits AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)

@@ -13,10 +13,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
-from groundplan.work.engine.outcome import Outcome, outcome
+from groundplan.work.engine.outcome import SideEffects, add_side_effects
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import in_project, project_of
-from groundplan.work.engine.row import NodeRow, fetch
+from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
 
 OPERATIONS_MAX = 100
@@ -51,7 +51,7 @@ class Restructure(Struct, forbid_unknown_fields=True):
     op_id: OpId = None
 
 
-class Detail(Struct):
+class OperationResult(Struct):
     """What came of one operation."""
 
     op: str
@@ -59,11 +59,11 @@ class Detail(Struct):
     result: str
 
 
-class Restructured(Outcome, kw_only=True):
+class Restructured(SideEffects, kw_only=True):
     """What was done, and what came of it."""
 
     applied: int
-    details: list[Detail]
+    details: list[OperationResult]
 
 
 def restructure(tx: Transaction, request: Restructure) -> Restructured:
@@ -76,7 +76,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
         CannotMerge: the two are one node, or one lies above the other.
         ClaimedByAnother: the project enforces claims and somebody else holds a node.
         AlreadyResolved: there is nothing left to drop.
-        RootStays: the root can be neither moved nor merged nor dropped.
+        RootNotAllowed: the root can be neither moved nor merged nor dropped.
     """
     readiness = Readiness(tx, decision=request.decision)
     details = []
@@ -85,26 +85,26 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
             case Move():
                 node = _node(tx, operation.node_id)
                 result = move(tx, readiness, node, _node(tx, operation.new_parent), decision=request.decision)
-                details.append(Detail("move", node.id, result))
+                details.append(OperationResult("move", node.id, result))
             case Merge():
                 node = _node(tx, operation.source)
                 result = merge(tx, readiness, node, _node(tx, operation.target), decision=request.decision)
-                details.append(Detail("merge", node.id, result))
+                details.append(OperationResult("merge", node.id, result))
             case Drop():
                 node = _node(tx, operation.node_id)
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
-                details.append(Detail("drop", node.id, result))
-    return outcome(Restructured(applied=len(details), details=details), tx, readiness, [])
+                details.append(OperationResult("drop", node.id, result))
+    return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, [])
 
 
-def _node(tx: Transaction, ref: str) -> NodeRow:
-    return fetch(tx, in_project(tx, ref).n)
+def _node(tx: Transaction, ref: str) -> WorkNodeRow:
+    return fetch_node(tx, find_node_in_project(tx, ref).n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:
     """The project of the first node; the others must be in it too."""
     first = request.operations[0]
-    return project_of(tx, first.source if isinstance(first, Merge) else first.node_id)
+    return resolve_node_project(tx, first.source if isinstance(first, Merge) else first.node_id)
 
 
 OPERATION = Operation(

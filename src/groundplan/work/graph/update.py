@@ -14,17 +14,17 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import StaleRevision
 from groundplan.work.engine import claims
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.outcome import Outcome, outcome
-from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warning
+from groundplan.work.engine.outcome import SideEffects, add_side_effects
+from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warn_about_priority
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.refs import in_project, project_of
-from groundplan.work.engine.row import NodeRow, fetch, save
-from groundplan.work.events import Op
+from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
+from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
+from groundplan.work.events import WorkOp
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,
@@ -32,15 +32,15 @@ from groundplan.work.requests import (
     NodeRef,
     Summary,
     TypeName,
-    own_properties,
-    stored_links,
-    stored_properties,
-    stored_state,
+    encode_links,
+    encode_properties,
+    encode_state,
+    validate_properties,
 )
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
-OF_A_CLAIM = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
+CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
 
 sql = load_queries(__file__)
 
@@ -51,7 +51,7 @@ class UnresolvedChildren(RuleViolated):
     code = "unresolved_children"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, node: NodeRow, children: list[str]) -> None:
+    def __init__(self, node: WorkNodeRow, children: list[str]) -> None:
         super().__init__(
             f"node {node.id} has {node.open_children} open children ({', '.join(children)}"
             f"{', …' if node.open_children > len(children) else ''}); resolve or drop them first",
@@ -67,7 +67,7 @@ class EvidenceRequired(RuleViolated):
     code = "evidence_required"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, node: NodeRow) -> None:
+    def __init__(self, node: WorkNodeRow) -> None:
         super().__init__(
             f"node {node.id} has no evidence and this project requires some to resolve it",
             next_steps=NextStep("work.update", "adds some as add_evidence"),
@@ -119,7 +119,7 @@ class UpdatedNode(Struct):
     rev: int
 
 
-class Updated(Outcome, kw_only=True):
+class Updated(SideEffects, kw_only=True):
     """What was changed and what came of it."""
 
     updated: list[UpdatedNode]
@@ -142,24 +142,24 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     warnings: list[str] = []
     updated = []
     for place, one in enumerate(request.updates):
-        node = fetch(tx, in_project(tx, one.node_id).n)
+        node = fetch_node(tx, find_node_in_project(tx, one.node_id).n)
         _check(tx, node, one)
         rev = _apply(tx, node, one, place, readiness, warnings, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if len(updated) > 1:
-        _bring_up_to_date(tx, updated)
-    return outcome(Updated(updated=updated), tx, readiness, warnings)
+        _refresh_revisions(tx, updated)
+    return add_side_effects(Updated(updated=updated), tx, readiness, warnings)
 
 
-def _bring_up_to_date(tx: Transaction, updated: list[UpdatedNode]) -> None:
+def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
     """Give each node its present revision: what came later may have reached what came before."""
     ids = {one.node_id for one in updated}
-    revs: dict[str, int] = dict(tx.all(sql.revs, ids=listed(ids)))
+    revs: dict[str, int] = dict(tx.all(sql.revisions, ids=to_json_array(ids)))
     for one in updated:
         one.rev = revs[one.node_id]
 
 
-def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
+def _check(tx: Transaction, node: WorkNodeRow, one: Update) -> None:
     if one.expected_rev is not UNSET and one.expected_rev != node.rev:
         raise StaleRevision(
             f"node {node.id}", "read it again", current=node.rev, expected=one.expected_rev, node_id=node.id
@@ -167,11 +167,11 @@ def _check(tx: Transaction, node: NodeRow, one: Update) -> None:
     if one.claim is not UNSET:
         claims.check_number(node, one.claim)
     if one.resolved is True and not node.resolved:
-        claims.check_free(tx, node.id, node.claimed_by, node.claimed_until)
+        claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
         refuse_open_children(tx, node)
 
 
-def refuse_open_children(tx: Transaction, node: NodeRow) -> None:
+def refuse_open_children(tx: Transaction, node: WorkNodeRow) -> None:
     """Raises UnresolvedChildren when something right below a node is open."""
     if node.open_children:
         shown = tx.scalars(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
@@ -180,7 +180,7 @@ def refuse_open_children(tx: Transaction, node: NodeRow) -> None:
 
 def _apply(
     tx: Transaction,
-    node: NodeRow,
+    node: WorkNodeRow,
     one: Update,
     place: int,
     readiness: Readiness,
@@ -189,7 +189,7 @@ def _apply(
     decision: str | None,
 ) -> int:
     """Make the changes of one item and give the node's revision."""
-    changes = _changes(tx, node, one, place, warnings)
+    changes = _update_fields(tx, node, one, place, warnings)
     entries = [] if one.add_evidence is UNSET else list(one.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -197,19 +197,19 @@ def _apply(
     if one.resolved is not UNSET and flips:
         changes.insert(0, changed("resolved", node.resolved, one.resolved))
         if one.resolved:
-            _judge_evidence(tx, node, len(entries), warnings)
+            _check_evidence(tx, node, len(entries), warnings)
             node.resolve()
         else:
             changes += node.reopen()
-    op = Op.UPDATED if not flips else Op.RESOLVED if node.resolved else Op.REOPENED
-    claim_op = claims.settle(tx, node, one, changes)
+    op = WorkOp.UPDATED if not flips else WorkOp.RESOLVED if node.resolved else WorkOp.REOPENED
+    claim_op = claims.update_claim(tx, node, one, changes)
     if not changes:
         return node.rev
-    if op is Op.UPDATED and claim_op is not None and all(change.field in OF_A_CLAIM for change in changes):
+    if op is WorkOp.UPDATED and claim_op is not None and all(change.field in CLAIM_FIELDS for change in changes):
         op = claim_op
     if flips:  # else nobody's readiness changes
-        readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
-    save(tx, node)
+        readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
+    save_node(tx, node)
     tx.record(op, node.id, *changes, decision=decision)
     if flips:
         neighbours = {node.n: node.parent_n}
@@ -220,15 +220,15 @@ def _apply(
     return node.rev
 
 
-def _changes(tx: Transaction, node: NodeRow, one: Update, place: int, warnings: list[str]) -> list[Change]:
+def _update_fields(tx: Transaction, node: WorkNodeRow, one: Update, place: int, warnings: list[str]) -> list[Change]:
     """What the item says differently from the node, put into the node."""
     changes: list[Change] = []
     if one.summary is not UNSET and one.summary != node.summary:
         changes.append(changed("summary", node.summary, one.summary))
         node.summary = one.summary
-    if one.state is not UNSET and not same(one.state, node.state_value):
+    if one.state is not UNSET and not is_same_json(one.state, node.state_value):
         changes.append(changed("state", node.state_value, one.state))
-        node.state = stored_state(one.state, ("updates", place, "state"))
+        node.state = encode_state(one.state, ("updates", place, "state"))
     if one.properties is not UNSET:
         changes += _merge_properties(node, one.properties, place, warnings)
     if one.add_context_links is not UNSET or one.remove_context_links is not UNSET:
@@ -236,29 +236,29 @@ def _changes(tx: Transaction, node: NodeRow, one: Update, place: int, warnings: 
     return changes
 
 
-def _merge_properties(node: NodeRow, given: dict[str, Any], place: int, warnings: list[str]) -> Iterable[Change]:
+def _merge_properties(node: WorkNodeRow, given: dict[str, Any], place: int, warnings: list[str]) -> Iterable[Change]:
     path = ("updates", place, "properties")
     before = node.properties_value
-    kept = own_properties(given, path)
+    kept = validate_properties(given, path)
     after = {key: value for key, value in before.items() if key not in given} | kept
     # A key that was there keeps its place.
     after = {key: after[key] for key in [*before, *kept] if key in after}
-    moved = [key for key in given if not same(before.get(key), after.get(key))]
+    moved = [key for key in given if not is_same_json(before.get(key), after.get(key))]
     if not moved:
         return []
-    node.properties = stored_properties(after, path)
+    node.properties = encode_properties(after, path)
     node.priority, node.complexity = priority_of(after), complexity_of(after)
-    if PRIORITY in given and (said := warning(node.id, after)):
+    if PRIORITY in given and (said := warn_about_priority(node.id, after)):
         warnings.append(said)
     return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in moved]
 
 
-def same(before: Any, after: Any) -> bool:
+def is_same_json(before: Any, after: Any) -> bool:
     """Whether two values are the same as JSON: to Python true is 1, and 1 is 1.0."""
     return msgspec.json.encode(before) == msgspec.json.encode(after)
 
 
-def _change_links(node: NodeRow, one: Update, place: int) -> Iterable[Change]:
+def _change_links(node: WorkNodeRow, one: Update, place: int) -> Iterable[Change]:
     before = node.links_value
     gone = set() if one.remove_context_links is UNSET else set(one.remove_context_links)
     kept = [link for link in before if link not in gone]
@@ -266,18 +266,18 @@ def _change_links(node: NodeRow, one: Update, place: int) -> Iterable[Change]:
     after = kept + [link for link in dict.fromkeys(added) if link not in kept]
     if after == before:
         return []
-    node.context_links = stored_links(after, ("updates", place, "add_context_links"))
+    node.context_links = encode_links(after, ("updates", place, "add_context_links"))
     return [changed("context_links", before, after)]
 
 
-def _append_evidence(tx: Transaction, node: NodeRow, entries: Sequence[AddEvidence]) -> Change:
+def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
     """Append evidence to a node. Who added it and when, the event says by itself."""
     numbered = enumerate(entries, node.evidence_total + 1)
     add_evidence(tx, [EvidenceRow(node.n, k, one.type, one.ref, tx.actor.id, tx.now) for k, one in numbered])
     return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
 
 
-def _judge_evidence(tx: Transaction, node: NodeRow, added: int, warnings: list[str]) -> None:
+def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: list[str]) -> None:
     if node.evidence_total or added:
         return
     match tx.project.policies.evidence:
@@ -289,7 +289,7 @@ def _judge_evidence(tx: Transaction, node: NodeRow, added: int, warnings: list[s
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:
     """The project of the first node; the others must be in it too."""
-    return project_of(tx, request.updates[0].node_id)
+    return resolve_node_project(tx, request.updates[0].node_id)
 
 
 OPERATION = Operation(

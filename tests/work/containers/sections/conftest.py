@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.work.containers.sections.desk import Sections
 from tests.work.desk import Hands
 
-ADA = local_actor("ada", kind=Kind.PERSON)
+ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 def open_atlas(engine: Engine) -> dict[str, str]:

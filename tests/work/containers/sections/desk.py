@@ -13,7 +13,7 @@ import json
 from typing import Any
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
@@ -79,7 +79,7 @@ class Sections:
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
         """Run an operation with names in the place of ids, as any caller would."""
-        inspect(arguments)
+        validate_value(arguments)
         return self.session.run(OPERATIONS[f"section.{operation}"], arguments)
 
     def of(self, name: str) -> dict[str, str]:

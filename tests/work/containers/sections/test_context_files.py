@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from groundplan.work.containers.requests import EntityType
-from groundplan.work.containers.sections.context_files import PATHS_MAX, context_files
+from groundplan.work.containers.sections.context_files import PATHS_MAX, extract_context_files
 from groundplan.work.containers.sections.requests import CONTENT_BYTES_MAX, ContentFormat
 from groundplan.work.containers.sections.section import Section
 from tests.machines.budget import always
@@ -37,7 +37,7 @@ def section(content: str, title: str = "Context Files", content_format: str = "M
 
 
 def files(content: str, content_format: str = "MARKDOWN") -> list[str]:
-    return context_files([section(content, content_format=content_format)])
+    return extract_context_files([section(content, content_format=content_format)])
 
 
 WRITTEN = {
@@ -119,13 +119,13 @@ def test_paths_are_found_however_they_are_written(content: str) -> None:
     "title", ["Context Files", "context files", " CONTEXT  FILES ", "Context files:", "context files :"]
 )
 def test_the_section_is_known_by_its_title(title: str) -> None:
-    assert context_files([section("src/a.ts", title)]) == ["src/a.ts"]
+    assert extract_context_files([section("src/a.ts", title)]) == ["src/a.ts"]
 
 
 def test_other_sections_are_not_read() -> None:
     others = [section("src/a.ts", title) for title in ("Files", "Context", "Context Files of others")]
 
-    assert context_files([*others, section(""), section("src/b.ts"), section("src/c.ts\nsrc/b.ts")]) == [
+    assert extract_context_files([*others, section(""), section("src/b.ts"), section("src/c.ts\nsrc/b.ts")]) == [
         "src/b.ts",
         "src/c.ts",
     ]
@@ -148,7 +148,7 @@ def test_a_section_that_is_shown_without_content_has_no_files() -> None:
     shown = section("src/a.ts")
     shown.content = UNSET
 
-    assert context_files([shown]) == []
+    assert extract_context_files([shown]) == []
 
 
 def test_no_more_than_so_many_are_found() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from tests.work.containers.sections.desk import NOWHERE, Sections, told
 from tests.work.desk import refused
 
@@ -16,7 +16,7 @@ CAP = 20_000
 
 
 def fits(answer: Any, cap: int = CAP) -> bool:
-    return tokens(encode({"success": True, "data": answer})) <= cap
+    return count_tokens(encode({"success": True, "data": answer})) <= cap
 
 
 def test_sections_come_by_their_ordinals(desk: Sections) -> None:

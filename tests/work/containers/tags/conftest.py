@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.work.containers.tags.desk import Tags
@@ -14,7 +14,7 @@ from tests.work.desk import Hands
 @pytest.fixture
 def desk(engine: Engine, clock: Hands) -> Tags:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
-    return Tags(engine, Session(engine.store_with_clock(clock), local_actor("ada", kind=Kind.PERSON))).open()
+    return Tags(engine, Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))).open()
 
 
 @pytest.fixture

@@ -11,20 +11,20 @@ import json
 from typing import Any
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from groundplan.work.containers.sections.requests import ContentFormat
-from groundplan.work.containers.sections.section import Draft, add_sections
+from groundplan.work.containers.sections.section import SectionDraft, add_sections
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import rename, usage
 from groundplan.work.containers.tags.tagging import set_tags
-from groundplan.work.engine.refs import find
-from groundplan.work.engine.row import fetch
-from groundplan.work.events import Op
+from groundplan.work.engine.refs import find_node
+from groundplan.work.engine.row import fetch_node
+from groundplan.work.events import WorkOp
 from tests.engines import Engine
 
 
@@ -60,7 +60,7 @@ class Tags:
         return other
 
     def run(self, operation: Operation[Any, Any], /, **arguments: Any) -> Any:
-        inspect(arguments)
+        validate_value(arguments)
         return self.session.run(operation, arguments)
 
     def write(self, act: Any) -> Any:
@@ -80,9 +80,9 @@ class Tags:
             self.ids[name] = self.session.call("work.plan", project=self.project, nodes=nodes).created[0].id
 
         def tag(tx: Transaction) -> None:
-            change = set_tags(tx, fetch(tx, find(tx, self.ids[name]).n), list(tags))
+            change = set_tags(tx, fetch_node(tx, find_node(tx, self.ids[name]).n), list(tags))
             if change is not None:
-                tx.record(Op.TAGGED, self.ids[name], change)
+                tx.record(WorkOp.TAGGED, self.ids[name], change)
 
         self.write(tag)
 
@@ -93,8 +93,8 @@ class Tags:
 
         def tag(tx: Transaction) -> None:
             for n, one in enumerate(made, 2):
-                set_tags(tx, fetch(tx, n), list(tags))
-                tx.record(Op.TAGGED, one.id)
+                set_tags(tx, fetch_node(tx, n), list(tags))
+                tx.record(WorkOp.TAGGED, one.id)
 
         self.write(tag)
 
@@ -107,8 +107,8 @@ class Tags:
         """A section of a task with these tags."""
 
         def add(tx: Transaction) -> None:
-            node = fetch(tx, find(tx, self.ids[name]).n)
-            draft = Draft(title, "", "", ContentFormat.MARKDOWN, list(tags), None)
+            node = fetch_node(tx, find_node(tx, self.ids[name]).n)
+            draft = SectionDraft(title, "", "", ContentFormat.MARKDOWN, list(tags), None)
             self.ids[title] = add_sections(tx, node, [draft])[0].id
 
         self.write(add)

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import usage
 from tests.work.cases import try_each
@@ -133,7 +133,7 @@ def test_usage_names_a_hundred_and_counts_them_all(desk: Tags) -> None:
 
     assert (answer.count, len(answer.entities), answer.left_out) == (103, 100, {"entities": 3})
     shortened = desk.capped(CAP).run(usage.OPERATION, tag="coast")
-    assert tokens(encode({"success": True, "data": shortened})) <= CAP
+    assert count_tokens(encode({"success": True, "data": shortened})) <= CAP
     assert (shortened.count, len(shortened.entities) + shortened.left_out["entities"]) == (103, 103)
 
 
@@ -142,6 +142,6 @@ def test_a_long_list_of_tags_is_cut_and_says_how_many_are_missing(desk: Tags) ->
 
     answer = desk.capped(CAP).run(listing.OPERATION)
 
-    assert tokens(encode({"success": True, "data": answer})) <= CAP
+    assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert 0 < len(answer.tags) == 50 - answer.left_out["tags"]
     assert answer.count == 50

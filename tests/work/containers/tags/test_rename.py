@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Invalid, NotFound
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.races.barrier import at_once
@@ -19,7 +19,7 @@ from tests.work.containers.tags.desk import Tags, everything, told
 from tests.work.desk import Hands, refused
 
 CAP = 1_000
-ADA = local_actor("ada", kind=Kind.PERSON)
+ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 def tag_atlas(engine: Engine) -> dict[str, str]:
@@ -235,7 +235,7 @@ def test_an_answer_names_a_hundred_and_fits_while_all_are_renamed(desk: Tags) ->
     assert len(desk.rename("coast", "shore", dryRun=True).entities) == 100
     answer = desk.capped(CAP).rename("coast", "shore")
 
-    assert tokens(encode({"success": True, "data": answer})) <= CAP
+    assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert (answer.affected, len(answer.entities) + answer.left_out["entities"]) == (103, 103)
     assert desk.counts() == {"shore": 103}
 

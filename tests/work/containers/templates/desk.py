@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.input_gate.strict_json import inspect
+from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.preferences import Preferences
@@ -41,7 +41,7 @@ class Templates:
         return Templates(Session(self.session.store, self.session.actor, preferences=preferences), self.ids)
 
     def run(self, operation: Operation[Any, Any], /, **arguments: Any) -> Any:
-        inspect(arguments)
+        validate_value(arguments)
         return self.session.run(operation, arguments)
 
     def __getitem__(self, name: str) -> str:

@@ -10,11 +10,11 @@ import pytest
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import local_actor
 from groundplan.kernel.errors import Forbidden, GroundplanError, NotFound, RuleViolated
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.store.authorize import authorize_project
-from groundplan.work.containers.sections.section import Section, sections_shown
+from groundplan.work.containers.sections.section import Section, load_sections
 from groundplan.work.containers.templates.built_in import FEATURE, TASK
-from groundplan.work.engine.row import fetch
+from groundplan.work.engine.row import fetch_node
 from tests.engines import Engine, person
 from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told
@@ -39,7 +39,7 @@ def sections_of(engine: Engine, n: int) -> list[Section]:
 
     def read(tx: Any) -> list[Section]:
         tx.enter(authorize_project(tx, "atlas", Permission.WORK_READ))
-        return sections_shown(tx, fetch(tx, n))
+        return load_sections(tx, fetch_node(tx, n))
 
     return engine.store.read(local_actor("ada"), read)
 
@@ -207,10 +207,10 @@ def test_the_longest_template_is_applied_and_told_within_the_cap(engine: Engine,
 
     applied = desk.capped(CAP).apply("Long", to=task)
 
-    assert tokens(encode({"success": True, "data": applied})) <= CAP
+    assert count_tokens(encode({"success": True, "data": applied})) <= CAP
     assert len(applied.sections) == len(sections_of(engine, 2)) == 50
 
     shortened = desk.capped(CAP // 2).apply("Long", to=task)
-    assert tokens(encode({"success": True, "data": shortened})) <= CAP // 2
+    assert count_tokens(encode({"success": True, "data": shortened})) <= CAP // 2
     assert len(shortened.sections) + shortened.left_out["sections"] == 50
     assert len(sections_of(engine, 2)) == 100

@@ -8,7 +8,7 @@ import pytest
 
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.output_gate import encode, tokens
+from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.work.containers.templates import get
 from groundplan.work.containers.templates import list as listing
 from groundplan.work.containers.templates.built_in import BUILT_IN, FEATURE, TASK
@@ -95,7 +95,7 @@ def test_an_answer_that_would_be_too_long_leaves_whole_texts_out_and_says_so(des
 
     answer = desk.capped(CAP).run(get.OPERATION, id=desk["Long"], includeSections=True)
 
-    assert tokens(encode({"success": True, "data": answer})) <= CAP
+    assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     shown = told(answer)["template"]
     assert [one["title"] for one in shown["sections"]] == [one.title for one in whole.sections]
     for one, kept in zip(shown["sections"], told(whole)["sections"], strict=True):
@@ -120,7 +120,7 @@ def test_a_long_list_is_cut_and_says_how_many_are_missing(desk: Templates) -> No
 
     answer = desk.capped(CAP).run(listing.OPERATION)
 
-    assert tokens(encode({"success": True, "data": answer})) <= CAP
+    assert count_tokens(encode({"success": True, "data": answer})) <= CAP
     assert answer.count == 60 + len(BUILT_IN)
     assert 0 < len(answer.templates) == answer.count - answer.left_out["templates"]
     assert {one.left_out["description"] for one in answer.templates} == {1}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.operations.execute import Answered
+from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Group, Registry
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.work.containers.templates import add_section, apply, create, delete, get, switch, update
@@ -52,7 +52,9 @@ ARGUMENTS = {
 
 
 def test_the_tools_take_the_arguments_of_their_contract() -> None:
-    listed = RegistryTools(OPERATIONS, [Group.CONTAINERS], lambda _operation, _arguments: Answered(None)).listing()
+    listed = RegistryTools(
+        OPERATIONS, [Group.CONTAINERS], lambda _operation, _arguments: ExecutionResult(None)
+    ).listing()
 
     assert {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in listed} == ARGUMENTS
     selectors = {tool["name"]: tool["inputSchema"]["properties"].get("operation") for tool in listed}

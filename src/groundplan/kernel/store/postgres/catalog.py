@@ -6,10 +6,10 @@ from typing import LiteralString, NamedTuple
 
 from psycopg import Connection
 
-from groundplan.kernel.store.tables import SCHEMA
+from groundplan.kernel.store.tables import SCHEMA_NAME
 
 
-class Powers(NamedTuple):
+class RolePrivileges(NamedTuple):
     """What would let a role step around row level security, whether it has it itself or by a role it is in."""
 
     is_superuser: bool
@@ -17,13 +17,13 @@ class Powers(NamedTuple):
     owns_tables: bool
 
 
-def powers(connection: Connection, role: str | None = None) -> Powers | None:
+def read_role_privileges(connection: Connection, role: str | None = None) -> RolePrivileges | None:
     """The powers of a role, of the current one unless another is named; None when there is no such role."""
-    row = connection.execute(_POWERS, {"schema": SCHEMA, "role": role}).fetchone()
-    return Powers(*row) if row else None
+    row = connection.execute(_ROLE_PRIVILEGES, {"schema": SCHEMA_NAME, "role": role}).fetchone()
+    return RolePrivileges(*row) if row else None
 
 
-_POWERS: LiteralString = """
+_ROLE_PRIVILEGES: LiteralString = """
 SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oid, o.oid, 'MEMBER')),
        EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolbypassrls AND pg_has_role(r.oid, o.oid, 'MEMBER')),
        EXISTS (SELECT 1
@@ -36,17 +36,17 @@ SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oi
 """
 
 
-def schema_owner(connection: Connection) -> str | None:
+def find_schema_owner(connection: Connection) -> str | None:
     """Who set the database up, or None where nobody has."""
     row = connection.execute(
-        "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
+        "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()
     return str(row[0]) if row else None
 
 
-def app_role_in_place(connection: Connection) -> str | None:
+def find_app_role(connection: Connection) -> str | None:
     """The role that the policies were made for, or None where there are none."""
-    row = connection.execute(_APP_ROLE, {"schema": SCHEMA}).fetchone()
+    row = connection.execute(_APP_ROLE, {"schema": SCHEMA_NAME}).fetchone()
     return row[0] if row else None
 
 
@@ -59,12 +59,12 @@ SELECT roles[1]
 """
 
 
-def fingerprint(connection: Connection) -> str:
+def compute_fingerprint(connection: Connection) -> str:
     """A digest of everything that guards the rows: policies, grants, triggers, functions and constraints.
 
     Taken right after set-up and compared later, it shows any change, also one that no check of ours has thought of.
     """
-    row = connection.execute(_FINGERPRINT, {"schema": SCHEMA}).fetchone()
+    row = connection.execute(_FINGERPRINT, {"schema": SCHEMA_NAME}).fetchone()
     return str(row[0]) if row else ""
 
 
@@ -115,9 +115,9 @@ SELECT encode(sha256(convert_to(string_agg(fact, E'\n' ORDER BY fact COLLATE "C"
 """
 
 
-def noted_fingerprint(connection: Connection) -> str | None:
+def read_stored_fingerprint(connection: Connection) -> str | None:
     """The digest that set-up left behind: a comment on the schema, which only the owner can change."""
     row = connection.execute(
-        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA,)
+        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()
     return row[0] if row else None

@@ -11,15 +11,20 @@ from psycopg import Connection
 
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.checkup import Finding, fail, ok
-from groundplan.kernel.store.guards import postgres_guards
-from groundplan.kernel.store.migrations import Dialect, migrations, pending
-from groundplan.kernel.store.postgres.catalog import Powers, fingerprint, noted_fingerprint, powers
-from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, applied
-from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translated
-from groundplan.kernel.store.tables import SCHEMA, Schema
+from groundplan.kernel.store.guards import generate_postgres_guards
+from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
+from groundplan.kernel.store.postgres.catalog import (
+    RolePrivileges,
+    compute_fingerprint,
+    read_role_privileges,
+    read_stored_fingerprint,
+)
+from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, read_applied_migrations
+from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
+from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
 
-AGAIN = "run groundplan init with the owner's URL; it puts policies, grants and guards up anew"
-APP_URL = "connect with the app URL that groundplan init prints"
+RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it puts policies, grants and guards up anew"
+USE_APP_URL = "connect with the app URL that groundplan init prints"
 COMMANDS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE"})
 
 _TABLES: LiteralString = """
@@ -58,36 +63,36 @@ SELECT p.proname
 """
 
 
-def examine(url: str, schema: Schema) -> Iterator[Finding]:
+def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
     """Every check. Ends early where the next check would have nothing to look at."""
-    options = f"-c search_path={SCHEMA},pg_temp -c default_transaction_read_only=on"
+    options = f"-c search_path={SCHEMA_NAME},pg_temp -c default_transaction_read_only=on"
     with (
-        translated(),
+        translate_errors(),
         psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S_MAX, options=options) as connection,
     ):
-        yield _server(connection)
+        yield _check_server(connection)
         name = connection.info.user
-        held = powers(connection) or Powers(True, True, True)
+        held = read_role_privileges(connection) or RolePrivileges(True, True, True)
         is_safe = not any(held)
-        yield _role(name, held)
-        if not _all(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s"):
+        yield _check_role(name, held)
+        if not _fetch_all(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s"):
             yield fail("schema", "there is no Groundplan in this database", "run groundplan init with the owner's URL")
             return
-        if not _all(connection, "SELECT 1 WHERE has_schema_privilege(%(schema)s, 'USAGE')"):
-            yield fail("schema", f"role {name} may not use the schema {SCHEMA}", APP_URL)
+        if not _fetch_all(connection, "SELECT 1 WHERE has_schema_privilege(%(schema)s, 'USAGE')"):
+            yield fail("schema", f"role {name} may not use the schema {SCHEMA_NAME}", USE_APP_URL)
             return
-        yield from _schema_version(connection)
-        tables = _all(connection, _TABLES)
-        yield _row_security(tables)
-        yield _policies(connection, [table for table, *_ in tables], role=name, any_role=not is_safe)
+        yield from _check_schema_version(connection)
+        tables = _fetch_all(connection, _TABLES)
+        yield _check_row_security(tables)
+        yield _check_policies(connection, [table for table, *_ in tables], role=name, any_role=not is_safe)
         if is_safe:
-            yield _grants(name, tables)
-        yield _guards(connection, schema)
-        yield _functions(connection)
-        yield _untouched(connection)
+            yield _check_grants(name, tables)
+        yield _check_guards(connection, schema)
+        yield _check_functions(connection)
+        yield _check_fingerprint(connection)
 
 
-def _server(connection: Connection) -> Finding:
+def _check_server(connection: Connection) -> Finding:
     version = connection.info.server_version
     shown = f"PostgreSQL {version // 10000}.{version % 10000}"
     if version < SERVER_VERSION_MIN:
@@ -95,40 +100,42 @@ def _server(connection: Connection) -> Finding:
     return ok("engine", shown)
 
 
-def _role(name: str, held: Powers) -> Finding:
+def _check_role(name: str, held: RolePrivileges) -> Finding:
     reasons = ("is a superuser", "bypasses row level security", "owns the tables")
     found = [reason for reason, holds in zip(reasons, held, strict=True) if holds]
     if found:
-        return fail("role", f"{name} {' and '.join(found)}, itself or by a role it is in", APP_URL)
+        return fail("role", f"{name} {' and '.join(found)}, itself or by a role it is in", USE_APP_URL)
     return ok("role", f"{name} has no power over the policies")
 
 
-def _schema_version(connection: Connection) -> Iterator[Finding]:
-    steps, known = applied(connection), len(migrations(Dialect.POSTGRES))
+def _check_schema_version(connection: Connection) -> Iterator[Finding]:
+    steps, known = read_applied_migrations(connection), len(load_migrations(Dialect.POSTGRES))
     found = steps[-1].number if steps else 0
     if found < known:
-        yield fail("schema", f"schema {found}, and this Groundplan needs {known}", AGAIN)
+        yield fail("schema", f"schema {found}, and this Groundplan needs {known}", RUN_INIT_AGAIN)
     elif found > known:
         yield fail("schema", f"schema {found}, and this Groundplan knows up to {known}", "upgrade Groundplan")
     else:
         yield ok("schema", f"schema {found}")
     try:
-        pending(migrations(Dialect.POSTGRES), steps[:known])
+        find_pending(load_migrations(Dialect.POSTGRES), steps[:known])
         yield ok("migrations", f"{len(steps)} taken, all as released")
     except Unavailable as error:
         yield fail("migrations", error.message, "use the Groundplan that made it, or restore a backup")
 
 
-def _row_security(tables: list[Any]) -> Finding:
+def _check_row_security(tables: list[Any]) -> Finding:
     open_tables = [name for name, is_forced, _ in tables if not is_forced]
     if open_tables or not tables:
-        return fail("row security", f"not enabled and forced on {', '.join(open_tables) or 'any table'}", AGAIN)
+        return fail(
+            "row security", f"not enabled and forced on {', '.join(open_tables) or 'any table'}", RUN_INIT_AGAIN
+        )
     return ok("row security", f"enabled and forced on all {len(tables)} tables")
 
 
-def _policies(connection: Connection, tables: list[str], *, role: str, any_role: bool) -> Finding:
+def _check_policies(connection: Connection, tables: list[str], *, role: str, any_role: bool) -> Finding:
     found: dict[str, set[str]] = {table: set() for table in tables}
-    for table, command in _all(connection, _POLICIES, role=role, any_role=any_role):
+    for table, command in _fetch_all(connection, _POLICIES, role=role, any_role=any_role):
         found[table].add(command)
     lacking = [
         f"{table} ({', '.join(sorted(COMMANDS - commands))})"
@@ -136,39 +143,39 @@ def _policies(connection: Connection, tables: list[str], *, role: str, any_role:
         if COMMANDS - commands
     ]
     if lacking:
-        return fail("policies", f"missing on {'; '.join(lacking)}", AGAIN)
+        return fail("policies", f"missing on {'; '.join(lacking)}", RUN_INIT_AGAIN)
     return ok("policies", "select, insert, update and delete on every table")
 
 
-def _grants(role: str, tables: list[Any]) -> Finding:
+def _check_grants(role: str, tables: list[Any]) -> Finding:
     wide = [name for name, _, may_more in tables if may_more]
     if wide:
-        return fail("grants", f"{role} may truncate, reference or put triggers on {', '.join(wide)}", AGAIN)
+        return fail("grants", f"{role} may truncate, reference or put triggers on {', '.join(wide)}", RUN_INIT_AGAIN)
     return ok("grants", "no more rights than it needs")
 
 
-def _guards(connection: Connection, schema: Schema) -> Finding:
-    wanted = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(postgres_guards(schema)))
-    there = {name for (name,) in _all(connection, _TRIGGERS)}
+def _check_guards(connection: Connection, schema: Schema) -> Finding:
+    wanted = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(generate_postgres_guards(schema)))
+    there = {name for (name,) in _fetch_all(connection, _TRIGGERS)}
     missing = sorted(set(wanted) - there)
     if missing:
-        return fail("guards", f"missing or switched off: {', '.join(missing)}", AGAIN)
+        return fail("guards", f"missing or switched off: {', '.join(missing)}", RUN_INIT_AGAIN)
     return ok("guards", f"all {len(wanted)} in place")
 
 
-def _functions(connection: Connection) -> Finding:
-    unfixed = [name for (name,) in _all(connection, _UNFIXED_FUNCTIONS)]
+def _check_functions(connection: Connection) -> Finding:
+    unfixed = [name for (name,) in _fetch_all(connection, _UNFIXED_FUNCTIONS)]
     if unfixed:
         fix = "drop them if they are not yours, else ALTER FUNCTION … SET search_path"
         return fail("functions", f"run as their owner with the caller's search_path: {', '.join(unfixed)}", fix)
     return ok("functions", "every one that runs as its owner has a fixed search_path")
 
 
-def _untouched(connection: Connection) -> Finding:
-    if fingerprint(connection) == noted_fingerprint(connection):
+def _check_fingerprint(connection: Connection) -> Finding:
+    if compute_fingerprint(connection) == read_stored_fingerprint(connection):
         return ok("as set up", "policies, grants, triggers, functions and constraints are as groundplan init left them")
-    return fail("as set up", "a policy, grant, trigger, function or constraint was changed since then", AGAIN)
+    return fail("as set up", "a policy, grant, trigger, function or constraint was changed since then", RUN_INIT_AGAIN)
 
 
-def _all(connection: Connection, query: LiteralString, **values: Any) -> list[Any]:
-    return connection.execute(query, {"schema": SCHEMA, **values}).fetchall()
+def _fetch_all(connection: Connection, query: LiteralString, **values: Any) -> list[Any]:
+    return connection.execute(query, {"schema": SCHEMA_NAME, **values}).fetchall()

@@ -14,14 +14,19 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 import psycopg
 from psycopg import Connection, sql
 
-from groundplan.kernel.clock import stamp, system_clock
+from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
-from groundplan.kernel.store.guards import postgres_guards
-from groundplan.kernel.store.migrations import Applied, Dialect, Migration, migrations, pending
-from groundplan.kernel.store.postgres.catalog import app_role_in_place, fingerprint, powers, schema_owner
-from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translated
-from groundplan.kernel.store.row_policies import postgres_policies
-from groundplan.kernel.store.tables import SCHEMA, Schema
+from groundplan.kernel.store.guards import generate_postgres_guards
+from groundplan.kernel.store.migrations import AppliedMigration, Dialect, Migration, find_pending, load_migrations
+from groundplan.kernel.store.postgres.catalog import (
+    compute_fingerprint,
+    find_app_role,
+    find_schema_owner,
+    read_role_privileges,
+)
+from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
+from groundplan.kernel.store.row_policies import generate_postgres_policies
+from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
 
 SERVER_VERSION_MIN = 150000
 
@@ -51,7 +56,7 @@ class OtherOwner(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class SetUp:
+class SetupResult:
     """What the owner needs to know afterwards."""
 
     app_role: str
@@ -68,107 +73,111 @@ def set_up(
     app_role: str | None = None,
     new_password: bool = False,
     steps: Sequence[Migration] | None = None,
-) -> SetUp:
+) -> SetupResult:
     """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time.
 
     Raises:
         OtherOwner: somebody else set it up.
         UnsafeAppRole: the role is there already and could step around row level security.
     """
-    with translated(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
+    with translate_errors(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
         if connection.info.server_version < SERVER_VERSION_MIN:
             raise Unavailable("Groundplan needs PostgreSQL 15 or newer", code="store_engine_too_old")
         may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
         if may_create != (True,):
             raise Forbidden("this role may not set the database up; connect as its owner")
-        owner = schema_owner(connection)
+        owner = find_schema_owner(connection)
         if owner not in (None, connection.info.user):
             raise OtherOwner(owner)
-        steps = migrations(Dialect.POSTGRES) if steps is None else steps
+        steps = load_migrations(Dialect.POSTGRES) if steps is None else steps
         with connection.transaction():
-            _lock_out_others(connection)
-            pending(steps, applied(connection))  # a database that is not for us gets no role either
-        before = app_role_in_place(connection)
+            _lock_setup(connection)
+            find_pending(
+                steps, read_applied_migrations(connection)
+            )  # a database that is not for us gets no role either
+        before = find_app_role(connection)
         role = app_role or before or f"{connection.info.dbname}_app"
         is_new = _ensure_role(connection, role)
-        password = _give_password(connection, role) if is_new or new_password else None
+        password = _set_new_password(connection, role) if is_new or new_password else None
         replaced = before if before != role else None
         if replaced:
-            _withdraw(connection, replaced)
+            _revoke_all(connection, replaced)
         taken = migrate(connection, schema, role, steps)
-        return SetUp(role, _app_url(owner_url, role, password), taken, is_new, replaced)
+        return SetupResult(role, _build_app_url(owner_url, role, password), taken, is_new, replaced)
 
 
 def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
     """Take every step that is still to take, each in a transaction of its own, then generate the rest anew."""
     with connection.transaction():
-        _lock_out_others(connection)  # even IF NOT EXISTS fails when two do it at the same moment
-        connection.execute(_q("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA))
+        _lock_setup(connection)  # even IF NOT EXISTS fails when two do it at the same moment
+        connection.execute(_format_sql("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA_NAME))
     taken = 0
     for step in steps:
         with connection.transaction():
-            _lock_out_others(connection)
-            if step in pending(steps, applied(connection)):
-                _unforce(connection)
+            _lock_setup(connection)
+            if step in find_pending(steps, read_applied_migrations(connection)):
+                _unforce_row_security(connection)
                 connection.execute(step.text)
                 connection.execute(
                     "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (%s, %s, %s, %s)",
-                    (step.number, step.name, step.checksum, stamp(system_clock())),
+                    (step.number, step.name, step.checksum, format_timestamp(system_clock())),
                 )
-                _generate(connection, schema, app_role)
+                _regenerate_guards_and_policies(connection, schema, app_role)
                 taken += 1
     if not taken:
         with connection.transaction():
-            _lock_out_others(connection)
-            pending(steps, applied(connection))
-            _generate(connection, schema, app_role)
+            _lock_setup(connection)
+            find_pending(steps, read_applied_migrations(connection))
+            _regenerate_guards_and_policies(connection, schema, app_role)
     return taken
 
 
-def applied(connection: Connection) -> list[Applied]:
+def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
     """The steps that this database has taken."""
     exists = connection.execute("SELECT to_regclass('schema_migrations')").fetchone()
     if exists is None or exists[0] is None:
         return []
     rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
-    return [Applied(*row) for row in rows.fetchall()]
+    return [AppliedMigration(*row) for row in rows.fetchall()]
 
 
-def _lock_out_others(connection: Connection) -> None:
+def _lock_setup(connection: Connection) -> None:
     # Two set-ups at once take turns. An advisory lock, because there is no table to lock before the first step; nothing
     # that serves requests depends on one.
-    connection.execute(_q("SET LOCAL search_path = {}, pg_temp", SCHEMA))
+    connection.execute(_format_sql("SET LOCAL search_path = {}, pg_temp", SCHEMA_NAME))
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('groundplan set-up'))")
 
 
-def _unforce(connection: Connection) -> None:
+def _unforce_row_security(connection: Connection) -> None:
     # FORCE would hide the rows from a step that has to bring them along, without a word. It is put back by _generate,
     # in the same transaction.
-    for (table,) in connection.execute(_TABLES, {"schema": SCHEMA}).fetchall():
-        connection.execute(_q("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY", table))
+    for (table,) in connection.execute(_TABLES, {"schema": SCHEMA_NAME}).fetchall():
+        connection.execute(_format_sql("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY", table))
 
 
-def _generate(connection: Connection, schema: Schema, app_role: str) -> None:
+def _regenerate_guards_and_policies(connection: Connection, schema: Schema, app_role: str) -> None:
     """Policies, grants and guards are never edited: they are taken down and generated from the declarations."""
-    for kind, name, table in connection.execute(_GENERATED, {"schema": SCHEMA}).fetchall():
+    for kind, name, table in connection.execute(_GENERATED_OBJECTS, {"schema": SCHEMA_NAME}).fetchall():
         target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
-        connection.execute(_q(target, *filter(None, (name, table))))
+        connection.execute(_format_sql(target, *filter(None, (name, table))))
     # Between two steps, what a later one adds is declared but not there yet.
     there: dict[str, set[str]] = {}
-    for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA}).fetchall():
+    for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA_NAME}).fetchall():
         there.setdefault(table, set()).add(column)
-    present = schema.with_tables(there)
-    declared = replace(present, tables=tuple(table.with_columns(there[table.name]) for table in present.tables))
+    present = schema.restrict_to_tables(there)
+    declared = replace(present, tables=tuple(table.restrict_to_columns(there[table.name]) for table in present.tables))
     role = sql.Identifier(app_role).as_string(connection)
-    for statement in (*postgres_guards(declared), *postgres_policies(declared, role)):
+    for statement in (*generate_postgres_guards(declared), *generate_postgres_policies(declared, role)):
         connection.execute(statement)
     connection.execute(
-        sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(fingerprint(connection)))
+        sql.SQL("COMMENT ON SCHEMA {} IS {}").format(
+            sql.Identifier(SCHEMA_NAME), sql.Literal(compute_fingerprint(connection))
+        )
     )
 
 
 # Triggers before the functions they call.
-_GENERATED: LiteralString = """
+_GENERATED_OBJECTS: LiteralString = """
 SELECT 'POLICY', policyname, tablename
   FROM pg_policies
  WHERE schemaname = %(schema)s
@@ -197,24 +206,24 @@ _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(s
 def _ensure_role(connection: Connection, role: str) -> bool:
     """Make the role. False when it was there before."""
     with connection.transaction():
-        _lock_out_others(connection)
-        held = powers(connection, role)
+        _lock_setup(connection)
+        held = read_role_privileges(connection, role)
         if held is not None:
             if any(held) or role == connection.info.user:
                 raise UnsafeAppRole(role)
             return False
-        connection.execute(_q("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))
+        connection.execute(_format_sql("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE", role))
         return True
 
 
-def _withdraw(connection: Connection, role: str) -> None:
+def _revoke_all(connection: Connection, role: str) -> None:
     """Take every right from a role that serves no longer."""
     with connection.transaction():
         for what in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
-            connection.execute(_q(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA, role))
+            connection.execute(_format_sql(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA_NAME, role))
 
 
-def _give_password(connection: Connection, role: str) -> str:
+def _set_new_password(connection: Connection, role: str) -> str:
     password = secrets.token_urlsafe(24)
     with connection.transaction():
         connection.execute(
@@ -223,7 +232,7 @@ def _give_password(connection: Connection, role: str) -> str:
     return password
 
 
-def _app_url(owner_url: str, role: str, password: str | None) -> str:
+def _build_app_url(owner_url: str, role: str, password: str | None) -> str:
     parts = urlsplit(owner_url)
     host = parts.netloc.rpartition("@")[2]
     user = quote(role, safe="") + (f":{quote(password, safe='')}" if password else "")
@@ -232,5 +241,5 @@ def _app_url(owner_url: str, role: str, password: str | None) -> str:
     return urlunsplit(parts._replace(netloc=f"{user}@{host}", query=query))
 
 
-def _q(template: str, *names: str) -> sql.Composed:
+def _format_sql(template: str, *names: str) -> sql.Composed:
     return sql.SQL(template).format(*map(sql.Identifier, names))

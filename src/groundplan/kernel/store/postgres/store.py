@@ -17,17 +17,17 @@ from psycopg import Connection, errors
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.clock import Clock, stamp
+from groundplan.kernel.clock import Clock, format_timestamp
 from groundplan.kernel.errors import Forbidden, Invalid, Unavailable
-from groundplan.kernel.store.guards import refusal
-from groundplan.kernel.store.migrations import Dialect, NewerSchema, migrations
-from groundplan.kernel.store.postgres.catalog import powers
+from groundplan.kernel.store.guards import find_refusal
+from groundplan.kernel.store.migrations import Dialect, NewerSchema, load_migrations
+from groundplan.kernel.store.postgres.catalog import read_role_privileges
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.retry import TryAgain
 from groundplan.kernel.store.row_types import Row
 from groundplan.kernel.store.store import Store
-from groundplan.kernel.store.tables import SCHEMA
-from groundplan.kernel.store.transaction import RowMakers, Transaction
+from groundplan.kernel.store.tables import SCHEMA_NAME
+from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
 
@@ -35,8 +35,8 @@ CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 STATEMENT_MS_MAX = 30_000
 # A refused login has no SQLSTATE here, only words. Where they are in another language, it reads as no answer at all.
-REFUSED_LOGIN = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
-ROWS = "rows"  # a statement with this parameter takes many rows at once, as JSON
+REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
+ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
 GUARD_SQLSTATE = "GP001"  # what our own triggers raise
 
 _IDENTIFY = """
@@ -50,18 +50,18 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
 class PostgresStore(Store):
     """The store of a team."""
 
-    others_write_meanwhile = True
+    must_recheck_after_lock = True
 
     def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
         self._clock = clock  # None: the clock of the database, which all its clients share
         settings: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_S_MAX,
-            "options": f"-c search_path={SCHEMA},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
+            "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
         }
         # Before the pool, which could only say that it waited, not why.
-        with translated(), psycopg.connect(url, **settings) as connection:
-            check_itself(connection)
+        with translate_errors(), psycopg.connect(url, **settings) as connection:
+            check_connection(connection)
         # It would tell of lost connections on stderr, with host and user; whoever needs one is told by an error.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
@@ -82,12 +82,12 @@ class PostgresStore(Store):
 
     @contextmanager
     def _transaction(self, actor: Actor, begin: LiteralString) -> Iterator[Transaction]:
-        with translated(), self._pool.connection() as connection:
+        with translate_errors(), self._pool.connection() as connection:
             self._begin(connection, begin)
             try:
                 who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
                 (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
-                clock = stamp(self._clock()) if self._clock else None
+                clock = format_timestamp(self._clock()) if self._clock else None
                 tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
@@ -118,7 +118,7 @@ class PostgresStore(Store):
 class PostgresTransaction(Transaction):
     """A transaction on a pooled connection."""
 
-    _row_makers: ClassVar[RowMakers] = {}
+    _row_makers: ClassVar[RowConverters] = {}
 
     def __init__(
         self, connection: Connection, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None
@@ -130,26 +130,26 @@ class PostgresTransaction(Transaction):
         return self._query(query, parameters).rowcount
 
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
-        if ROWS in query.parameters:
-            self._query(query, {ROWS: msgspec.json.encode(list(rows)).decode()})
+        if ROWS_PARAMETER in query.parameters:
+            self._query(query, {ROWS_PARAMETER: msgspec.json.encode(list(rows)).decode()})
             return
         with self.connection.cursor() as cursor:
-            cursor.executemany(_trusted(query), [{**row, **self._ambient} for row in rows])
+            cursor.executemany(_get_sql(query), [{**row, **self._ambient} for row in rows])
 
     def _query(self, query: Query, parameters: dict[str, Any]) -> psycopg.Cursor[Row]:
-        return self.connection.execute(_trusted(query), parameters | self._ambient)
+        return self.connection.execute(_get_sql(query), parameters | self._ambient)
 
 
-def check_itself(connection: Connection) -> None:
+def check_connection(connection: Connection) -> None:
     """Refuse to serve where row level security would not hold, or where the schema is not ours."""
-    held = powers(connection)
+    held = read_role_privileges(connection)
     if held is None or any(held):
         raise UnsafeRole
     there = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     if there != (True,):
         raise NoSchema
     found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
-    known = len(migrations(Dialect.POSTGRES))
+    known = len(load_migrations(Dialect.POSTGRES))
     number = (found and found[0]) or 0
     if number > known:
         raise NewerSchema(number, known)
@@ -157,7 +157,7 @@ def check_itself(connection: Connection) -> None:
         raise OutdatedSchema(number, known)
 
 
-def _trusted(query: Query) -> LiteralString:
+def _get_sql(query: Query) -> LiteralString:
     # The text comes from a file of ours; values are always parameters.
     return query.postgres
 
@@ -198,7 +198,7 @@ class OutdatedSchema(Unavailable):
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn what PostgreSQL says into what Groundplan says; anything not foreseen is a defect and stays as it is."""
     try:
         yield
@@ -220,7 +220,7 @@ def translated() -> Iterator[None]:
             "the database's disk is full; nothing was written. Free some space, then try again", code="store_disk_full"
         ) from error
     except (PoolTimeout, psycopg.OperationalError) as error:
-        if any(sign in str(error) for sign in REFUSED_LOGIN):
+        if any(sign in str(error) for sign in REFUSED_LOGIN_PHRASES):
             raise Unavailable(
                 "PostgreSQL does not let this user in, or has no such database; check user, password and name",
                 code="store_refused",
@@ -230,7 +230,7 @@ def translated() -> Iterator[None]:
             code="store_down",
         ) from error
     except psycopg.Error as error:
-        refused = refusal(error.diag.message_primary or "") if error.sqlstate == GUARD_SQLSTATE else None
+        refused = find_refusal(error.diag.message_primary or "") if error.sqlstate == GUARD_SQLSTATE else None
         if refused is None:
             raise
         raise refused from error

@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.checkup import Finding, Status, fail, ok, warn
-from groundplan.kernel.store.migrations import Dialect, migrations, pending
-from groundplan.kernel.store.sqlite.errors import translated
-from groundplan.kernel.store.sqlite.file import APPLICATION_ID, SQLITE_VERSION_MIN, applied, migrate
+from groundplan.kernel.store.checkup import CheckStatus, Finding, fail, ok, warn
+from groundplan.kernel.store.migrations import Dialect, find_pending, load_migrations
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file import APPLICATION_ID, SQLITE_VERSION_MIN, migrate, read_applied_migrations
 from groundplan.kernel.store.tables import Schema
 
-COMPANIONS = ("-wal", "-shm", "-gate", "-lock")
-RESTORE = "restore a backup"
-ANOTHER_FILE = "name another file with --db"
+COMPANION_SUFFIXES = ("-wal", "-shm", "-gate", "-lock")
+RESTORE_BACKUP = "restore a backup"
+NAME_ANOTHER_FILE = "name another file with --db"
 NAMES_SHOWN_MAX = 5
 
 
-def examine(db: str, schema: Schema) -> Iterator[Finding]:
+def run_checks(db: str, schema: Schema) -> Iterator[Finding]:
     """Every check, from the engine down to the rows. Ends early where the next check would have nothing to look at."""
-    yield _engine()
+    yield _check_engine()
     path = Path(db)
     if not path.exists():
         yield fail("file", f"there is no file {db}", f"groundplan init --db {shlex.quote(db)}, or name the right one")
@@ -37,31 +37,31 @@ def examine(db: str, schema: Schema) -> Iterator[Finding]:
         return
     yield ok("file", db)
     # What it is comes before how it lies there: nobody should change the mode of a file that is not ours.
-    files = list(_files(path))  # before our own connection puts some there
-    access = _access(files)
-    if stranger := _stranger(path, files, access):
+    files = list(_stat_files(path))  # before our own connection puts some there
+    access = _check_access(files)
+    if stranger := _check_header(path, files, access):
         yield stranger
         return
     yield access
     if not all(file.is_usable for file in files):
         return
-    with translated():
+    with translate_errors():
         # Only a file that exists. Not read-only, which would leave the files of the log behind.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")
-            yield from _content(connection, schema, files)
+            yield from _check_content(connection, schema, files)
         finally:
             connection.close()
 
 
-def _engine() -> Finding:
+def _check_engine() -> Finding:
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         return fail("engine", f"SQLite {sqlite3.sqlite_version} is too old", "use a Python with SQLite 3.40 or newer")
     return ok("engine", f"SQLite {sqlite3.sqlite_version}")
 
 
-class _File(NamedTuple):
+class _FileStat(NamedTuple):
     """A file as it lies there."""
 
     path: Path
@@ -74,74 +74,76 @@ class _File(NamedTuple):
         return os.access(self.path, os.R_OK | os.W_OK)
 
 
-def _files(path: Path) -> Iterator[_File]:
+def _stat_files(path: Path) -> Iterator[_FileStat]:
     """The file, then what lies beside it: beside the file itself, where a symbolic link leads to it."""
     real = path.resolve() if path.is_symlink() else path
-    for one in (path, *(real.with_name(real.name + suffix) for suffix in COMPANIONS)):
+    for one in (path, *(real.with_name(real.name + suffix) for suffix in COMPANION_SUFFIXES)):
         with suppress(FileNotFoundError):  # SQLite takes its files away when the last program is done
             found = one.stat()
-            yield _File(one, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
+            yield _FileStat(one, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
 
 
-def _stranger(path: Path, files: list[_File], access: Finding) -> Finding | None:
+def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Finding | None:
     """What is wrong with a file that its header shows not to be ours, as far as it can be read."""
     if not files[0].size_bytes:
         return None
     try:
         # SQLite reads it: a file that we closed ourselves would lose the locks that this process may have on it.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as peek:
-            mark = _pragma(peek, "application_id")
+            mark = _read_pragma(peek, "application_id")
     except sqlite3.DatabaseError as error:
         is_database = error.sqlite_errorcode != sqlite3.SQLITE_NOTADB
-        return None if is_database else fail("application", "this is not a database", ANOTHER_FILE)
+        return None if is_database else fail("application", "this is not a database", NAME_ANOTHER_FILE)
     if any(file.size_bytes for file in files if file.path.name.endswith("-wal")):
         return None  # the header may be older than the log
     # Most programs leave the mark at 0, as does an empty database that init may fill: its tables tell, if we may look.
-    unclear = () if access.status is Status.FAIL else (0,)
+    unclear = () if access.status is CheckStatus.FAIL else (0,)
     if mark in (APPLICATION_ID, *unclear):
         return None
-    return fail("application", "this is a database of another program", ANOTHER_FILE)
+    return fail("application", "this is a database of another program", NAME_ANOTHER_FILE)
 
 
-def _access(files: list[_File]) -> Finding:
+def _check_access(files: list[_FileStat]) -> Finding:
     """Whether whoever runs this may use the files. Root may always, so then it is asked for their owner as well."""
     first, owner = files[0], files[0].owner
     if others := [file for file in files if file.owner != owner]:
-        message = f"{_listed([file.path.name for file in others])} and {first.path.name} have different owners"
-        return fail("access", message, f"let root run: chown {_user(owner)} {_words(others)}")
+        message = f"{_join_names([file.path.name for file in others])} and {first.path.name} have different owners"
+        return fail("access", message, f"let root run: chown {_get_user_name(owner)} {_quote_paths(others)}")
     narrow = [file for file in files if file.mode & 0o600 != 0o600]
     if narrow and os.geteuid() in (0, owner):
-        return fail("access", f"its owner may not read and write {_with_modes(narrow)}", f"chmod 600 {_words(narrow)}")
+        return fail(
+            "access", f"its owner may not read and write {_format_modes(narrow)}", f"chmod 600 {_quote_paths(narrow)}"
+        )
     if closed := [file for file in files if not file.is_usable]:
-        me = _user(os.geteuid())
-        fix = f"run Groundplan as user {_user(owner)}, or let root run: chown {me} {_words(files)}"
-        return fail("access", f"user {me} may not read and write {_with_modes(closed)}", fix)
+        me = _get_user_name(os.geteuid())
+        fix = f"run Groundplan as user {_get_user_name(owner)}, or let root run: chown {me} {_quote_paths(files)}"
+        return fail("access", f"user {me} may not read and write {_format_modes(closed)}", fix)
     return ok("access", "this user may read and write it")
 
 
-def _modes(files: list[_File]) -> Finding:
+def _check_modes(files: list[_FileStat]) -> Finding:
     wide = [file for file in files if file.mode & 0o077]
     if not wide:
         return ok("modes", "only its owner may open it")
-    return fail("modes", f"others may open {_with_modes(wide)}", f"chmod 600 {_words(wide)}")
+    return fail("modes", f"others may open {_format_modes(wide)}", f"chmod 600 {_quote_paths(wide)}")
 
 
-def _with_modes(files: list[_File]) -> str:
+def _format_modes(files: list[_FileStat]) -> str:
     return ", ".join(f"{file.path.name} ({file.mode:04o})" for file in files)
 
 
-def _words(files: list[_File]) -> str:
+def _quote_paths(files: list[_FileStat]) -> str:
     return " ".join(shlex.quote(str(file.path)) for file in files)
 
 
-def _user(number: int) -> str:
+def _get_user_name(number: int) -> str:
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:  # an account without a name, as containers have
         return str(number)
 
 
-def _folder(path: Path) -> Finding:
+def _check_folder(path: Path) -> Finding:
     folder = path.absolute().parent
     mode = folder.stat().st_mode
     if not mode & stat.S_IWOTH:
@@ -151,30 +153,30 @@ def _folder(path: Path) -> Finding:
     return fail("folder", f"everybody may replace files in {folder}", f"chmod o-w {shlex.quote(str(folder))}")
 
 
-def _content(connection: sqlite3.Connection, schema: Schema, files: list[_File]) -> Iterator[Finding]:
-    if _pragma(connection, "application_id") != APPLICATION_ID:
+def _check_content(connection: sqlite3.Connection, schema: Schema, files: list[_FileStat]) -> Iterator[Finding]:
+    if _read_pragma(connection, "application_id") != APPLICATION_ID:
         if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            yield fail("application", "this is a database of another program", ANOTHER_FILE)
+            yield fail("application", "this is a database of another program", NAME_ANOTHER_FILE)
         else:
             yield fail("application", "the file is empty", "groundplan init, with the same --db")
         return
     yield ok("application", "a Groundplan database")
-    yield _modes(files)
-    yield _folder(files[0].path)
-    yield _journal(connection)
-    pages = _pages(connection)
+    yield _check_modes(files)
+    yield _check_folder(files[0].path)
+    yield _check_journal(connection)
+    pages = _check_pages(connection)
     yield pages
-    if pages.status is Status.FAIL:
+    if pages.status is CheckStatus.FAIL:
         return
-    yield _references(connection)
-    yield _schema_version(connection)
-    yield _checksums(connection)
-    if _pragma(connection, "user_version") == len(migrations(Dialect.SQLITE)):
-        yield from _objects(connection, schema)
+    yield _check_references(connection)
+    yield _check_schema_version(connection)
+    yield _check_migrations(connection)
+    if _read_pragma(connection, "user_version") == len(load_migrations(Dialect.SQLITE)):
+        yield from _check_objects(connection, schema)
 
 
-def _journal(connection: sqlite3.Connection) -> Finding:
-    mode = _pragma(connection, "journal_mode")
+def _check_journal(connection: sqlite3.Connection) -> Finding:
+    mode = _read_pragma(connection, "journal_mode")
     if mode == "wal":
         return ok("journal", "write-ahead log")
     return fail(
@@ -184,25 +186,25 @@ def _journal(connection: sqlite3.Connection) -> Finding:
     )
 
 
-def _pages(connection: sqlite3.Connection) -> Finding:
+def _check_pages(connection: sqlite3.Connection) -> Finding:
     try:
         found = [row[0] for row in connection.execute("PRAGMA quick_check(5)")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]
     if found == ["ok"]:
         return ok("pages", "no damage found")
-    return fail("pages", f"the file is damaged: {'; '.join(found)}", RESTORE)
+    return fail("pages", f"the file is damaged: {'; '.join(found)}", RESTORE_BACKUP)
 
 
-def _references(connection: sqlite3.Connection) -> Finding:
+def _check_references(connection: sqlite3.Connection) -> Finding:
     tables = sorted({row[0] for row in connection.execute("PRAGMA foreign_key_check")})
     if not tables:
         return ok("references", "every row's references exist")
-    return fail("references", f"rows point to nothing in {_listed(tables)}", RESTORE)
+    return fail("references", f"rows point to nothing in {_join_names(tables)}", RESTORE_BACKUP)
 
 
-def _schema_version(connection: sqlite3.Connection) -> Finding:
-    found, known = _pragma(connection, "user_version"), len(migrations(Dialect.SQLITE))
+def _check_schema_version(connection: sqlite3.Connection) -> Finding:
+    found, known = _read_pragma(connection, "user_version"), len(load_migrations(Dialect.SQLITE))
     if found > known:
         return fail("schema", f"schema {found}, and this Groundplan knows up to {known}", "upgrade Groundplan")
     if found < known:
@@ -210,27 +212,27 @@ def _schema_version(connection: sqlite3.Connection) -> Finding:
     return ok("schema", f"schema {found}")
 
 
-def _checksums(connection: sqlite3.Connection) -> Finding:
-    steps = applied(connection)
-    version = _pragma(connection, "user_version")
+def _check_migrations(connection: sqlite3.Connection) -> Finding:
+    steps = read_applied_migrations(connection)
+    version = _read_pragma(connection, "user_version")
     if len(steps) != version:
-        return fail("migrations", f"{len(steps)} steps are noted, but the file says schema {version}", RESTORE)
+        return fail("migrations", f"{len(steps)} steps are noted, but the file says schema {version}", RESTORE_BACKUP)
     try:
-        pending(migrations(Dialect.SQLITE), steps)
+        find_pending(load_migrations(Dialect.SQLITE), steps)
     except Unavailable as error:
-        return fail("migrations", error.message, RESTORE)
+        return fail("migrations", error.message, RESTORE_BACKUP)
     return ok("migrations", f"{len(steps)} taken, all as released")
 
 
-def _objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
+def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
     """Compare with a database made just now, which has every table, index and guard as it should be."""
     fresh = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(fresh, schema)
-        wanted = _definitions(fresh)
+        wanted = _read_definitions(fresh)
     finally:
         fresh.close()
-    there = _definitions(connection)
+    there = _read_definitions(connection)
     for name, is_trigger in (("tables", False), ("guards", True)):
         kinds = {key for key in wanted.keys() | there.keys() if (key[0] == "trigger") is is_trigger}
         missing = sorted(key[1] for key in kinds if key not in there)
@@ -238,24 +240,24 @@ def _objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding
         foreign = sorted(key[1] for key in kinds if key not in wanted)
         if missing or changed:
             parts = [
-                f"{word}: {_listed(names)}" for word, names in (("missing", missing), ("changed", changed)) if names
+                f"{word}: {_join_names(names)}" for word, names in (("missing", missing), ("changed", changed)) if names
             ]
-            yield fail(name, "; ".join(parts), f"{RESTORE}; the file has been changed by hand")
+            yield fail(name, "; ".join(parts), f"{RESTORE_BACKUP}; the file has been changed by hand")
         elif foreign:
-            yield warn(name, f"not ours: {_listed(foreign)}", "remove them if you do not know them")
+            yield warn(name, f"not ours: {_join_names(foreign)}", "remove them if you do not know them")
         else:
             yield ok(name, f"all {len(kinds)} in place")
 
 
-def _definitions(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
+def _read_definitions(connection: sqlite3.Connection) -> dict[tuple[str, str], str | None]:
     rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
     return {(kind, name): text for kind, name, text in rows}
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> Any:
+def _read_pragma(connection: sqlite3.Connection, name: str) -> Any:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     more = len(names) - NAMES_SHOWN_MAX
     return ", ".join(names[:NAMES_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -14,8 +14,8 @@ _TOKEN = re.compile(
       | (?P<other>[\d.]+ | .)""",
     re.VERBOSE | re.DOTALL,
 )
-_OF_THE_TABLE = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
-_OF_THE_COLUMN = _OF_THE_TABLE | {"NOT", "NULL", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED", "AS"}
+_TABLE_CONSTRAINTS = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}
+_COLUMN_CONSTRAINTS = _TABLE_CONSTRAINTS | {"NOT", "NULL", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED", "AS"}
 
 
 class Token(NamedTuple):
@@ -25,7 +25,7 @@ class Token(NamedTuple):
     name: str
 
 
-class Definition(NamedTuple):
+class TableDefinition(NamedTuple):
     """What a table consists of: columns with their types, unique keys, and references with the table they lead to."""
 
     columns: dict[str, str]
@@ -33,50 +33,50 @@ class Definition(NamedTuple):
     references: list[tuple[list[str], str]]
 
 
-def defined_table(text: str) -> Definition:
+def parse_create_table(text: str) -> TableDefinition:
     """The definition in a CREATE TABLE."""
-    found = Definition({}, [], [])
-    for part in _parts(_inside(list(_tokens(text)))):
+    found = TableDefinition({}, [], [])
+    for part in _split_at_commas(_take_first_brackets(list(_tokenize(text)))):
         rest = part[2:] if part[0].word == "CONSTRAINT" else part
-        if rest[0].word not in _OF_THE_TABLE:
-            _column(part, found)
+        if rest[0].word not in _TABLE_CONSTRAINTS:
+            _parse_column(part, found)
         elif rest[0].word in ("PRIMARY", "UNIQUE"):
-            found.keys.append(_names(rest))
+            found.keys.append(_read_column_names(rest))
         elif rest[0].word == "FOREIGN":
-            found.references.append((_names(rest), _referenced(rest)))
+            found.references.append((_read_column_names(rest), _find_referenced_table(rest)))
     return found
 
 
-def unique_index(text: str) -> list[str] | None:
+def parse_unique_index(text: str) -> list[str] | None:
     """The columns of a CREATE UNIQUE INDEX; None where it is no such index, or one of some rows only."""
-    tokens = list(_tokens(text))
+    tokens = list(_tokenize(text))
     words = [token.word for token in tokens]
     if "UNIQUE" not in words[:2] or "WHERE" in words:
         return None
-    return _names(tokens)
+    return _read_column_names(tokens)
 
 
-def _column(part: list[Token], found: Definition) -> None:
+def _parse_column(part: list[Token], found: TableDefinition) -> None:
     name, words = part[0].name, [token.word for token in part[1:]]
-    end = next((at for at, word in enumerate(words) if word in _OF_THE_COLUMN), len(words))
+    end = next((at for at, word in enumerate(words) if word in _COLUMN_CONSTRAINTS), len(words))
     found.columns[name] = " ".join(word for word in words[:end] if word)
     if "UNIQUE" in words or "PRIMARY" in words:
         found.keys.append([name])
     if "REFERENCES" in words:
-        found.references.append(([name], _referenced(part)))
+        found.references.append(([name], _find_referenced_table(part)))
 
 
-def _referenced(part: list[Token]) -> str:
+def _find_referenced_table(part: list[Token]) -> str:
     at = next(at for at, token in enumerate(part) if token.word == "REFERENCES")
     return part[at + 1].name
 
 
-def _names(part: list[Token]) -> list[str]:
+def _read_column_names(part: list[Token]) -> list[str]:
     """The columns in the first list of a part."""
-    return [one[0].name for one in _parts(_inside(part))]
+    return [one[0].name for one in _split_at_commas(_take_first_brackets(part))]
 
 
-def _inside(tokens: list[Token]) -> list[Token]:
+def _take_first_brackets(tokens: list[Token]) -> list[Token]:
     """What stands in the first pair of brackets."""
     depth, found = 0, []
     for token in tokens:
@@ -89,7 +89,7 @@ def _inside(tokens: list[Token]) -> list[Token]:
     return found
 
 
-def _parts(tokens: list[Token]) -> Iterator[list[Token]]:
+def _split_at_commas(tokens: list[Token]) -> Iterator[list[Token]]:
     """What stands between the commas that are in no brackets."""
     depth = 0
     part: list[Token] = []
@@ -104,7 +104,7 @@ def _parts(tokens: list[Token]) -> Iterator[list[Token]]:
         yield part
 
 
-def _tokens(text: str) -> Iterator[Token]:
+def _tokenize(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         if match["word"]:
             yield Token(match["word"].upper(), match["word"])

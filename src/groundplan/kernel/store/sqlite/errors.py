@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.store.guards import refusal
+from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.retry import TryAgain
 
 
-class translated:  # noqa: N801 - reads as a word: `with translated():`
+class translate_errors:  # noqa: N801 - reads as a word: `with translated():`
     """Turn what SQLite says into what Groundplan says."""
 
     def __enter__(self) -> None: ...
@@ -20,12 +20,12 @@ class translated:  # noqa: N801 - reads as a word: `with translated():`
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if isinstance(error, sqlite3.Error):
-            raise translation(error) from error
+            raise translate_error(error) from error
 
 
-def translation(error: sqlite3.Error) -> Exception:
+def translate_error(error: sqlite3.Error) -> Exception:
     """A guard's refusal, a reason to try again, a store that cannot serve, or, for a defect, the error itself."""
-    if isinstance(error, sqlite3.IntegrityError) and (refused := refusal(str(error))):
+    if isinstance(error, sqlite3.IntegrityError) and (refused := find_refusal(str(error))):
         return refused
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte; the rest says more than anybody needs
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

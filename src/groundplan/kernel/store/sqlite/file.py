@@ -8,14 +8,21 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from groundplan.kernel.clock import stamp, system_clock
+from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.ids import short_id
-from groundplan.kernel.store.guards import sqlite_guards
-from groundplan.kernel.store.migrations import Applied, Dialect, Migration, NewerSchema, migrations, pending
+from groundplan.kernel.ids import new_short_id
+from groundplan.kernel.store.guards import generate_sqlite_guards
+from groundplan.kernel.store.migrations import (
+    AppliedMigration,
+    Dialect,
+    Migration,
+    NewerSchema,
+    find_pending,
+    load_migrations,
+)
 from groundplan.kernel.store.retry import TryAgain
-from groundplan.kernel.store.sqlite.errors import translated
-from groundplan.kernel.store.sqlite.turnstile import Turnstile
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
 from groundplan.kernel.store.tables import Schema
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header: how `file` and we know a Groundplan database
@@ -52,7 +59,7 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def real_path(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The file itself, whatever name it is called by and wherever the process goes later."""
     try:
         return Path(os.path.realpath(path))
@@ -60,7 +67,7 @@ def real_path(path: Path) -> Path:
         raise _cannot_open(f"{str(path)!r} cannot be the name of a file; name another one with --db") from None
 
 
-def ready_file(path: Path, schema: Callable[[], Schema], turnstile: Turnstile) -> sqlite3.Connection:
+def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> sqlite3.Connection:
     """A connection to a file that is there, is ours and has today's schema."""
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         raise Unavailable(
@@ -69,7 +76,7 @@ def ready_file(path: Path, schema: Callable[[], Schema], turnstile: Turnstile) -
         )
     _ensure_file(path)
     try:
-        with translated():
+        with translate_errors():
             connection = connect(path)
             try:
                 _bring_up_to_date(connection, path, schema, turnstile)
@@ -82,15 +89,15 @@ def ready_file(path: Path, schema: Callable[[], Schema], turnstile: Turnstile) -
 
 
 def _bring_up_to_date(
-    connection: sqlite3.Connection, path: Path, schema: Callable[[], Schema], turnstile: Turnstile
+    connection: sqlite3.Connection, path: Path, schema: Callable[[], Schema], turnstile: WriteQueue
 ) -> None:
     if _is_foreign(connection):
         raise Unavailable(
             f"{str(path)!r} is a database of another program; name another file with --db",
             code="store_not_groundplan",
         )
-    known = len(migrations(Dialect.SQLITE))
-    version = _number(connection, "PRAGMA user_version")
+    known = len(load_migrations(Dialect.SQLITE))
+    version = _read_number(connection, "PRAGMA user_version")
     if version > known:
         raise NewerSchema(version, known)
     if version < known:
@@ -100,14 +107,14 @@ def _bring_up_to_date(
 
 def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
     """Take every step that is still to take, then put the generated guards up anew."""
-    steps = migrations(Dialect.SQLITE) if steps is None else steps
+    steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
-    for step in _pending(connection, steps):
+    for step in _find_pending(connection, steps):
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Somebody may have taken this step while we waited for the lock.
-            if step in _pending(connection, steps):
-                _take(connection, step, schema, is_last=step is steps[-1])
+            if step in _find_pending(connection, steps):
+                _apply_step(connection, step, schema, is_last=step is steps[-1])
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -115,24 +122,24 @@ def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migr
             raise
 
 
-def applied(connection: sqlite3.Connection) -> list[Applied]:
+def read_applied_migrations(connection: sqlite3.Connection) -> list[AppliedMigration]:
     """The steps that this file has taken."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").fetchone():
         return []
     rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
-    return [Applied(*row) for row in rows]
+    return [AppliedMigration(*row) for row in rows]
 
 
-def _pending(connection: sqlite3.Connection, steps: Sequence[Migration]) -> Sequence[Migration]:
-    return pending(steps, applied(connection))
+def _find_pending(connection: sqlite3.Connection, steps: Sequence[Migration]) -> Sequence[Migration]:
+    return find_pending(steps, read_applied_migrations(connection))
 
 
-def _take(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is_last: bool) -> None:
-    for statement in statements(step.text):
+def _apply_step(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is_last: bool) -> None:
+    for statement in split_statements(step.text):
         connection.execute(statement)
     connection.execute(
         "INSERT INTO schema_migrations (number, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
-        (step.number, step.name, step.checksum, stamp(system_clock())),
+        (step.number, step.name, step.checksum, format_timestamp(system_clock())),
     )
     if is_last:
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
@@ -140,13 +147,13 @@ def _take(connection: sqlite3.Connection, step: Migration, schema: Schema, *, is
             connection.execute(f'DROP TRIGGER "{name}"')
         there = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         # Between two steps, what a later one adds is declared but not there yet.
-        for statement in sqlite_guards(schema.with_tables([name for (name,) in there])):
+        for statement in generate_sqlite_guards(schema.restrict_to_tables([name for (name,) in there])):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {step.number}")
 
 
-def statements(script: str) -> Iterator[str]:
+def split_statements(script: str) -> Iterator[str]:
     """The statements of a script, each whole, triggers included."""
     gathered = ""
     for line in script.splitlines(keepends=True):
@@ -180,7 +187,7 @@ def _make_file(path: Path) -> None:
     It is made under another name and linked into place: closing a file drops every lock that this process has on it,
     and another thread's SQLite may already hold some. For the same reason an existing database is never opened here.
     """
-    made = path.with_name(f".{path.name}.{short_id()}")
+    made = path.with_name(f".{path.name}.{new_short_id()}")
     os.close(os.open(made, NEW_FILE, 0o600))
     try:
         os.link(made, path)
@@ -202,9 +209,9 @@ def _is_foreign(connection: sqlite3.Connection) -> bool:
     # looked for first, their tables would be seen without it.
     if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None:
         return False
-    return _number(connection, "PRAGMA application_id") != APPLICATION_ID
+    return _read_number(connection, "PRAGMA application_id") != APPLICATION_ID
 
 
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
+def _read_number(connection: sqlite3.Connection, pragma: str) -> int:
     number: int = connection.execute(pragma).fetchone()[0]
     return number

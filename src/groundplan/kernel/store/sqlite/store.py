@@ -16,21 +16,21 @@ from typing import Any, ClassVar, TypeVar, cast
 from weakref import WeakSet
 
 from groundplan.kernel.actors import Actor
-from groundplan.kernel.clock import Clock, stamp, system_clock
+from groundplan.kernel.clock import Clock, format_timestamp, system_clock
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
-from groundplan.kernel.store.sqlite.errors import translated
-from groundplan.kernel.store.sqlite.file import connect, ready_file, real_path
-from groundplan.kernel.store.sqlite.turnstile import Turnstile
+from groundplan.kernel.store.sqlite.errors import translate_errors
+from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
+from groundplan.kernel.store.sqlite.turnstile import WriteQueue
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
-from groundplan.kernel.store.transaction import RowMakers, Transaction
+from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
 
 # What an app connection may do. Everything else (DDL, ATTACH, PRAGMA, …) is refused before it runs, so not even a
 # statement that somebody smuggled in could take a trigger down or switch a check off.
-_ALLOWED = frozenset(
+_ALLOWED_ACTIONS = frozenset(
     {
         sqlite3.SQLITE_SELECT,
         sqlite3.SQLITE_READ,
@@ -48,46 +48,46 @@ _ALLOWED = frozenset(
 class SqliteStore(Store):
     """The store of a single file."""
 
-    others_write_meanwhile = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
+    must_recheck_after_lock = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
 
     def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
         # Pinned once: a later chdir or another name for the same file must lead to the same file and queue.
-        self.path = real_path(path)
+        self.path = resolve_path(path)
         self._clock = clock
-        self._turnstile = Turnstile(self.path)
+        self._write_queue = WriteQueue(self.path)
         self._own = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
-        self._registering = threading.Lock()  # of the set above, which may not change while it is walked
+        self._connections_lock = threading.Lock()  # of the set above, which may not change while it is walked
         self._is_closed = False
-        self._own.held = self._remember(ready_file(self.path, schema, self._turnstile))
+        self._own.held = self._register(open_database(self.path, schema, self._write_queue))
         self._name = str(self.path)
-        self._identity = _identity(self._name)
+        self._identity = _read_file_identity(self._name)
 
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
         self._check_in_place()
         held = self._held()
-        with held.in_use, translated():
-            connection = held.usable()
+        with held.in_use, translate_errors():
+            connection = held.require_open()
             connection.execute("BEGIN")
             try:
-                return run(SqliteTransaction(connection, actor, stamp(self._clock()), self.memory))
+                return run(SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.memory))
             finally:
-                _end(connection, "ROLLBACK")
+                _end_transaction(connection, "ROLLBACK")
 
     @contextmanager
     def _writing(self, actor: Actor) -> Iterator[Transaction]:
         self._check_in_place()
         held = self._held()
-        with self._turnstile.turn(), held.in_use, translated():
+        with self._write_queue.turn(), held.in_use, translate_errors():
             self._check_in_place()  # once more: we may have waited
-            connection = held.usable()
+            connection = held.require_open()
             connection.execute("BEGIN IMMEDIATE")
-            tx = SqliteTransaction(connection, actor, stamp(self._clock()), self.memory)
+            tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.memory)
             try:
                 yield tx
                 connection.execute("ROLLBACK" if tx.discarded else "COMMIT")
             except BaseException:
-                _end(connection, "ROLLBACK")
+                _end_transaction(connection, "ROLLBACK")
                 raise
 
     def _savepoint(self, tx: Transaction) -> None:
@@ -97,7 +97,7 @@ class SqliteStore(Store):
         cast(SqliteTransaction, tx).connection.execute("ROLLBACK TO before_lock")
 
     def close(self) -> None:
-        with self._registering:
+        with self._connections_lock:
             self._is_closed = True
             everybodys = list(self._open_connections)
         for held in everybodys:
@@ -105,21 +105,21 @@ class SqliteStore(Store):
 
     def _check_in_place(self) -> None:
         # Our descriptors still lead to a file that was removed or renamed: what we wrote there, nobody would ever find.
-        if _identity(self._name) != self._identity:
+        if _read_file_identity(self._name) != self._identity:
             raise FileReplaced(self.path)
 
     def _held(self) -> _Connection:
         """This thread's connection."""
         if not hasattr(self._own, "held"):
-            with translated():
-                self._own.held = self._remember(connect(self.path))
+            with translate_errors():
+                self._own.held = self._register(connect(self.path))
         held: _Connection = self._own.held
         return held
 
-    def _remember(self, connection: sqlite3.Connection) -> _Connection:
+    def _register(self, connection: sqlite3.Connection) -> _Connection:
         connection.set_authorizer(_authorize)
         held = _Connection(connection)
-        with self._registering:
+        with self._connections_lock:
             self._open_connections.add(held)
             if self._is_closed:
                 held.close()
@@ -133,7 +133,7 @@ class _Connection:
         self.in_use = threading.RLock()  # SQLite crashes when a connection is closed under a running statement
         self._connection: sqlite3.Connection | None = connection
 
-    def usable(self) -> sqlite3.Connection:
+    def require_open(self) -> sqlite3.Connection:
         """The connection, while the store is open."""
         if self._connection is None:
             raise Unavailable("this store was closed; open it again", code="store_closed")
@@ -163,7 +163,7 @@ class FileReplaced(Unavailable):
 class SqliteTransaction(Transaction):
     """A transaction on one connection."""
 
-    _row_makers: ClassVar[RowMakers] = {}
+    _row_makers: ClassVar[RowConverters] = {}
 
     def __init__(self, connection: sqlite3.Connection, actor: Actor, now: str, memory: dict[str, Any]) -> None:
         super().__init__(actor, now, memory)
@@ -185,12 +185,12 @@ def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
     if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
         return sqlite3.SQLITE_DENY  # which steps were taken is for the migration runner alone to write
     # FTS5 asks for data_version by itself to notice other writers.
-    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
+    if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _read_file_identity(path: str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - before every transaction, and twice as fast
     except OSError:
@@ -198,7 +198,7 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _end(connection: sqlite3.Connection, how: str) -> None:
+def _end_transaction(connection: sqlite3.Connection, how: str) -> None:
     # A full disk or an I/O error can have ended the transaction already.
     if connection.in_transaction:
         connection.execute(how)

@@ -33,7 +33,7 @@ class QueueStuck(Unavailable):
         )
 
 
-class Turnstile:
+class WriteQueue:
     """One place in the queue at a time for each thread."""
 
     def __init__(self, database: Path, *, wait_s: float = WAIT_S_MAX) -> None:
@@ -65,16 +65,16 @@ class Turnstile:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._queue_up(path, file, give_up_at)
+            self._wait_in_queue(path, file, give_up_at)
         except OSError as error:
             raise _unusable(path, error) from None
         return file
 
-    def _queue_up(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
+    def _wait_in_queue(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
         # Only a blocking flock has a place in the kernel's queue, and a blocking flock knows no time limit; so another
         # thread blocks while this one waits with a limit (measured: 0.98 fairness; polling gave 0.69).
         failed: list[OSError] = []
-        waiter = threading.Thread(target=_lock, args=(file, failed), daemon=True)
+        waiter = threading.Thread(target=_block_until_locked, args=(file, failed), daemon=True)
         waiter.start()
         try:
             waiter.join(max(0.0, give_up_at - time.monotonic()))
@@ -132,7 +132,7 @@ class _OpenFile:
     __del__ = close
 
 
-def _lock(file: _OpenFile, failed: list[OSError]) -> None:
+def _block_until_locked(file: _OpenFile, failed: list[OSError]) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:

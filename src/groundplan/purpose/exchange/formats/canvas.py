@@ -16,7 +16,7 @@ import msgspec
 from groundplan.purpose.exchange.formats.canvas_texts import assumption_text, edge_label, node_text
 from groundplan.purpose.exchange.formats.document import INDENT_CHARS
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import Assumption, Content, Edge, EdgeName, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import Assumption, Content, EdgeName, EdgeType, NodeType, PurposeEdge, RiskLevel
 from groundplan.purpose.picture.layout import Band, CardSize, layout_of
 from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BAND_PAD, COLOURS, TYPE_HUES
 
@@ -49,7 +49,7 @@ class _Places(NamedTuple):
 def canvas(theory: Theory) -> str:
     """A theory as a canvas."""
     content = theory.content
-    places = _placed(content)
+    places = _place_cards(content)
     plain = {
         "nodes": [*_groups(places), *_cards(content, places)],
         "edges": [*_arrows(content), *_lines(content, places)],
@@ -57,7 +57,7 @@ def canvas(theory: Theory) -> str:
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
 
 
-def _placed(content: Content) -> _Places:
+def _place_cards(content: Content) -> _Places:
     """Nodes as in the picture; each with room below it for what is assumed of it and of the edges that begin at it."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
     for one in content.assumptions.values():
@@ -74,7 +74,7 @@ def _placed(content: Content) -> _Places:
         )
         for key, under in below.items()
     }
-    edges = _whole(content)
+    edges = _find_complete_edges(content)
     layout = layout_of(sizes, [edge.name for edge in edges], [edge.name for edge in edges if edge.is_causal])
     cards: dict[str, _Box] = {}
     for key, under in below.items():
@@ -84,10 +84,10 @@ def _placed(content: Content) -> _Places:
         for one in under:
             cards[one.key] = _Box(x + CARD_WIDTH - ASSUMPTION_WIDTH, y, ASSUMPTION_WIDTH, heights[one.key])
             y += heights[one.key] + GAP
-    return _Places(cards, {band.node_type: _around(band, layout.height) for band in layout.bands})
+    return _Places(cards, {band.node_type: _to_band_box(band, layout.height) for band in layout.bands})
 
 
-def _around(band: Band, height: float) -> _Box:
+def _to_band_box(band: Band, height: float) -> _Box:
     return _Box(round(band.x), -BAND_HEADER_HEIGHT, round(band.width), ceil(height) + BAND_HEADER_HEIGHT + BAND_PAD)
 
 
@@ -96,7 +96,7 @@ def _height(text: str) -> int:
     return min(PADDING + lines * LINE_HEIGHT, HEIGHT_MAX)
 
 
-def _whole(content: Content) -> list[Edge]:
+def _find_complete_edges(content: Content) -> list[PurposeEdge]:
     """The edges of which both ends are there."""
     return [edge for edge in content.edges if edge.source in content.nodes and edge.target in content.nodes]
 
@@ -119,7 +119,7 @@ def _cards(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
 
 
 def _arrows(content: Content) -> Iterator[dict[str, Any]]:
-    for edge in _whole(content):
+    for edge in _find_complete_edges(content):
         label = edge_label(edge)
         # What leads back goes over the top, where it covers no other arrow.
         sides = ("right", "left") if edge.is_causal else ("top", "top")
@@ -142,7 +142,7 @@ def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
             yield _line(one.key, str(one.node))
         elif one.edge.target in places.cards:
             yield _line(one.edge.source, one.key)
-            yield {**_line(one.key, one.edge.target), "fromSide": "right", **_typed(one.edge)}
+            yield {**_line(one.key, one.edge.target), "fromSide": "right", **_build_type_label(one.edge)}
 
 
 def _line(source: str, target: str) -> dict[str, Any]:
@@ -151,6 +151,6 @@ def _line(source: str, target: str) -> dict[str, Any]:
     return {"id": f"{source}->{target}", **ends, "toEnd": "none"}
 
 
-def _typed(name: EdgeName) -> dict[str, str]:
+def _build_type_label(name: EdgeName) -> dict[str, str]:
     """Which of several edges with the same ends is meant."""
     return {} if name.edge_type is EdgeType.CONTRIBUTES_TO else {"label": str(name.edge_type)}

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.model import Assumption, AssumptionStatus, Edge, EdgeType
+from groundplan.purpose.model import Assumption, AssumptionStatus, EdgeType, PurposeEdge
 from groundplan.purpose.observing.observed import Waiver
 from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 
-def about_version(theory: Theory) -> str:
+def describe_version(theory: Theory) -> str:
     """Which version this is: `wells, v2 Two wells, profile standard`."""
     return f"{theory.project}, {theory.called}, profile {theory.profile}"
 
 
-def about_assumption(theory: Theory, one: Assumption) -> str:
+def describe_assumption(theory: Theory, one: Assumption) -> str:
     """An assumption as a mark: `AS3 HIGH, at risk`. What nobody said or reviewed is not in it."""
     risk = "" if one.risk_level is None else f" {one.risk_level}"
     status = theory.status_of(one.key)
     return f"{one.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
 
 
-def about_edge(edge: Edge) -> list[str]:
+def describe_edge(edge: PurposeEdge) -> list[str]:
     """What is to be said at an arrow: its type unless it is a contribution, and how sure we are."""
     said: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
     return said if edge.confidence is None else [*said, f"confidence {edge.confidence}"]
 
 
-def about_waiver(one: Waiver) -> str:
+def describe_waiver(one: Waiver) -> str:
     """A waiver as a sentence; without refs it is for the check as a whole."""
     about = f" on {', '.join(one.refs)}" if one.refs else ""
     return f"{one.code}{about}: {one.reason} ({one.owner} answers for it until {one.due})"

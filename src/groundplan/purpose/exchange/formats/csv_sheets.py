@@ -19,8 +19,8 @@ from enum import StrEnum
 
 import msgspec
 
-from groundplan.purpose.canonical import whole_numbers
-from groundplan.purpose.exchange.formats.document import TheoryDocument, document_of
+from groundplan.purpose.canonical import normalize_numbers
+from groundplan.purpose.exchange.formats.document import TheoryDocument, build_document
 from groundplan.purpose.exchange.theory import Theory
 
 
@@ -53,12 +53,12 @@ COLUMNS = {
 }
 
 LINE_END = "\r\n"
-GUARD = "'"
+FORMULA_GUARD = "'"
 # What begins a formula in some spreadsheet, also in full width and behind spaces, or is passed over on the way to one.
 # The guard is among it, so that a text that begins with it comes back whole.
-GUARDED = re.compile(rf"\s*[=+\-@\uff1d\uff0b\uff0d\uff20{GUARD}]|[\t\r\n]")
+NEEDS_GUARD = re.compile(rf"\s*[=+\-@\uff1d\uff0b\uff0d\uff20{FORMULA_GUARD}]|[\t\r\n]")
 
-_QUOTED = re.compile('[",;\t\r\n]|^ | $')  # not all of it must be, but readers guess at separators
+_NEEDS_QUOTES = re.compile('[",;\t\r\n]|^ | $')  # not all of it must be, but readers guess at separators
 
 Cell = str | float | bool | None
 Row = tuple[Cell, ...]
@@ -66,11 +66,11 @@ Row = tuple[Cell, ...]
 
 def csv_sheets(theory: Theory) -> str:
     """A theory as sheets of CSV."""
-    sheets = sheets_of(document_of(theory))
+    sheets = build_sheets(build_document(theory))
     return LINE_END.join("".join(_lines(COLUMNS[sheet], rows)) for sheet, rows in sheets.items())
 
 
-def sheets_of(document: TheoryDocument) -> dict[Sheet, list[Row]]:
+def build_sheets(document: TheoryDocument) -> dict[Sheet, list[Row]]:
     """The rows of every sheet in their order, the cells in the order of its columns."""
     return {
         Sheet.FACTORS: [*_factors(document)],
@@ -82,7 +82,9 @@ def sheets_of(document: TheoryDocument) -> dict[Sheet, list[Row]]:
 
 def _factors(document: TheoryDocument) -> Iterator[Row]:
     for one in document.nodes:
-        metadata = msgspec.json.encode(whole_numbers(one.metadata), order="sorted").decode() if one.metadata else None
+        metadata = (
+            msgspec.json.encode(normalize_numbers(one.metadata), order="sorted").decode() if one.metadata else None
+        )
         yield one.key, one.node_type, one.title, one.description, one.narrative, one.owner, metadata
 
 
@@ -114,6 +116,6 @@ def _cell(value: Cell) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
-        return str(whole_numbers(value))  # a minus in front of digits begins no formula
-    text = GUARD + value if GUARDED.match(value) else str(value)
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+        return str(normalize_numbers(value))  # a minus in front of digits begins no formula
+    text = FORMULA_GUARD + value if NEEDS_GUARD.match(value) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text

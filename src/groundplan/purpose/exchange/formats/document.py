@@ -14,16 +14,16 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TITLE_CHARS_MAX, FactRefs, Ref, Sentence, Text, Title, Word
-from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, Profile, RiskLevel
+from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, Profile, RiskLevel
 
 FORMAT = 1
 INDENT_CHARS = 2
 THINGS_MAX = 10_000  # of one sort in one file; more would hold the lock of a project for too long
 
-_MANY = Meta(max_length=THINGS_MAX)
+_ITEMS_LIMIT = Meta(max_length=THINGS_MAX)
 
 
 class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -69,7 +69,7 @@ class IndicatorWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
     node: Ref
     name: Title
     unit: Word | None = None
-    direction: Direction | None = None
+    direction: IndicatorDirection | None = None
     baseline: float | None = None
     baseline_verified: bool | None = None
     target: float | None = None
@@ -91,26 +91,26 @@ class WaiverWritten(Struct, forbid_unknown_fields=True):
 class TheoryDocument(Struct, forbid_unknown_fields=True):
     """A theory as a file."""
 
-    nodes: Annotated[list[NodeWritten], _MANY]
-    edges: Annotated[list[EdgeWritten], _MANY] = []
-    assumptions: Annotated[list[AssumptionWritten], _MANY] = []
-    indicators: Annotated[list[IndicatorWritten], _MANY] = []
-    waivers: Annotated[list[WaiverWritten], _MANY] = []
+    nodes: Annotated[list[NodeWritten], _ITEMS_LIMIT]
+    edges: Annotated[list[EdgeWritten], _ITEMS_LIMIT] = []
+    assumptions: Annotated[list[AssumptionWritten], _ITEMS_LIMIT] = []
+    indicators: Annotated[list[IndicatorWritten], _ITEMS_LIMIT] = []
+    waivers: Annotated[list[WaiverWritten], _ITEMS_LIMIT] = []
     profile: Profile | None = None  # where it is not said, that of the version published last
     format: Literal[1] = 1
 
 
-def document_of(theory: Theory) -> TheoryDocument:
+def build_document(theory: Theory) -> TheoryDocument:
     """A theory as a document."""
     content = theory.content
     return TheoryDocument(
-        [_written(NodeWritten, node, metadata=node.metadata or None) for node in content.nodes.values()],
-        [_written(EdgeWritten, edge) for edge in content.edges],
+        [_convert_row(NodeWritten, node, metadata=node.metadata or None) for node in content.nodes.values()],
+        [_convert_row(EdgeWritten, edge) for edge in content.edges],
         [
-            _written(AssumptionWritten, one, **({} if one.edge is None else one.edge._asdict()))
+            _convert_row(AssumptionWritten, one, **({} if one.edge is None else one.edge._asdict()))
             for one in content.assumptions.values()
         ],
-        [_written(IndicatorWritten, one) for one in content.indicators.values()],
+        [_convert_row(IndicatorWritten, one) for one in content.indicators.values()],
         [WaiverWritten(one.code, one.refs, one.reason, one.owner, one.due) for one in theory.waivers],
         theory.profile,
     )
@@ -118,28 +118,28 @@ def document_of(theory: Theory) -> TheoryDocument:
 
 def native_json(theory: Theory) -> str:
     """A theory as a native file."""
-    document = document_of(theory)
+    document = build_document(theory)
     plain = {
         "format": FORMAT,
         "profile": document.profile,
         **{
-            sort: [_in_order(one) for one in getattr(document, sort)]
+            sort: [_to_ordered_fields(one) for one in getattr(document, sort)]
             for sort in ("nodes", "edges", "assumptions", "indicators", "waivers")
         },
     }
     return msgspec.json.format(msgspec.json.encode(plain), indent=INDENT_CHARS).decode() + "\n"
 
 
-def _written(shape: type[Any], row: Any, **given: Any) -> Any:
+def _convert_row(shape: type[Any], row: Any, **given: Any) -> Any:
     fields = {name: value for name, value in msgspec.structs.asdict(row).items() if name in shape.__struct_fields__}
     return shape(**{**fields, **given})
 
 
-def _in_order(one: Struct) -> dict[str, Any]:
+def _to_ordered_fields(one: Struct) -> dict[str, Any]:
     """The fields in the order of their shape; what is inside of one, in the order of the alphabet."""
     fields: dict[str, Any] = msgspec.to_builtins(one)
-    return {name: whole_numbers(_sorted(value)) for name, value in fields.items()}
+    return {name: normalize_numbers(_sort_fields(value)) for name, value in fields.items()}
 
 
-def _sorted(value: Any) -> Any:
+def _sort_fields(value: Any) -> Any:
     return msgspec.to_builtins(value, order="sorted") if isinstance(value, dict) else value

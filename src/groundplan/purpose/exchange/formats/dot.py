@@ -13,11 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from textwrap import TextWrapper
 
-from groundplan.purpose.exchange.formats.captions import about_assumption, about_edge, about_version, about_waiver
+from groundplan.purpose.exchange.formats.captions import (
+    describe_assumption,
+    describe_edge,
+    describe_version,
+    describe_waiver,
+)
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import xml_characters
-from groundplan.purpose.model import Assumption, EdgeType, Node, NodeType
+from groundplan.purpose.exchange.xml_text import replace_invalid_xml
+from groundplan.purpose.model import Assumption, EdgeType, NodeType, PurposeNode
 from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, TYPE_HUES
 
 TITLE_LINE_CHARS = 28
@@ -38,11 +43,11 @@ STYLES = {
     EdgeType.FEEDBACK: {"style": "dashed"},
 }
 
-_QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
-_MIDDLE, _LEFT = "\\n", "\\l"  # how Graphviz ends a line, and where it puts that line
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
+_CENTERED_BREAK, _LEFT_BREAK = "\\n", "\\l"  # how Graphviz ends a line, and where it puts that line
 
-_title_lines = TextWrapper(TITLE_LINE_CHARS, break_on_hyphens=False).wrap
-_note_lines = TextWrapper(NOTE_LINE_CHARS, break_on_hyphens=False).wrap
+_wrap_title = TextWrapper(TITLE_LINE_CHARS, break_on_hyphens=False).wrap
+_wrap_note = TextWrapper(NOTE_LINE_CHARS, break_on_hyphens=False).wrap
 
 
 def dot(theory: Theory) -> str:
@@ -63,7 +68,7 @@ def dot(theory: Theory) -> str:
 
 
 def _clusters(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumed()
+    assumed = theory.assumptions_by_subject()
     for node_type, name in BAND_NAMES.items():
         nodes = theory.content.of_type(node_type)
         if not nodes:
@@ -72,16 +77,17 @@ def _clusters(theory: Theory) -> Iterator[str]:
         yield f'    label="{name}";'
         yield '    fontname="sans-serif";'
         for node in nodes:
-            yield f"    {_quoted([node.key])} [{_listed(_node(theory, node, assumed.get(node.key, [])))}];"
+            attributes = _format_attributes(_node(theory, node, assumed.get(node.key, [])))
+            yield f"    {_quote_lines([node.key])} [{attributes}];"
         yield "  }"
 
 
-def _node(theory: Theory, node: Node, assumptions: list[Assumption]) -> dict[str, str]:
+def _node(theory: Theory, node: PurposeNode, assumptions: list[Assumption]) -> dict[str, str]:
     shape, style = SHAPES[node.node_type]
     hue = TYPE_HUES[node.node_type]
-    marks = [about_assumption(theory, one) for one in assumptions]
+    marks = [describe_assumption(theory, one) for one in assumptions]
     return {
-        "label": _quoted([node.key, *_title_lines(node.title), *marks]),
+        "label": _quote_lines([node.key, *_wrap_title(node.title), *marks]),
         "shape": shape,
         "style": f'"filled{style}"',
         "fillcolor": f'"{COLOURS[f"{hue}-fill"].light}"',
@@ -92,41 +98,41 @@ def _node(theory: Theory, node: Node, assumptions: list[Assumption]) -> dict[str
 
 
 def _edges(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumed()
+    assumed = theory.assumptions_by_subject()
     for edge in theory.content.edges:
         assumptions = assumed.get(edge.name, [])
-        said = about_edge(edge) + [about_assumption(theory, one) for one in assumptions]
+        said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumptions]
         # An arrow and the words at it are two things to point at.
         fields = {
-            **({"label": _quoted(said)} if said else {}),
+            **({"label": _quote_lines(said)} if said else {}),
             **STYLES[edge.edge_type],
             **_tooltip(theory, "tooltip", edge.mechanism, assumptions),
             **(_tooltip(theory, "labeltooltip", edge.mechanism, assumptions) if said else {}),
         }
-        listed = f" [{_listed(fields)}]" if fields else ""
-        yield f"  {_quoted([edge.source])} -> {_quoted([edge.target])}{listed};"
+        listed = f" [{_format_attributes(fields)}]" if fields else ""
+        yield f"  {_quote_lines([edge.source])} -> {_quote_lines([edge.target])}{listed};"
 
 
 def _tooltip(theory: Theory, name: str, text: str | None, assumptions: list[Assumption]) -> dict[str, str]:
     lines = (text or "").splitlines()
     for one in assumptions:
-        lines += f"{about_assumption(theory, one)}: {one.assumption_text}".splitlines()
-    return {name: _quoted(lines)} if any(lines) else {}
+        lines += f"{describe_assumption(theory, one)}: {one.assumption_text}".splitlines()
+    return {name: _quote_lines(lines)} if any(lines) else {}
 
 
 def _note(theory: Theory) -> Iterator[str]:
-    waived = [line for one in theory.waivers for line in _note_lines(f"Waived: {about_waiver(one)}")]
-    yield f"  label={_quoted([*_note_lines(about_version(theory)), *waived], _LEFT)};"
+    waived = [line for one in theory.waivers for line in _wrap_note(f"Waived: {describe_waiver(one)}")]
+    yield f"  label={_quote_lines([*_wrap_note(describe_version(theory)), *waived], _LEFT_BREAK)};"
     yield "  labelloc=b;"
     yield "  labeljust=l;"
     yield '  fontname="sans-serif";'
 
 
-def _listed(fields: dict[str, str]) -> str:
+def _format_attributes(fields: dict[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
-def _quoted(lines: Iterable[str], ending: str = _MIDDLE) -> str:
+def _quote_lines(lines: Iterable[str], ending: str = _CENTERED_BREAK) -> str:
     """Lines as one string of Graphviz."""
-    said = [xml_characters(line).translate(_QUOTED) for line in lines]
-    return f'"{ending.join(said)}{ending if ending == _LEFT else ""}"'
+    said = [replace_invalid_xml(line).translate(_ESCAPES) for line in lines]
+    return f'"{ending.join(said)}{ending if ending == _LEFT_BREAK else ""}"'

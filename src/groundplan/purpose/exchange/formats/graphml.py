@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import in_xml
+from groundplan.purpose.exchange.xml_text import escape_xml
 from groundplan.purpose.model import Assumption, EdgeName, Indicator
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -48,10 +48,10 @@ KEYS = {
 }
 
 # What is said of a thing inside of JSON; where it is shows in where it stands.
-ASSUMPTION = ("key", *Assumption.__struct_fields__[4:])
-INDICATOR = ("key", *Indicator.__struct_fields__[3:])
-MEASUREMENT = ("value", "as_of", "source", "note")
-WAIVER = ("code", "refs", "reason", "owner", "due")
+ASSUMPTION_FIELDS = ("key", *Assumption.__struct_fields__[4:])
+INDICATOR_FIELDS = ("key", *Indicator.__struct_fields__[3:])
+MEASUREMENT_FIELDS = ("value", "as_of", "source", "note")
+WAIVER_FIELDS = ("code", "refs", "reason", "owner", "due")
 
 Fields = dict[str, Any]
 
@@ -76,15 +76,15 @@ def graphml(theory: Theory) -> str:
 
 
 def _graph(theory: Theory) -> Iterator[str]:
-    assumed, measured = theory.assumed(), theory.measured()
+    assumed, measured = theory.assumptions_by_subject(), theory.measured()
 
     def assumptions(on: str | EdgeName) -> list[Fields]:
-        return [{**_fields(one, ASSUMPTION), "status": theory.status_of(one.key)} for one in assumed.get(on, ())]
+        return [{**_fields(one, ASSUMPTION_FIELDS), "status": theory.status_of(one.key)} for one in assumed.get(on, ())]
 
     def indicators(of: str) -> list[Fields]:
         return [_indicator(theory, one) for one in measured.get(of, ())]
 
-    waivers = [_fields(one, WAIVER) for one in theory.waivers]
+    waivers = [_fields(one, WAIVER_FIELDS) for one in theory.waivers]
     yield from _data("graph", {**theory._asdict(), "format": FORMAT, "waivers": waivers}, "    ")
     for node in theory.content.nodes.values():
         more = {"assumptions": assumptions(node.key), "indicators": indicators(node.key)}
@@ -98,9 +98,9 @@ def _graph(theory: Theory) -> Iterator[str]:
 
 
 def _indicator(theory: Theory, one: Indicator) -> Fields:
-    fields = _fields(one, INDICATOR)
+    fields = _fields(one, INDICATOR_FIELDS)
     if one.key in theory.latest:
-        fields["latest"] = _fields(theory.latest[one.key], MEASUREMENT)
+        fields["latest"] = _fields(theory.latest[one.key], MEASUREMENT_FIELDS)
     return fields
 
 
@@ -110,9 +110,11 @@ def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
         value = values[name]
         if value is not None and value not in ([], {}):
             text = (
-                value if isinstance(value, str) else msgspec.json.encode(whole_numbers(value), order="sorted").decode()
+                value
+                if isinstance(value, str)
+                else msgspec.json.encode(normalize_numbers(value), order="sorted").decode()
             )
-            yield f'{indent}<data key="{of}_{name}">{in_xml(text)}</data>'
+            yield f'{indent}<data key="{of}_{name}">{escape_xml(text)}</data>'
 
 
 def _fields(row: Any, names: tuple[str, ...]) -> Fields:

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.dates import day_of
-from groundplan.purpose.exchange.formats.captions import about_version
+from groundplan.purpose.exchange.formats.captions import describe_version
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.exchange.xml_text import in_xml
-from groundplan.purpose.model import Direction, Indicator, Node, NodeType
+from groundplan.purpose.exchange.xml_text import escape_xml
+from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode
 from groundplan.purpose.observing.observed import Measurement
 from groundplan.purpose.picture.tokens import BAND_NAMES
 
@@ -30,7 +30,7 @@ NAMESPACE = "urn:groundplan:iati"
 # Codes of the standard's lists.
 RESULT_TYPES = {NodeType.OUTPUT: "1", NodeType.OUTCOME: "2", NodeType.GOAL: "3", NodeType.ACTIVITY: "9"}
 UNITS, PERCENTAGE = "1", "2"
-PERCENT = ("%", "percent", "per cent", "percentage")
+PERCENT_WORDS = ("%", "percent", "per cent", "percentage")
 
 PUBLISHER_ADDS_FIRST = (
     "The publisher adds: xml:lang to iati-activity, its own identifier for XX, and here its reporting-org."
@@ -42,8 +42,8 @@ PUBLISHER_ADDS_NEXT = (
 PUBLISHER_ADDS_YEAR = "The publisher adds the year of this baseline."
 PUBLISHER_ADDS_PERIOD = "The publisher adds here: period-start, period-end; the target is of no certain day."
 
-_VERIFIED = {None: "", True: "verified", False: "not verified"}
-_BETWEEN_NAMES = re.compile(r"[^A-Z0-9]+")
+_VERIFIED_REMARKS = {None: "", True: "verified", False: "not verified"}
+_NON_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")
 
 
 def iati(theory: Theory) -> str:
@@ -54,8 +54,8 @@ def iati(theory: Theory) -> str:
         "  <iati-activity>",
         f"    <iati-identifier>{identifier(theory.project)}</iati-identifier>",
         f"    <!-- {PUBLISHER_ADDS_FIRST} -->",
-        *_narrated("title", theory.project, "    "),
-        *_narrated("description", f"Theory of change of {about_version(theory)}", "    "),
+        *_format_narrative("title", theory.project, "    "),
+        *_format_narrative("description", f"Theory of change of {describe_version(theory)}", "    "),
         f"    <!-- {PUBLISHER_ADDS_NEXT} -->",
         *_results(theory),
         "  </iati-activity>",
@@ -66,7 +66,7 @@ def iati(theory: Theory) -> str:
 
 def identifier(project: str) -> str:
     """What an activity may be called, with a place for the identifier of its publisher in front."""
-    return f"XX-{_BETWEEN_NAMES.sub('-', project.upper()).strip('-') or 'PROJECT'}"
+    return f"XX-{_NON_ALPHANUMERIC.sub('-', project.upper()).strip('-') or 'PROJECT'}"
 
 
 def _results(theory: Theory) -> Iterator[str]:
@@ -77,37 +77,37 @@ def _results(theory: Theory) -> Iterator[str]:
                 yield from _result(theory, node, indicators[node.key])
 
 
-def _result(theory: Theory, node: Node, indicators: list[Indicator]) -> Iterator[str]:
+def _result(theory: Theory, node: PurposeNode, indicators: list[Indicator]) -> Iterator[str]:
     yield f'    <result type="{RESULT_TYPES[node.node_type]}" groundplan:key="{node.key}">'
-    yield from _narrated("title", node.title, "      ")
-    yield from _narrated("description", node.description, "      ")
+    yield from _format_narrative("title", node.title, "      ")
+    yield from _format_narrative("description", node.description, "      ")
     for one in indicators:
         yield from _indicator(one, theory.latest.get(one.key))
     yield "    </result>"
 
 
 def _indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
-    fields = {"measure": PERCENTAGE if (one.unit or "").casefold() in PERCENT else UNITS}
+    fields = {"measure": PERCENTAGE if (one.unit or "").casefold() in PERCENT_WORDS else UNITS}
     if one.direction is not None:
-        fields["ascending"] = "1" if one.direction is Direction.INCREASE else "0"
+        fields["ascending"] = "1" if one.direction is IndicatorDirection.INCREASE else "0"
     fields["groundplan:key"] = one.key
     yield "      <indicator" + "".join(f' {name}="{value}"' for name, value in fields.items()) + ">"
-    yield from _narrated("title", one.name, "        ")
-    yield from _narrated("description", "\n".join(_described(one)), "        ")
+    yield from _format_narrative("title", one.name, "        ")
+    yield from _format_narrative("description", "\n".join(_describe_indicator(one)), "        ")
     if one.baseline is not None:
         yield f"        <!-- {PUBLISHER_ADDS_YEAR} -->"
-        yield from _valued("baseline", one.baseline, _VERIFIED[one.baseline_verified], "        ")
+        yield from _format_value("baseline", one.baseline, _VERIFIED_REMARKS[one.baseline_verified], "        ")
     if latest is not None:
-        yield from _measured(latest)
+        yield from _format_latest(latest)
     if one.target is not None:
         yield "        <period>"
         yield f"          <!-- {PUBLISHER_ADDS_PERIOD} -->"
-        yield from _valued("target", one.target, "", "          ")
+        yield from _format_value("target", one.target, "", "          ")
         yield "        </period>"
     yield "      </indicator>"
 
 
-def _described(one: Indicator) -> Iterator[str]:
+def _describe_indicator(one: Indicator) -> Iterator[str]:
     """What the standard has no place for, a line each."""
     if one.unit is not None:
         yield f"Unit: {one.unit}"
@@ -116,31 +116,31 @@ def _described(one: Indicator) -> Iterator[str]:
             yield f"{name}: {text}"
 
 
-def _measured(latest: Measurement) -> Iterator[str]:
+def _format_latest(latest: Measurement) -> Iterator[str]:
     """What was measured last, on the day for which it is told."""
     day = day_of(latest.as_of)
     yield "        <period>"
     yield f'          <period-start iso-date="{day}"/>'
     yield f'          <period-end iso-date="{day}"/>'
     remark = "\n".join(text for text in (latest.source, latest.note) if text)
-    yield from _valued("actual", latest.value, remark, "          ")
+    yield from _format_value("actual", latest.value, remark, "          ")
     yield "        </period>"
 
 
-def _valued(tag: str, value: float, remark: str, indent: str) -> Iterator[str]:
+def _format_value(tag: str, value: float, remark: str, indent: str) -> Iterator[str]:
     yield f'{indent}<{tag} value="{_number(value)}">'
-    yield from _narrated("comment", remark, f"{indent}  ")
+    yield from _format_narrative("comment", remark, f"{indent}  ")
     yield f"{indent}</{tag}>"
 
 
-def _narrated(tag: str, text: str | None, indent: str) -> Iterator[str]:
+def _format_narrative(tag: str, text: str | None, indent: str) -> Iterator[str]:
     """Text in an element of its own, if it says anything."""
     if text and text.strip():
         yield f"{indent}<{tag}>"
-        yield f"{indent}  <narrative>{in_xml(text)}</narrative>"
+        yield f"{indent}  <narrative>{escape_xml(text)}</narrative>"
         yield f"{indent}</{tag}>"
 
 
 def _number(value: float) -> str:
     """A number without an exponent, which not every reader of the standard takes for a number."""
-    return f"{Decimal(repr(whole_numbers(value))):f}"
+    return f"{Decimal(repr(normalize_numbers(value))):f}"

@@ -12,36 +12,36 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from groundplan.purpose.canonical import whole_numbers
+from groundplan.purpose.canonical import normalize_numbers
 from groundplan.purpose.dates import day_of
-from groundplan.purpose.exchange.formats.captions import about_edge, about_version, about_waiver
+from groundplan.purpose.exchange.formats.captions import describe_edge, describe_version, describe_waiver
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.limits import TEXT_BYTES_MAX
-from groundplan.purpose.markdown_text import in_line
-from groundplan.purpose.model import Assumption, Edge, EdgeName, EdgeType, Indicator, Node
+from groundplan.purpose.markdown_text import escape_inline
+from groundplan.purpose.model import Assumption, EdgeName, EdgeType, Indicator, PurposeEdge, PurposeNode
 from groundplan.purpose.picture.tokens import BAND_NAMES, STATUS_NAMES
 
 COLUMNS = ("Objective", "Indicators", "Means of verification", "Assumptions")
-NOTHING = "—"
+EMPTY_CELL = "—"
 NEW_LINE = "<br>"  # the only way to a second line in a cell
 
-_VERIFIED = {None: "", True: " (verified)", False: " (not verified)"}
+_VERIFIED_SUFFIXES = {None: "", True: " (verified)", False: " (not verified)"}
 # A waiver is the longest of what is written in one piece: its code, a hundred refs, a reason.
-_WHOLE = 16 * TEXT_BYTES_MAX
+_UNCUT_CHARS_MAX = 16 * TEXT_BYTES_MAX
 
 
 def logframe(theory: Theory) -> str:
     """A theory as a logical framework in Markdown."""
-    blocks = [f"# Logical framework: {_text(about_version(theory))}", _about(theory)]
+    blocks = [f"# Logical framework: {_text(describe_version(theory))}", _about(theory)]
     for node_type, name in reversed(BAND_NAMES.items()):
         nodes = theory.content.of_type(node_type)
         if nodes:
             blocks.append(f"## {name}")
             blocks.append("\n".join(_table(theory, nodes)))
     for title, lines in (
-        ("What leads to what", [_led(theory, edge) for edge in theory.content.edges]),
-        ("Waivers", [_text(about_waiver(one)) for one in theory.waivers]),
+        ("What leads to what", [_format_edge(theory, edge) for edge in theory.content.edges]),
+        ("Waivers", [_text(describe_waiver(one)) for one in theory.waivers]),
     ):
         if lines:
             blocks.append(f"## {title}")
@@ -55,8 +55,8 @@ def _about(theory: Theory) -> str:
     return f"Groundplan, format: {FORMAT}.{published}{empty}"
 
 
-def _table(theory: Theory, nodes: list[Node]) -> Iterator[str]:
-    assumed, indicators = _assumed(theory), theory.measured()
+def _table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
+    assumed, indicators = _group_assumptions(theory), theory.measured()
     yield _row(COLUMNS)
     yield _row("---" for _ in COLUMNS)
     for node in nodes:
@@ -65,13 +65,13 @@ def _table(theory: Theory, nodes: list[Node]) -> Iterator[str]:
             (
                 _cell(_objective(node)),
                 _cell(_indicator(theory, one) for one in seen),
-                _cell(_verified(theory, one) for one in seen),
+                _cell(_format_verification(theory, one) for one in seen),
                 _cell(_assumption(theory, one) for one in assumed.get(node.key, ())),
             )
         )
 
 
-def _assumed(theory: Theory) -> dict[str, list[Assumption]]:
+def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
     """What is assumed, by the row it stands in: that of its node, or of the node its edge comes from."""
     found: dict[str, list[Assumption]] = {}
     for one in theory.content.assumptions.values():
@@ -81,7 +81,7 @@ def _assumed(theory: Theory) -> dict[str, list[Assumption]]:
     return found
 
 
-def _objective(node: Node) -> Iterator[str]:
+def _objective(node: PurposeNode) -> Iterator[str]:
     yield f"**{node.key}** {_text(node.title)}"
     if node.description and node.description.strip():
         yield _text(node.description)
@@ -91,26 +91,26 @@ def _objective(node: Node) -> Iterator[str]:
 
 def _indicator(theory: Theory, one: Indicator) -> str:
     unit = "" if one.unit is None else f" {_text(one.unit)}"
-    baseline = _number(one.baseline) + _VERIFIED[one.baseline_verified]
+    baseline = _number(one.baseline) + _VERIFIED_SUFFIXES[one.baseline_verified]
     latest = theory.latest.get(one.key)
     now = "not measured yet" if latest is None else f"latest {_number(latest.value)} on {day_of(latest.as_of)}"
     way = "" if one.direction is None else f", should {one.direction}"
     return f"**{one.key}** {_text(one.name)}: {baseline} → {_number(one.target)}{unit}{way}; {now}"
 
 
-def _verified(theory: Theory, one: Indicator) -> str:
+def _format_verification(theory: Theory, one: Indicator) -> str:
     said = [_text(text) for text in (one.method, one.frequency, one.owner) if text is not None]
     latest = theory.latest.get(one.key)
     if latest is not None and latest.source is not None:
         said.append(f"latest from {_text(latest.source)}")
     if latest is not None and latest.note is not None:
         said.append(f"note: {_text(latest.note)}")
-    return f"**{one.key}** {', '.join(said) or NOTHING}"
+    return f"**{one.key}** {', '.join(said) or EMPTY_CELL}"
 
 
 def _assumption(theory: Theory, one: Assumption) -> str:
     risk = "risk not said" if one.risk_level is None else f"risk {one.risk_level}"
-    said = [_onward(one.edge), risk, STATUS_NAMES[theory.status_of(one.key)]]
+    said = [_format_edge_name(one.edge), risk, STATUS_NAMES[theory.status_of(one.key)]]
     if one.owner is not None:
         said.append(f"owner {_text(one.owner)}")
     if one.review_by is not None:
@@ -118,7 +118,7 @@ def _assumption(theory: Theory, one: Assumption) -> str:
     return f"**{one.key}** {_text(one.assumption_text)} ({', '.join(part for part in said if part)})"
 
 
-def _onward(name: EdgeName | None) -> str:
+def _format_edge_name(name: EdgeName | None) -> str:
     if name is None:
         return ""
     # Between two nodes there may be edges of several types.
@@ -126,9 +126,9 @@ def _onward(name: EdgeName | None) -> str:
     return f"for {name.source} → {name.target}{which}"
 
 
-def _led(theory: Theory, edge: Edge) -> str:
+def _format_edge(theory: Theory, edge: PurposeEdge) -> str:
     ends = " → ".join(f"**{key}** {_text(theory.content.nodes[key].title)}" for key in (edge.source, edge.target))
-    said = about_edge(edge)
+    said = describe_edge(edge)
     how = "" if edge.mechanism is None else f": {_text(edge.mechanism)}"
     note = f" ({', '.join(said)})" if said else ""
     return f"{ends}{note}{how}"
@@ -139,12 +139,12 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _cell(lines: Iterable[str]) -> str:
-    return NEW_LINE.join(lines) or NOTHING
+    return NEW_LINE.join(lines) or EMPTY_CELL
 
 
 def _text(text: str) -> str:
-    return in_line(text, chars_max=_WHOLE)
+    return escape_inline(text, chars_max=_UNCUT_CHARS_MAX)
 
 
 def _number(value: float | None) -> str:
-    return NOTHING if value is None else msgspec.json.encode(whole_numbers(value)).decode()
+    return EMPTY_CELL if value is None else msgspec.json.encode(normalize_numbers(value)).decode()

@@ -15,7 +15,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from groundplan.purpose.exchange.formats.captions import about_assumption, about_edge, about_version, about_waiver
+from groundplan.purpose.exchange.formats.captions import (
+    describe_assumption,
+    describe_edge,
+    describe_version,
+    describe_waiver,
+)
 from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import EdgeType, NodeType
@@ -37,8 +42,8 @@ ARROWS = {
 NEW_LINE = "<br/>"
 
 # A point or a hyphen inside a word can mean nothing to Mermaid; everywhere else it may make a list or an arrow.
-_CODED = re.compile(r"[^\w ,.-]|_|(?<![^\W_])[.-]|[.-](?![^\W_])")
-_NO_REMARK = re.compile("[{}<>&]")
+_SPECIAL_CHARS = re.compile(r"[^\w ,.-]|_|(?<![^\W_])[.-]|[.-](?![^\W_])")
+_COMMENT_SPECIAL_CHARS = re.compile("[{}<>&]")
 # Wherever these words stand, Mermaid takes the whole line for the direction of a subgraph.
 _DIRECTION = re.compile("(?<=direction) (?=[A-Z]{2})")
 
@@ -47,8 +52,8 @@ def mermaid(theory: Theory) -> str:
     """A theory as a Mermaid flowchart."""
     lines = [
         f"%% Groundplan theory of change, format: {FORMAT}",
-        f"%% {_remark(about_version(theory))}",
-        *(f"%% Waived: {_remark(about_waiver(one))}" for one in theory.waivers),
+        f"%% {_remark(describe_version(theory))}",
+        *(f"%% Waived: {_remark(describe_waiver(one))}" for one in theory.waivers),
         "flowchart LR",
         *_columns(theory),
         *_waivers(theory),
@@ -58,26 +63,26 @@ def mermaid(theory: Theory) -> str:
     return "\n".join(lines) + "\n"
 
 
-def coded(text: str) -> str:
+def encode_text(text: str) -> str:
     """Text on one line, with codes for everything that could mean something to Mermaid."""
     line = " ".join(text.split())
-    return _DIRECTION.sub("#32;", _CODED.sub(lambda found: f"#{ord(found[0])};", line))
+    return _DIRECTION.sub("#32;", _SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", line))
 
 
 def _remark(text: str) -> str:
     """Text on the line of a comment, in which only a directive would still mean something, and on a page a tag."""
-    return _NO_REMARK.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
+    return _COMMENT_SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
 
 
 def _columns(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumed()
+    assumed = theory.assumptions_by_subject()
     for node_type, name in BAND_NAMES.items():
         nodes = theory.content.of_type(node_type)
         if not nodes:
             continue
         yield f'  subgraph {name.lower()}["{name}"]'
         for node in nodes:
-            marks = [about_assumption(theory, one) for one in assumed.get(node.key, ())]
+            marks = [describe_assumption(theory, one) for one in assumed.get(node.key, ())]
             opened, closed = SHAPES[node_type]
             yield f"    {node.key}{opened}{_label((node.key, node.title, *marks))}{closed}:::{TYPE_HUES[node_type]}"
         yield "  end"
@@ -88,20 +93,20 @@ def _waivers(theory: Theory) -> Iterator[str]:
         opened, closed = WAIVER_SHAPE
         yield '  subgraph waivers["Waived"]'
         for number, one in enumerate(theory.waivers, 1):
-            yield f"    waiver{number}{opened}{coded(about_waiver(one))}{closed}:::waiver"
+            yield f"    waiver{number}{opened}{encode_text(describe_waiver(one))}{closed}:::waiver"
         yield "  end"
 
 
 def _arrows(theory: Theory) -> Iterator[str]:
-    assumed = theory.assumed()
+    assumed = theory.assumptions_by_subject()
     for edge in theory.content.edges:
-        said = about_edge(edge) + [about_assumption(theory, one) for one in assumed.get(edge.name, ())]
+        said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumed.get(edge.name, ())]
         label = f'|"{_label(said)}"|' if said else ""
         yield f"  {edge.source} {ARROWS[edge.edge_type]}{label} {edge.target}"
 
 
 def _label(parts: Iterable[str]) -> str:
-    return NEW_LINE.join(coded(part) for part in parts)
+    return NEW_LINE.join(encode_text(part) for part in parts)
 
 
 def _classes() -> Iterator[str]:

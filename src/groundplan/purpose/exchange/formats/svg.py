@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.picture.subject import plan
+from groundplan.purpose.picture.subject import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 
 
 def svg(theory: Theory) -> str:
     """A theory as a picture, on a light page."""
-    return draw(plan(theory)).svg
+    return draw(build_plan_picture(theory)).svg

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Format(StrEnum):
+class FileFormat(StrEnum):
     """A format of files."""
 
     JSON = "json"
@@ -22,7 +22,7 @@ class Format(StrEnum):
     XMPZ2 = "xmpz2"
 
 
-class About(NamedTuple):
+class FormatInfo(NamedTuple):
     """What one should know before choosing a format."""
 
     what: str
@@ -36,7 +36,7 @@ class About(NamedTuple):
 
 
 FORMATS = {
-    Format.JSON: About(
+    FileFormat.JSON: FormatInfo(
         "Native JSON",
         ".json",
         True,
@@ -44,7 +44,7 @@ FORMATS = {
         "everything in the version and its waivers; comes back byte for byte",
         "measurements, reviews and decisions, which are of no version; its number, label and day of publishing",
     ),
-    Format.MERMAID: About(
+    FileFormat.MERMAID: FormatInfo(
         "Mermaid flowchart, for Markdown pages",
         ".mmd",
         True,
@@ -53,7 +53,7 @@ FORMATS = {
         "descriptions, narratives, owners, mechanisms, texts and review dates of assumptions, indicators and"
         " measurements, metadata, the day of publishing",
     ),
-    Format.DOT: About(
+    FileFormat.DOT: FormatInfo(
         "Graphviz DOT",
         ".dot",
         True,
@@ -62,7 +62,7 @@ FORMATS = {
         "narratives, owners, review dates, indicators and measurements, metadata, the day of publishing; a sign stands"
         " for characters that XML cannot hold",
     ),
-    Format.GRAPHML: About(
+    FileFormat.GRAPHML: FormatInfo(
         "GraphML, for yEd, Gephi and networkx",
         ".graphml",
         True,
@@ -71,7 +71,7 @@ FORMATS = {
         "nothing of the version; earlier measurements, reasons of reviews, decisions; a sign stands for characters that"
         " XML cannot hold",
     ),
-    Format.CANVAS: About(
+    FileFormat.CANVAS: FormatInfo(
         "JSON Canvas, for Obsidian",
         ".canvas",
         True,
@@ -90,7 +90,7 @@ FORMATS = {
             "profile",
         ),
     ),
-    Format.CSV: About(
+    FileFormat.CSV: FormatInfo(
         "CSV sheets of factors, links, assumptions and indicators",
         ".csv",
         True,
@@ -100,7 +100,7 @@ FORMATS = {
         " none",
         not_carried=("waivers", "profile"),
     ),
-    Format.XLSX: About(
+    FileFormat.XLSX: FormatInfo(
         "Workbook with the sheets of CSV; needs groundplan[xlsx]",
         ".xlsx",
         True,
@@ -110,7 +110,7 @@ FORMATS = {
         " feeds, and a sign stands for characters that XML cannot hold; to take it in again, save its sheets as CSV",
         "xlsx",
     ),
-    Format.LOGFRAME: About(
+    FileFormat.LOGFRAME: FormatInfo(
         "Logical framework as a Markdown table",
         ".md",
         True,
@@ -119,7 +119,7 @@ FORMATS = {
         " risk and status, what leads to what and how, waivers",
         "narratives, metadata, hours of measurements; the lines of a text become one",
     ),
-    Format.IATI: About(
+    FileFormat.IATI: FormatInfo(
         "IATI 2.03 results, XML",
         ".xml",
         True,
@@ -130,7 +130,7 @@ FORMATS = {
         " reports and takes part, status, dates, places, sectors, language, years of baselines and periods of targets"
         " are unknown here, so the publisher must add them before the file is valid",
     ),
-    Format.SVG: About(
+    FileFormat.SVG: FormatInfo(
         "The picture; purpose render has more to choose",
         ".svg",
         True,
@@ -140,7 +140,7 @@ FORMATS = {
         "narratives, metadata, owners and review dates of assumptions, profile, and of indicators with their"
         " measurements all but how many there are",
     ),
-    Format.XMPZ2: About(
+    FileFormat.XMPZ2: FormatInfo(
         "Miradi project (XMPZ2)",
         ".xmpz2",
         False,
@@ -162,6 +162,6 @@ FORMATS = {
 }
 
 # What an operation answers is text; a workbook is made of it by the command line.
-WRITTEN = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
-WRITTEN_BY_EXTRAS = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is not None)
-READ = tuple(one for one, about in FORMATS.items() if about.is_read)
+WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
+WRITABLE_WITH_EXTRAS = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is not None)
+READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)

@@ -22,24 +22,24 @@ BLOCKS_MAX = 1_000
 _QUOTED = re.compile('"[^"]*"')
 _LINE_END = re.compile("\r\n|\r|\n")
 _EMPTY_LINES = re.compile(r"[,;\s]*[\r\n]")
-_SAID = re.compile(r'"?sep=([^\w\s"]|\t)"?[,;\t]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
+_SEPARATOR_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?[,;\t]*(?:\r\n|\r|\n|\Z)', re.IGNORECASE)
 
 Row = list[str]
 
 
-def blocks_of(text: str) -> Iterator[list[Row]]:
+def parse_blocks(text: str) -> Iterator[list[Row]]:
     """The rows of a text, block by block; no block is empty. Empty lines, and rows of empty cells, end a block.
 
     Raises:
         UnreadableFile: a quote is not closed where its cell ends, or there is far too much.
     """
-    cells = _Cells(text)
+    cells = _CellReader(text)
     separator, said = SEPARATORS[0], ""
     for _ in range(BLOCKS_MAX + 1):
         cells.skip(_EMPTY_LINES)
         if cells.is_at_end:
             return
-        told = cells.skip(_SAID)
+        told = cells.skip(_SEPARATOR_LINE)
         if told is not None:
             said = told[1]
             continue
@@ -62,7 +62,7 @@ def _separator(line: str, said: str, before: str) -> str:
     return said if said and said in bare else max((before, *SEPARATORS), key=bare.count)
 
 
-class _Cells:
+class _CellReader:
     """A text, and how far it has been read."""
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class _Cells:
             quoted, end, plain, plain_end = found.groups()
             if quoted is None:
                 if '"' in plain and plain.lstrip(" ").startswith('"'):
-                    raise self._left_open(found.start())
+                    raise self._unclosed_quote(found.start())
                 row.append(plain)
                 end = plain_end
             else:
@@ -106,12 +106,12 @@ class _Cells:
                 raise too_many("cells", CELLS_MAX)
             if end != separator:
                 self._at = found.end()
-                yield _shortened(row)
+                yield _trim_row(row)
                 row = []
             if not end:
                 return
 
-    def _left_open(self, start: int) -> UnreadableFile:
+    def _unclosed_quote(self, start: int) -> UnreadableFile:
         line = 1 + sum(1 for _ in _LINE_END.finditer(self._text, 0, start))
         return UnreadableFile(
             f"in line {line} begins a quote that is not closed where its cell ends; double the quotes in texts",
@@ -119,7 +119,7 @@ class _Cells:
         )
 
 
-def _shortened(row: Row) -> Row:
+def _trim_row(row: Row) -> Row:
     while row and not row[-1]:
         row.pop()
     if len(row) > COLUMNS_MAX:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.document import (
     THINGS_MAX,
     AssumptionWritten,
@@ -37,10 +37,10 @@ SKIPPED_MAX = 100 * THINGS_MAX  # beyond it nobody would look for what did come 
 # Commas and brackets of a file of JSON: each value has one, and all values take room before one is looked at.
 PIECES_MAX = 5_000_000
 EXAMPLES_MAX = 5
-CUT = "…"
+ELLIPSIS = "…"
 
 # What a store cannot keep, or what nobody sees.
-_UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class UnreadableFile(Invalid):
@@ -57,7 +57,7 @@ def too_many(things: str, limit: int) -> UnreadableFile:
     return UnreadableFile(f"there are more than {limit} {things} in it", limit=limit)
 
 
-class Skipped(Struct):
+class SkippedItem(Struct):
     """Something of a file that did not come in, or not as it was: what, why, how often, and the first of them."""
 
     what: str
@@ -66,14 +66,14 @@ class Skipped(Struct):
     examples: list[str]
 
 
-class Reading(Struct):
+class ReadDocument(Struct):
     """A file that was read."""
 
     document: TheoryDocument
-    skipped: list[Skipped]
+    skipped: list[SkippedItem]
 
 
-class Gathering:
+class DocumentBuilder:
     """A theory while it is read. Names of nodes are those of the file; keys of ours among them are kept later on."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Gathering:
         self._edges: dict[tuple[str, str, EdgeType], EdgeWritten] = {}
         self._assumptions: dict[str, AssumptionWritten] = {}
         self._indicators: dict[str, IndicatorWritten] = {}
-        self._skipped: dict[tuple[str, str], Skipped] = {}
+        self._skipped: dict[tuple[str, str], SkippedItem] = {}
         self._skips_left = SKIPPED_MAX
 
     def node(
@@ -101,11 +101,11 @@ class Gathering:
             UnreadableFile: its name is no name, another node has it, or there are far too many.
         """
         self._name(ref, "node", self._nodes)
-        line = on_one_line(title)
+        line = normalize_line(title)
         if len(line) > TITLE_CHARS_MAX:
             self.skip("title", f"longer than {TITLE_CHARS_MAX} characters; whole in the description", line)
             description = line if not description else f"{line}\n\n{description}"
-            line = line[: TITLE_CHARS_MAX - 1].rstrip() + CUT
+            line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
         self._nodes[ref] = NodeWritten(
             ref,
             node_type,
@@ -186,7 +186,7 @@ class Gathering:
             UnreadableFile: its name is no name, another indicator has it, or there are far too many.
         """
         self._name(ref, "indicator", self._indicators)
-        line = on_one_line(name)
+        line = normalize_line(name)
         if node not in self._nodes:
             self.skip("indicator", "the node it is on did not come in", ref)
             return
@@ -198,7 +198,7 @@ class Gathering:
         fields["method"] = self.text(fields.get("method"), SENTENCE_BYTES_MAX, "method", ref)
         if len(line) > TITLE_CHARS_MAX:
             self.skip("name of an indicator", f"longer than {TITLE_CHARS_MAX} characters; shortened", line)
-            line = line[: TITLE_CHARS_MAX - 1].rstrip() + CUT
+            line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
         self._indicators[ref] = IndicatorWritten(ref, node, line, **fields)
 
     def skip(self, what: str, why: str, example: str) -> None:
@@ -210,32 +210,32 @@ class Gathering:
         self._skips_left -= 1
         if self._skips_left < 0:
             raise too_many("things that cannot come in", SKIPPED_MAX)
-        one = self._skipped.setdefault((what, why), Skipped(what, why, 0, []))
+        one = self._skipped.setdefault((what, why), SkippedItem(what, why, 0, []))
         one.count += 1
         if len(one.examples) < EXAMPLES_MAX:
-            one.examples.append(quoted(example)[1:-1])
+            one.examples.append(quote_text(example)[1:-1])
 
     def text(self, raw: str | None, bytes_max: int, what: str, where: str) -> str | None:
         """A text that can be kept: nothing where nothing is said, shortened where it is too long."""
         if raw is None:
             return None
-        said = kept(raw)
+        said = remove_unstorable(raw)
         if not said.strip():
             return None
         if len(said.encode()) > bytes_max:
             self.skip(what, f"longer than {bytes_max} bytes; shortened", where)
-            said = said.encode()[: bytes_max - len(CUT.encode())].decode(errors="ignore") + CUT
+            said = said.encode()[: bytes_max - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
         return said
 
     def word(self, raw: str | None, what: str, where: str) -> str | None:
         """A name or a unit that can be kept."""
-        line = on_one_line(raw or "")
+        line = normalize_line(raw or "")
         if len(line) > WORD_CHARS_MAX:
             self.skip(what, f"longer than {WORD_CHARS_MAX} characters; shortened", where)
-            line = line[: WORD_CHARS_MAX - 1].rstrip() + CUT
+            line = line[: WORD_CHARS_MAX - 1].rstrip() + ELLIPSIS
         return line or None
 
-    def done(self) -> Reading:
+    def done(self) -> ReadDocument:
         """What was gathered.
 
         Raises:
@@ -249,25 +249,27 @@ class Gathering:
             list(self._assumptions.values()),
             list(self._indicators.values()),
         )
-        return Reading(document, list(self._skipped.values()))
+        return ReadDocument(document, list(self._skipped.values()))
 
     def _name(self, ref: str, sort: str, taken: dict[str, Any]) -> None:
-        if not ref or len(ref) > REF_CHARS_MAX or _UNKEPT.search(ref):
-            raise UnreadableFile(f"{quoted(ref)} cannot be the name of a {sort}")
+        if not ref or len(ref) > REF_CHARS_MAX or _UNSTORABLE.search(ref):
+            raise UnreadableFile(f"{quote_text(ref)} cannot be the name of a {sort}")
         if ref in taken:
-            raise UnreadableFile(f"two things are called {quoted(ref)}, so nobody can tell which is meant", name=ref)
+            raise UnreadableFile(
+                f"two things are called {quote_text(ref)}, so nobody can tell which is meant", name=ref
+            )
         if len(taken) >= THINGS_MAX:
             raise too_many(f"{sort}s", THINGS_MAX)
 
 
-def kept(raw: str) -> str:
+def remove_unstorable(raw: str) -> str:
     """Text without the characters that no store keeps."""
-    return _UNKEPT.sub("", raw)
+    return _UNSTORABLE.sub("", raw)
 
 
-def on_one_line(raw: str) -> str:
+def normalize_line(raw: str) -> str:
     """Text on one line, in the form in which equal texts are equal. White space is folded only where lines are."""
-    line = kept(raw).strip()
+    line = remove_unstorable(raw).strip()
     if len(line.splitlines()) > 1:
         line = " ".join(line.split())
     if line.isascii():
@@ -277,7 +279,7 @@ def on_one_line(raw: str) -> str:
     return unicodedata.normalize("NFC", line)
 
 
-def decoded(raw: bytes) -> str:
+def decode_text(raw: bytes) -> str:
     """The text of a file, which is UTF-8 or says otherwise with a byte order mark.
 
     Raises:
@@ -293,13 +295,13 @@ def decoded(raw: bytes) -> str:
         ) from None
 
 
-def decoded_json(raw: bytes) -> Any:
+def decode_json(raw: bytes) -> Any:
     """The value in a file of strict JSON.
 
     Raises:
         UnreadableFile: it is none, or so much that it would not be looked through in a reasonable time.
     """
-    whole = decoded(raw).encode()
+    whole = decode_text(raw).encode()
     if sum(map(whole.count, (b",", b"[", b"{", b"]", b"}"))) > PIECES_MAX:
         raise too_many("commas and brackets", PIECES_MAX)
     try:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from groundplan.purpose.exchange.readers.document_reading import Gathering
+from groundplan.purpose.exchange.readers.document_reading import DocumentBuilder
 from groundplan.purpose.graph.cycles import components
 from groundplan.purpose.graph.numbered import Graph
 from groundplan.purpose.model import NodeType
 
-_BY_STEPS = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY)
+_TYPES_BY_DISTANCE = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY)
 _WORDS = {
     "goal": NodeType.GOAL,
     "goals": NodeType.GOAL,
@@ -38,27 +38,27 @@ _WORDS = {
 _WORD = re.compile(r"[a-z]+")
 
 
-def type_called(said: str) -> NodeType | None:
+def parse_node_type(said: str) -> NodeType | None:
     """The type that a label or a cell names: `GOAL`, `Outcomes`, `Long-term results`. None if it names not just one."""
     found = {_WORDS[word] for word in _WORD.findall(said.casefold()) if word in _WORDS}
     return found.pop() if len(found) == 1 else None
 
 
-def types_of(
-    gathering: Gathering, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
+def infer_node_types(
+    gathering: DocumentBuilder, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:
     """The type of every node, by name. Those of which nothing was said are counted among what did not come in.
 
     Edges to what is no node, or to the node itself, tell nothing.
     """
     unsaid = [ref for ref, node_type in said.items() if node_type is None]
-    stands = _by_place(said, causal) if unsaid else {}
+    stands = _infer_by_distance(said, causal) if unsaid else {}
     for ref in unsaid:
         gathering.skip("type", "not said; told from where the node stands", ref)
     return {ref: stands[ref] if node_type is None else node_type for ref, node_type in said.items()}
 
 
-def _by_place(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
+def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
     """Types by the longest way to where the arrows end. Each edge is looked at once."""
     numbers = {ref: number for number, ref in enumerate(refs)}
     ends = [(numbers[one], numbers[other]) for one, other in causal if one in numbers and other in numbers]
@@ -81,6 +81,8 @@ def _by_place(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[st
             if there != here:
                 steps[here] = max(steps[here], steps[there] + 1)
     return {
-        ref: _BY_STEPS[min(steps[component[number]], len(_BY_STEPS) - 1)] if is_touched[number] else NodeType.ACTIVITY
+        ref: _TYPES_BY_DISTANCE[min(steps[component[number]], len(_TYPES_BY_DISTANCE) - 1)]
+        if is_touched[number]
+        else NodeType.ACTIVITY
         for ref, number in numbers.items()
     }

@@ -18,31 +18,31 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
 from groundplan.purpose.exchange.readers.document_reading import UnreadableFile, too_many
 from groundplan.purpose.exchange.readers.safe_xml import Element
 
 ID_CHARS_MAX = 64  # they are numbers
-SHOWN_CHARS_MAX = 100
+LABEL_CHARS_MAX = 100
 KIND_CHARS_MAX = 80
-NOWHERE = ("", "")
+NO_REFERENCE = ("", "")
 POOL_MAX = 10 * THINGS_MAX  # a factor may be on any number of diagrams, and its links with it
 
-_BREAKING = frozenset({"br", "div", "ul", "ol", "li"})
-_ITEM = "\n- "
+_BLOCK_TAGS = frozenset({"br", "div", "ul", "ol", "li"})
+_BULLET = "\n- "
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-class Thing:
+class MiradiItem:
     """Something in a pool."""
 
     def __init__(self, element: Element) -> None:
         self.kind = element.tag
         self.id = element.attributes.get("Id", "").strip()
         if not 0 < len(self.id) <= ID_CHARS_MAX:
-            raise UnreadableFile(f"it has a {quoted(self.kind)} whose Id is {quoted(self.id)}")
+            raise UnreadableFile(f"it has a {quote_text(self.kind)} whose Id is {quote_text(self.id)}")
         self._fields: dict[str, Element] = {}
         for child in element.children:
             self._fields.setdefault(child.tag.removeprefix(self.kind), child)
@@ -55,7 +55,7 @@ class Thing:
     @property
     def shown(self) -> str:
         """How it is named to people who look for it, in short: it may be told of many times."""
-        return self.name[:SHOWN_CHARS_MAX] or f"{self.kind} {self.id}"
+        return self.name[:LABEL_CHARS_MAX] or f"{self.kind} {self.id}"
 
     def text(self, field: str) -> str:
         """A formatted text without its format, a line for each line."""
@@ -77,51 +77,51 @@ class Thing:
             element = element.children[0]
         identifier = "" if element is None else element.text.strip()
         if element is None or not 0 < len(identifier) <= ID_CHARS_MAX:
-            return NOWHERE
+            return NO_REFERENCE
         return element.tag.removesuffix("Id"), identifier
 
 
-class Project:
+class MiradiProject:
     """The pools of a project."""
 
     def __init__(self, root: Element) -> None:
         if root.tag != "ConservationProject":
-            raise UnreadableFile(f"it is no Miradi project: its XML begins with {quoted(root.tag)}")
+            raise UnreadableFile(f"it is no Miradi project: its XML begins with {quote_text(root.tag)}")
         self._elements: dict[str, list[Element]] = {}
         for pool in root.children:
             kind = pool.tag.removesuffix("Pool")
             if kind != pool.tag:
                 self._elements.setdefault(kind, []).extend(pool.children)
-        self._pools: dict[str, dict[str, Thing]] = {}
+        self._pools: dict[str, dict[str, MiradiItem]] = {}
 
-    def pool(self, kind: str) -> dict[str, Thing]:
+    def pool(self, kind: str) -> dict[str, MiradiItem]:
         """All things of a kind, by Id.
 
         Raises:
             UnreadableFile: one has no Id, two have the same, or there are far too many.
         """
         if kind not in self._pools:
-            found: dict[str, Thing] = {}
+            found: dict[str, MiradiItem] = {}
             for thing in self._things(kind):
                 if thing.id in found:
-                    raise UnreadableFile(f"two of its {quoted(kind)} have the Id {quoted(thing.id)}")
+                    raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
                 found[thing.id] = thing
                 if len(found) > POOL_MAX:
-                    raise too_many(f"things of the kind {quoted(kind)}", POOL_MAX)
+                    raise too_many(f"things of the kind {quote_text(kind)}", POOL_MAX)
             self._pools[kind] = found
         return self._pools[kind]
 
-    def unread(self) -> Iterator[tuple[str, str]]:
+    def list_unread(self) -> Iterator[tuple[str, str]]:
         """What is in the pools that nobody asked for: of which kind they are, and how a thing is named to people."""
         for kind, elements in self._elements.items():
             if kind not in self._pools:
-                yield from ((kind, _shown(one)) for one in elements)
+                yield from ((kind, _label_element(one)) for one in elements)
 
-    def _things(self, kind: str) -> Iterator[Thing]:
-        yield from (Thing(one) for one in self._elements.get(kind, ()) if one.tag == kind)
+    def _things(self, kind: str) -> Iterator[MiradiItem]:
+        yield from (MiradiItem(one) for one in self._elements.get(kind, ()) if one.tag == kind)
 
 
-def in_words(kind: str) -> str | None:
+def to_words(kind: str) -> str | None:
     """A kind as people read it: `sub target`, `IUCN red list species`. None where no schema has such a name."""
     if len(kind) > KIND_CHARS_MAX or not kind.isascii() or not kind.isalpha():
         return None
@@ -137,16 +137,16 @@ def plain_text(formatted: Element) -> str:
         if isinstance(piece, str):
             said.append(piece)
             continue
-        if piece.tag in _BREAKING:
-            said.append(_ITEM if piece.tag == "li" else "\n")
+        if piece.tag in _BLOCK_TAGS:
+            said.append(_BULLET if piece.tag == "li" else "\n")
             waiting.append("\n")
         waiting.extend(_SPACE.sub(" ", one) if isinstance(one, str) else one for one in reversed(piece.pieces))
     lines = (" ".join(line.split()) for line in "".join(said).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
-def _shown(element: Element) -> str:
+def _label_element(element: Element) -> str:
     """How something is named to people, though it may have no Id."""
     names = (plain_text(child) for child in element.children if child.tag == f"{element.tag}Name")
     name = " ".join(next(names, "").split()) or f"{element.tag} {element.attributes.get('Id', '')}".rstrip()
-    return name[:SHOWN_CHARS_MAX]
+    return name[:LABEL_CHARS_MAX]

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.canvas_texts import AssumptionCard, NodeCard, read_card, read_label
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
 from groundplan.purpose.exchange.readers.document_reading import (
-    Gathering,
-    Reading,
+    DocumentBuilder,
+    ReadDocument,
     UnreadableFile,
-    decoded_json,
+    decode_json,
     too_many,
 )
-from groundplan.purpose.exchange.readers.inferring import type_called, types_of
+from groundplan.purpose.exchange.readers.inferring import infer_node_types, parse_node_type
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
@@ -65,16 +65,16 @@ class _Canvas:
         self.lines_to: dict[str, list[tuple[str, EdgeType | None]]] = {}  # from assumptions, and to what
 
 
-def read_canvas(raw: bytes) -> Reading:
+def read_canvas(raw: bytes) -> ReadDocument:
     """The theory on a canvas.
 
     Raises:
         UnreadableFile: it is no JSON Canvas, two things on it have one id, or there are far too many.
     """
-    found = decoded_json(raw)
+    found = decode_json(raw)
     if not isinstance(found, dict):
         raise UnreadableFile("it is no JSON Canvas, which is an object with nodes and edges")
-    gathering = Gathering()
+    gathering = DocumentBuilder()
     canvas = _Canvas()
     ids: set[str] = set()
     for one in _objects(found, "nodes"):
@@ -82,7 +82,9 @@ def read_canvas(raw: bytes) -> Reading:
         if not isinstance(id_, str) or not id_:
             raise UnreadableFile("a node of it has no id; every node of a JSON Canvas has one")
         if id_ in ids:
-            raise UnreadableFile(f"two things are called {quoted(id_)}, so nobody can tell which is meant", name=id_)
+            raise UnreadableFile(
+                f"two things are called {quote_text(id_)}, so nobody can tell which is meant", name=id_
+            )
         ids.add(id_)
         _take_card(one, id_, canvas, gathering)
         if max(len(canvas.nodes), len(canvas.assumptions)) > THINGS_MAX:
@@ -102,13 +104,13 @@ def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return listed
 
 
-def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: Gathering) -> None:
+def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: DocumentBuilder) -> None:
     box = _box(one)
     match one.get("type"):
         case "group":
             label = _text(one, "label")
             gathering.skip("group", "only what its name says of the cards inside comes in", label or id_)
-            told = type_called(label)
+            told = parse_node_type(label)
             canvas.groups[id_] = _Group(told, *box) if told is not None and box is not None else None
             return
         case "text":
@@ -137,7 +139,7 @@ def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: Gather
         canvas.middles[id_] = (left + right) / 2, (top + bottom) / 2
 
 
-def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: Gathering) -> None:
+def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: DocumentBuilder) -> None:
     source, target = _text(one, "fromNode"), _text(one, "toNode")
     shown = f"{source} -> {target}"
     if source in canvas.groups or target in canvas.groups:
@@ -160,11 +162,11 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: Gathering) -> No
         canvas.arrows.append(_Arrow(target, source, EdgeType.FEEDBACK, None))
 
 
-def _gather(canvas: _Canvas, gathering: Gathering) -> None:
+def _gather(canvas: _Canvas, gathering: DocumentBuilder) -> None:
     inside = _types_by_group(canvas, gathering)
     said = {id_: inside.get(id_) for id_ in canvas.nodes}
     causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type is not EdgeType.FEEDBACK)
-    types = types_of(gathering, said, causal)
+    types = infer_node_types(gathering, said, causal)
     for id_, card in canvas.nodes.items():
         gathering.node(id_, types[id_], card.title, description=card.description)
     between: dict[tuple[str, str], list[EdgeType]] = {}
@@ -180,7 +182,7 @@ def _gather_assumption(
     assumed: AssumptionCard,
     canvas: _Canvas,
     between: dict[tuple[str, str], list[EdgeType]],
-    gathering: Gathering,
+    gathering: DocumentBuilder,
 ) -> None:
     """One line joins it to a node; one line to it and one from it join it to an edge."""
     before, after = canvas.lines_from.get(id_, []), canvas.lines_to.get(id_, [])
@@ -199,7 +201,7 @@ def _gather_assumption(
     gathering.assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
 
 
-def _types_by_group(canvas: _Canvas, gathering: Gathering) -> dict[str, NodeType]:
+def _types_by_group(canvas: _Canvas, gathering: DocumentBuilder) -> dict[str, NodeType]:
     """Of each card that lies in groups that tell a type, the type that the smallest tells."""
     found: dict[str, NodeType] = {}
     looks_left = LOOKS_MAX

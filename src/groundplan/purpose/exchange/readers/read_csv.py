@@ -16,21 +16,21 @@ import msgspec
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
-from groundplan.purpose.dates import checked_day
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, GUARD, GUARDED, Sheet
+from groundplan.purpose.dates import parse_day
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, FORMULA_GUARD, NEEDS_GUARD, Sheet
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
-from groundplan.purpose.exchange.readers.csv_rows import Row, blocks_of
+from groundplan.purpose.exchange.readers.csv_rows import Row, parse_blocks
 from groundplan.purpose.exchange.readers.document_reading import (
-    Gathering,
-    Reading,
+    DocumentBuilder,
+    ReadDocument,
     UnreadableFile,
-    decoded,
-    on_one_line,
+    decode_text,
+    normalize_line,
     too_many,
 )
-from groundplan.purpose.exchange.readers.inferring import type_called, types_of
+from groundplan.purpose.exchange.readers.inferring import infer_node_types, parse_node_type
 from groundplan.purpose.limits import REF_CHARS_MAX, TEXT_BYTES_MAX
-from groundplan.purpose.model import Confidence, Direction, EdgeType, NodeType, RiskLevel
+from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 
 Record = dict[str, str]  # what a row says, by our names of columns
 Sheets = dict[Sheet, list[Record]]
@@ -88,13 +88,13 @@ _SYNONYMS = {
     },
 }
 # Without one of these sets of columns a header is not that of the sheet.
-_NEEDED = {
+_REQUIRED_COLUMNS = {
     Sheet.LINKS: ({"source", "target"},),
     Sheet.FACTORS: ({"title"}, {"key", "type"}),
     Sheet.ASSUMPTIONS: ({"assumption", "node"}, {"assumption", "source", "target"}),
     Sheet.INDICATORS: ({"node", "name"},),
 }
-_NO_LETTER = re.compile(r"[\W_]+")
+_NON_LETTERS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 # Before three digits nobody can tell a decimal comma from one that counts thousands.
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?!\d{3}\Z)\d+", re.ASCII)
@@ -111,15 +111,15 @@ class _Link(NamedTuple):
     confidence: Confidence | None
 
 
-def read_csv(raw: bytes) -> Reading:
+def read_csv(raw: bytes) -> ReadDocument:
     """The theory in a file of CSV sheets.
 
     Raises:
         UnreadableFile: it is no text, a quote is left open, no factors are in it, two things have one name, or there
             is far too much.
     """
-    gathering = Gathering()
-    text = decoded(raw)
+    gathering = DocumentBuilder()
+    text = decode_text(raw)
     if "\x00" in text:
         raise UnreadableFile("it holds NUL characters, as UTF-16 and UTF-32 without a mark do; save it as UTF-8")
     sheets = _sheets(text, gathering)
@@ -136,19 +136,19 @@ def read_csv(raw: bytes) -> Reading:
     return gathering.done()
 
 
-def _sheets(text: str, gathering: Gathering) -> Sheets:
+def _sheets(text: str, gathering: DocumentBuilder) -> Sheets:
     """The rows of each sheet, by our names of columns."""
     found: Sheets = {sheet: [] for sheet in Sheet}
     has_factors = False
-    for header, *rows in blocks_of(text):
-        sheet, places = _recognised(header)
+    for header, *rows in parse_blocks(text):
+        sheet, places = _recognise_sheet(header)
         if sheet is None:
             for row in (header, *rows):
                 gathering.skip("row", "it follows an empty line, not a header that is known", _first(row))
             continue
         has_factors |= sheet is Sheet.FACTORS
         for place, name in enumerate(header):
-            if place not in places and _squashed(name):
+            if place not in places and _normalize_name(name):
                 gathering.skip("column", f"unknown in a sheet of {sheet}", name.strip())
         if len(found[sheet]) + len(rows) > THINGS_MAX:
             raise too_many(f"{sheet}", THINGS_MAX)
@@ -159,12 +159,12 @@ def _sheets(text: str, gathering: Gathering) -> Sheets:
     return found
 
 
-def _recognised(header: Row) -> tuple[Sheet | None, dict[int, str]]:
+def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
     """Which sheet a header is of, and our names for the columns that are known, by place."""
     best: tuple[Sheet | None, dict[int, str]] = (None, {})
-    names = [_squashed(name) for name in header]
+    names = [_normalize_name(name) for name in header]
     for sheet, synonyms in _SYNONYMS.items():
-        ours = {_squashed(column): column for column in COLUMNS[sheet]}
+        ours = {_normalize_name(column): column for column in COLUMNS[sheet]}
         places: dict[int, str] = {}
         taken: set[str] = set()
         for known in (ours, synonyms):  # a column that is called as we call it comes before one that is meant
@@ -173,22 +173,22 @@ def _recognised(header: Row) -> tuple[Sheet | None, dict[int, str]]:
                 if column is not None and column not in taken and place not in places:
                     places[place] = column
                     taken.add(column)
-        if any(needed <= taken for needed in _NEEDED[sheet]) and len(places) > len(best[1]):
+        if any(needed <= taken for needed in _REQUIRED_COLUMNS[sheet]) and len(places) > len(best[1]):
             best = sheet, places
     return best
 
 
-def _records(header: Row, places: dict[int, str], rows: list[Row], gathering: Gathering) -> Iterator[Record]:
-    named = {place for place, name in enumerate(header) if _squashed(name)}
+def _records(header: Row, places: dict[int, str], rows: list[Row], gathering: DocumentBuilder) -> Iterator[Record]:
+    named = {place for place, name in enumerate(header) if _normalize_name(name)}
     for row in rows:
         for place, cell in enumerate(row):
             if place not in named and cell.strip():
                 gathering.skip("cell", "no column has a name for it", cell.strip())
-        yield {column: _unguarded(row[place]) if place < len(row) else "" for place, column in places.items()}
+        yield {column: _remove_guard(row[place]) if place < len(row) else "" for place, column in places.items()}
 
 
-def _link(row: Record, gathering: Gathering) -> _Link:
-    source, target = on_one_line(row["source"]), on_one_line(row["target"])
+def _link(row: Record, gathering: DocumentBuilder) -> _Link:
+    source, target = normalize_line(row["source"]), normalize_line(row["target"])
     edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
     return _Link(
         source,
@@ -199,23 +199,23 @@ def _link(row: Record, gathering: Gathering) -> _Link:
     )
 
 
-def _gather_factors(rows: list[Record], links: list[_Link], gathering: Gathering) -> None:
+def _gather_factors(rows: list[Record], links: list[_Link], gathering: DocumentBuilder) -> None:
     named: list[tuple[str, Record]] = []
     said: dict[str, NodeType | None] = {}
     for row in rows:
-        title = on_one_line(row.get("title", ""))
+        title = normalize_line(row.get("title", ""))
         # Who gives no keys will name factors by their titles elsewhere.
-        ref = on_one_line(row.get("key", "")) or title[:REF_CHARS_MAX].rstrip()
+        ref = normalize_line(row.get("key", "")) or title[:REF_CHARS_MAX].rstrip()
         if not ref:
             gathering.skip("row", "it has neither a key nor a title", _first([*row.values()]))
             continue
         named.append((ref, row))
         word = row.get("type", "").strip()
-        said[ref] = type_called(word)
+        said[ref] = parse_node_type(word)
         if word and said[ref] is None:
             gathering.skip("type", "none that is known", word)
     causal = ((one.source, one.target) for one in links if one.edge_type is not EdgeType.FEEDBACK)
-    types = types_of(gathering, said, causal)
+    types = infer_node_types(gathering, said, causal)
     for ref, row in named:
         gathering.node(
             ref,
@@ -229,11 +229,11 @@ def _gather_factors(rows: list[Record], links: list[_Link], gathering: Gathering
 
 
 def _gather_assumption(
-    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], gathering: Gathering
+    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], gathering: DocumentBuilder
 ) -> None:
-    ref = on_one_line(row.get("key", "")) or f"assumption {place}"
-    node = on_one_line(row.get("node", "")) or None
-    source, target = on_one_line(row.get("source", "")), on_one_line(row.get("target", ""))
+    ref = normalize_line(row.get("key", "")) or f"assumption {place}"
+    node = normalize_line(row.get("node", "")) or None
+    source, target = normalize_line(row.get("source", "")), normalize_line(row.get("target", ""))
     edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
     if node is not None and (source or target):
         gathering.skip("link of an assumption", "it is on a node as well; kept there", ref)
@@ -252,13 +252,13 @@ def _gather_assumption(
     )
 
 
-def _gather_indicator(row: Record, place: int, gathering: Gathering) -> None:
+def _gather_indicator(row: Record, place: int, gathering: DocumentBuilder) -> None:
     gathering.indicator(
-        on_one_line(row.get("key", "")) or f"indicator {place}",
-        on_one_line(row["node"]),
+        normalize_line(row.get("key", "")) or f"indicator {place}",
+        normalize_line(row["node"]),
         row["name"],
         unit=row.get("unit"),
-        direction=_choice(Direction, row.get("direction", ""), "direction", gathering),
+        direction=_choice(IndicatorDirection, row.get("direction", ""), "direction", gathering),
         baseline=_number(row.get("baseline", ""), "baseline", gathering),
         baseline_verified=_boolean(row.get("baseline_verified", ""), gathering),
         target=_number(row.get("target", ""), "target", gathering),
@@ -268,15 +268,15 @@ def _gather_indicator(row: Record, place: int, gathering: Gathering) -> None:
     )
 
 
-def _choice(choices: type[Choice], cell: str, what: str, gathering: Gathering) -> Choice | None:
-    said = _squashed(cell)
-    found = next((one for one in choices if _squashed(one) == said), None) if said else None
+def _choice(choices: type[Choice], cell: str, what: str, gathering: DocumentBuilder) -> Choice | None:
+    said = _normalize_name(cell)
+    found = next((one for one in choices if _normalize_name(one) == said), None) if said else None
     if found is None and cell.strip():
         gathering.skip(what, "none that is known", cell.strip())
     return found
 
 
-def _number(cell: str, what: str, gathering: Gathering) -> float | None:
+def _number(cell: str, what: str, gathering: DocumentBuilder) -> float | None:
     said = cell.strip()
     if not said:
         return None
@@ -289,7 +289,7 @@ def _number(cell: str, what: str, gathering: Gathering) -> float | None:
     return None
 
 
-def _boolean(cell: str, gathering: Gathering) -> bool | None:
+def _boolean(cell: str, gathering: DocumentBuilder) -> bool | None:
     said = cell.strip()
     found = _BOOLEANS.get(said.casefold())
     if found is None and said:
@@ -297,16 +297,16 @@ def _boolean(cell: str, gathering: Gathering) -> bool | None:
     return found
 
 
-def _day(cell: str, gathering: Gathering) -> str | None:
+def _day(cell: str, gathering: DocumentBuilder) -> str | None:
     said = cell.strip()
     try:
-        return checked_day(said, ("review_by",)) if said else None
+        return parse_day(said, ("review_by",)) if said else None
     except Invalid:
         gathering.skip("review_by", "no date such as 2026-11-15", said)
         return None
 
 
-def _metadata(cell: str, ref: str, gathering: Gathering) -> dict[str, Any] | None:
+def _metadata(cell: str, ref: str, gathering: DocumentBuilder) -> dict[str, Any] | None:
     if not cell.strip():
         return None
     try:
@@ -322,13 +322,13 @@ def _metadata(cell: str, ref: str, gathering: Gathering) -> dict[str, Any] | Non
     return found
 
 
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith(GUARD) and GUARDED.match(cell, 1) else cell
+def _remove_guard(cell: str) -> str:
+    return cell[1:] if cell.startswith(FORMULA_GUARD) and NEEDS_GUARD.match(cell, 1) else cell
 
 
-def _squashed(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """A name of which neither case nor spaces count."""
-    return _NO_LETTER.sub("", _unguarded(name)).casefold()
+    return _NON_LETTERS.sub("", _remove_guard(name)).casefold()
 
 
 def _first(row: Row) -> str:

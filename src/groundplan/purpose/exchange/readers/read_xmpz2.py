@@ -28,8 +28,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from groundplan.purpose.exchange.readers.document_reading import Gathering, Reading
-from groundplan.purpose.exchange.readers.miradi_project import NOWHERE, Project, Thing, in_words
+from groundplan.purpose.exchange.readers.document_reading import DocumentBuilder, ReadDocument
+from groundplan.purpose.exchange.readers.miradi_project import NO_REFERENCE, MiradiItem, MiradiProject, to_words
 from groundplan.purpose.exchange.readers.safe_xml import read_xml
 from groundplan.purpose.exchange.readers.safe_zip import read_member
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
@@ -51,7 +51,7 @@ _NODE_TYPES = {
 }
 
 # What belongs to factors without being linked: what it is called here, and in which of a factor's lists it is.
-_TOLD = {
+_DESCRIBED_KINDS = {
     "Goal": ("Goal", ("GoalIds",)),
     "Objective": ("Objective", ("ObjectiveIds",)),
     "KeyEcologicalAttribute": ("Key ecological attribute", ("KeyEcologicalAttributeIds",)),
@@ -60,14 +60,14 @@ _TOLD = {
 }
 
 # What is assumed, and what it is called here; and the lists in which it says what it is about.
-_ASSUMED = {
+_ASSUMPTION_KINDS = {
     "Assumption": "assumption",
     "SubAssumption": "assumption",
     "AnalyticalQuestion": "analytical question",
 }
-_ABOUT = ("RelevantDiagramFactorIds", "DiagramFactorIds")
+_SUBJECT_LISTS = ("RelevantDiagramFactorIds", "DiagramFactorIds")
 
-_LEFT_OUT = {
+_SKIPPED_KINDS = {
     "GroupBox": ("group box", "it holds factors together and is none itself"),
     "TextBox": ("text box", "it is a note on a diagram and no factor"),
     "ScopeBox": ("scope box", "it is a frame around targets and no factor"),
@@ -76,53 +76,53 @@ _LEFT_OUT = {
 }
 
 # A file may have pools of any name, and each that is told by its own makes a line.
-KINDS_TOLD_MAX = 60
-_OF_NO_KIND = "thing of an unknown sort"
+KINDS_NAMED_MAX = 60
+_UNKNOWN_KIND = "thing of an unknown sort"
 
 
-def read_xmpz2(raw: bytes) -> Reading:
+def read_xmpz2(raw: bytes) -> ReadDocument:
     """A theory out of a Miradi project.
 
     Raises:
         UnreadableFile: it is none, or something about it is not as it should be.
     """
-    return _Import(Project(read_xml(read_member(raw, MEMBER)))).done()
+    return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).done()
 
 
 class _Factor:
     """A factor that becomes a node."""
 
-    def __init__(self, kind: str, thing: Thing) -> None:
+    def __init__(self, kind: str, thing: MiradiItem) -> None:
         self.kind = kind
         self.thing = thing
         self.ref = _ref(kind, thing.id)
 
 
-class _Import:
+class _MiradiReader:
     """A theory while it is made of a project."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: MiradiProject) -> None:
         self._project = project
-        self._gathering = Gathering()
+        self._builder = DocumentBuilder()
         self._placed = {one.id: one.reference("WrappedFactorId") for one in project.pool("DiagramFactor").values()}
 
-    def done(self) -> Reading:
+    def done(self) -> ReadDocument:
         links = self._links()
         factors = list(self._factors({end for pair in links for end in pair}))
         self._gather_nodes(factors)
         linked = self._gather_edges(links)
         for factor in factors:
             if factor.ref not in linked:
-                self._gathering.skip("factor without a link", "it came in all the same", factor.thing.shown)
+                self._builder.skip("factor without a link", "it came in all the same", factor.thing.shown)
         self._gather_indicators(factors)
         self._gather_assumptions({factor.ref for factor in factors})
-        for kind, (what, why) in _LEFT_OUT.items():
+        for kind, (what, why) in _SKIPPED_KINDS.items():
             for thing in self._pool(kind).values():
-                self._gathering.skip(what, why, thing.shown)
+                self._builder.skip(what, why, thing.shown)
         self._count_unread()
-        return self._gathering.done()
+        return self._builder.done()
 
-    def _pool(self, kind: str) -> dict[str, Thing]:
+    def _pool(self, kind: str) -> dict[str, MiradiItem]:
         """Things by what references call them; an activity is one of the tasks."""
         return self._project.pool(kind) or (self._project.pool("Task") if kind == "Activity" else {})
 
@@ -136,7 +136,7 @@ class _Import:
         told = {factor.ref for factor in factors}  # a node needs no telling
         for factor in factors:
             described = "\n\n".join(filter(None, [factor.thing.text("Details"), *self._notes(factor, told)]))
-            self._gathering.node(
+            self._builder.node(
                 factor.ref,
                 _NODE_TYPES[factor.kind],
                 factor.thing.name,
@@ -144,26 +144,26 @@ class _Import:
                 metadata=self._metadata(factor),
             )
             if factor.kind == "Cause":
-                self._gathering.skip(
+                self._builder.skip(
                     "threat or contributing factor",
                     "it came in as an outcome, in words that say what is wrong",
                     factor.thing.shown,
                 )
-        for kind, (called, _) in _TOLD.items():
+        for kind, (called, _) in _DESCRIBED_KINDS.items():
             for thing in self._pool(kind).values():
                 if _ref(kind, thing.id) not in told:
-                    self._gathering.skip(called.lower(), "nothing that came in lists it", thing.shown)
+                    self._builder.skip(called.lower(), "nothing that came in lists it", thing.shown)
 
     def _notes(self, factor: _Factor, told: set[str]) -> Iterator[str]:
         """What belongs to a factor, and was not told before."""
-        for kind, (called, lists) in _TOLD.items():
+        for kind, (called, lists) in _DESCRIBED_KINDS.items():
             for identifier in factor.thing.ids(*lists):
                 thing = self._pool(kind).get(identifier)
                 ref = _ref(kind, identifier)
                 if thing is None or ref in told:
                     continue
                 told.add(ref)
-                self._gathering.skip(called.lower(), "it is in the description of what it belongs to", thing.shown)
+                self._builder.skip(called.lower(), "it is in the description of what it belongs to", thing.shown)
                 yield f"{called}: {thing.name or thing.shown}\n{thing.text('Details')}".rstrip()
 
     def _metadata(self, factor: _Factor) -> dict[str, Any]:
@@ -171,26 +171,26 @@ class _Import:
         if kind == "Cause":
             kind = "DirectThreat" if factor.thing.is_true("IsDirectThreat") else "ContributingFactor"
         metadata = {"miradi_id": factor.thing.id, "miradi_type": kind}
-        identifier = self._gathering.word(factor.thing.text("Identifier"), "identifier", factor.ref)
+        identifier = self._builder.word(factor.thing.text("Identifier"), "identifier", factor.ref)
         return metadata if identifier is None else metadata | {"miradi_identifier": identifier}
 
-    def _links(self) -> dict[tuple[str, str], list[Thing]]:
+    def _links(self) -> dict[tuple[str, str], list[MiradiItem]]:
         """The links of all diagrams by what they lead from and to."""
-        found: dict[tuple[str, str], list[Thing]] = {}
+        found: dict[tuple[str, str], list[MiradiItem]] = {}
         for link in self._pool("DiagramLink").values():
             source, target = (self._end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
-            why = self._unlinkable(link, {source[0], target[0]})
+            why = self._explain_unlinkable(link, {source[0], target[0]})
             if why is None:
                 found.setdefault((_ref(*source), _ref(*target)), []).append(link)
             else:
-                self._gathering.skip("link", why, f"{self._shown(*source)} -> {self._shown(*target)}")
+                self._builder.skip("link", why, f"{self._label(*source)} -> {self._label(*target)}")
         return found
 
-    def _end(self, link: Thing, field: str) -> tuple[str, str]:
+    def _end(self, link: MiradiItem, field: str) -> tuple[str, str]:
         """The kind and Id of the factor at an end, which stands there as it is placed on one diagram."""
-        return self._placed.get(link.reference(field)[1], NOWHERE)
+        return self._placed.get(link.reference(field)[1], NO_REFERENCE)
 
-    def _unlinkable(self, link: Thing, kinds: set[str]) -> str | None:
+    def _explain_unlinkable(self, link: MiradiItem, kinds: set[str]) -> str | None:
         if "" in kinds:
             return "one of its ends is not in the file"
         if "GroupBox" in kinds:
@@ -200,22 +200,22 @@ class _Import:
             )
         return None if kinds <= _NODE_TYPES.keys() else "it is of something that is no factor here"
 
-    def _shown(self, kind: str, identifier: str) -> str:
-        is_known = any(kind in known for known in (_NODE_TYPES, _LEFT_OUT, _ASSUMED))
+    def _label(self, kind: str, identifier: str) -> str:
+        is_known = any(kind in known for known in (_NODE_TYPES, _SKIPPED_KINDS, _ASSUMPTION_KINDS))
         thing = self._pool(kind).get(identifier) if is_known else None
         return "?" if thing is None else thing.shown
 
-    def _gather_edges(self, links: dict[tuple[str, str], list[Thing]]) -> set[str]:
+    def _gather_edges(self, links: dict[tuple[str, str], list[MiradiItem]]) -> set[str]:
         """Edges, and which nodes they are at."""
         linked: set[str] = set()
         for (source, target), drawn in links.items():
             said = dict.fromkeys(filter(None, (one.text("Annotation") for one in drawn)))
             confidence = Confidence.LOW if any(one.is_true("IsUncertainLink") for one in drawn) else None
-            if not self._gathering.edge(source, target, mechanism="\n".join(said), confidence=confidence):
+            if not self._builder.edge(source, target, mechanism="\n".join(said), confidence=confidence):
                 continue
             linked |= {source, target}
             if any(one.is_true("IsBidirectionalLink") for one in drawn):
-                self._gathering.edge(target, source, EdgeType.FEEDBACK)
+                self._builder.edge(target, source, EdgeType.FEEDBACK)
         return linked
 
     def _gather_indicators(self, factors: list[_Factor]) -> None:
@@ -227,37 +227,37 @@ class _Import:
             for identifier in (one for owner in owners for one in owner.ids("IndicatorIds")):
                 thing = waiting.pop(identifier, None)
                 if thing is None:
-                    self._gathering.skip("indicator", "it is not in the file, or at another factor", factor.thing.shown)
+                    self._builder.skip("indicator", "it is not in the file, or at another factor", factor.thing.shown)
                 else:
-                    self._gathering.indicator(
+                    self._builder.indicator(
                         _ref("Indicator", identifier), factor.ref, thing.name, unit=thing.text("Unit")
                     )
         for thing in waiting.values():
-            self._gathering.skip("indicator", "what it is of did not come in", thing.shown)
+            self._builder.skip("indicator", "what it is of did not come in", thing.shown)
 
     def _gather_assumptions(self, there: set[str]) -> None:
-        for kind, what in _ASSUMED.items():
+        for kind, what in _ASSUMPTION_KINDS.items():
             for thing in self._pool(kind).values():
-                about = thing.ids(*_ABOUT)
+                about = thing.ids(*_SUBJECT_LISTS)
                 if not about:
-                    self._gathering.skip(what, "nothing says which factor or link it is about", thing.shown)
+                    self._builder.skip(what, "nothing says which factor or link it is about", thing.shown)
                     continue
-                refs = dict.fromkeys(_ref(*self._placed.get(one, NOWHERE)) for one in about)
+                refs = dict.fromkeys(_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
                 nodes = [ref for ref in refs if ref in there]
                 if not nodes:
-                    self._gathering.skip(what, "what it is about did not come in", thing.shown)
+                    self._builder.skip(what, "what it is about did not come in", thing.shown)
                     continue
                 if len(nodes) > 1:
-                    self._gathering.skip(what, "it is about several factors, and kept at the first", thing.shown)
+                    self._builder.skip(what, "it is about several factors, and kept at the first", thing.shown)
                 said = "\n".join(filter(None, (thing.name, thing.text("Details"))))
-                self._gathering.assumption(_ref(kind, thing.id), said, node=nodes[0])
+                self._builder.assumption(_ref(kind, thing.id), said, node=nodes[0])
 
     def _count_unread(self) -> None:
         kinds: dict[str, str] = {}
-        for kind, shown in self._project.unread():
-            if kind not in kinds and len(kinds) < KINDS_TOLD_MAX:
-                kinds[kind] = in_words(kind) or _OF_NO_KIND
-            self._gathering.skip(kinds.get(kind, _OF_NO_KIND), "theories have no place for it", shown)
+        for kind, shown in self._project.list_unread():
+            if kind not in kinds and len(kinds) < KINDS_NAMED_MAX:
+                kinds[kind] = to_words(kind) or _UNKNOWN_KIND
+            self._builder.skip(kinds.get(kind, _UNKNOWN_KIND), "theories have no place for it", shown)
 
 
 def _ref(kind: str, identifier: str) -> str:

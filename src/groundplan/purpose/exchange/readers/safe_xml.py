@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.parsers import expat
 
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
 
 DEPTH_MAX = 200
@@ -56,11 +56,11 @@ def read_xml(raw: bytes) -> Element:
     parser = expat.ParserCreate()
     parser.buffer_text = True
     parser.ordered_attributes = True
-    parser.XmlDeclHandler = tree.declared
-    parser.StartDoctypeDeclHandler = tree.typed
+    parser.XmlDeclHandler = tree.on_declaration
+    parser.StartDoctypeDeclHandler = tree.on_doctype
     parser.StartElementHandler = tree.opened
     parser.EndElementHandler = tree.closed
-    parser.CharacterDataHandler = tree.said
+    parser.CharacterDataHandler = tree.on_text
     try:
         for at in range(0, len(raw), CHUNK_BYTES):
             parser.Parse(raw[at : at + CHUNK_BYTES], False)
@@ -87,12 +87,12 @@ class _Tree:
         (root,) = (piece for piece in self._pieces[0] if isinstance(piece, Element))
         return root
 
-    def declared(self, _version: str, encoding: str | None, _standalone: int) -> None:
+    def on_declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ENCODINGS:
-            raise UnreadableFile(f"its XML is encoded in {quoted(encoding)}, which is not read; save it as UTF-8")
+            raise UnreadableFile(f"its XML is encoded in {quote_text(encoding)}, which is not read; save it as UTF-8")
 
-    def typed(self, name: str, _system: str | None, _public: str | None, _has_subset: int) -> None:
-        raise UnreadableFile(f"its XML has a document type ({quoted(name)}), which is not read; save it without")
+    def on_doctype(self, name: str, _system: str | None, _public: str | None, _has_subset: int) -> None:
+        raise UnreadableFile(f"its XML has a document type ({quote_text(name)}), which is not read; save it without")
 
     def opened(self, name: str, listed: list[str]) -> None:
         self._elements += 1
@@ -111,7 +111,7 @@ class _Tree:
         if pieces:
             element.pieces = pieces
 
-    def said(self, text: str) -> None:
+    def on_text(self, text: str) -> None:
         self._count(len(text))
         self._pieces[-1].append(text)
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from struct import Struct, unpack_from
 from typing import NamedTuple
 
-from groundplan.kernel.wording import quoted
+from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
 
 MEMBER_BYTES_MAX = 64 * 2**20  # of one member, inflated
@@ -27,9 +27,9 @@ CHUNK_BYTES = 64 * 2**10
 
 _STORED, _DEFLATED = 0, 8
 _ENCRYPTED = 0x2041  # bits 0, 6 and 13: encrypted, strongly, or with a masked directory
-_SIZES_BEHIND = 0x0008  # the local header was written before the sizes were known
+_HAS_DATA_DESCRIPTOR = 0x0008  # the local header was written before the sizes were known
 _ZIP64_EXTRA = 0x0001
-_IN_ZIP64 = 0xFFFFFFFF  # a size or place that is in the extra field
+_ZIP64_MARKER = 0xFFFFFFFF  # a size or place that is in the extra field
 _COMMENT_BYTES_MAX = 0xFFFF
 
 _LOCAL = Struct("<4s5H3I2H")
@@ -56,11 +56,11 @@ def read_member(raw: bytes, name: str) -> bytes:
     end, members = _directory(raw)
     found = [one for one in members if one.name == name.encode()]
     if not found:
-        raise UnreadableFile(f"there is no {quoted(name)} in the zip archive")
+        raise UnreadableFile(f"there is no {quote_text(name)} in the zip archive")
     if len(found) > 1:
-        raise UnreadableFile(f"the zip archive has {len(found)} members called {quoted(name)}")
+        raise UnreadableFile(f"the zip archive has {len(found)} members called {quote_text(name)}")
     _refuse_overlaps(members, end)
-    return _inflated(raw, found[0], min((one.start for one in members if one.start > found[0].start), default=end))
+    return _extract(raw, found[0], min((one.start for one in members if one.start > found[0].start), default=end))
 
 
 def _directory(raw: bytes) -> tuple[int, list[_Member]]:
@@ -78,7 +78,7 @@ def _directory(raw: bytes) -> tuple[int, list[_Member]]:
     for _ in range(count):
         if place + _CENTRAL.size > start + size:
             raise _damaged("its directory is shorter than it says")
-        member, place = _listed(raw, place)
+        member, place = _parse_entry(raw, place)
         members.append(member)
     if place != start + size:
         raise _damaged("its directory is not as long as it says")
@@ -94,7 +94,7 @@ def _end_of_directory(raw: bytes) -> int:
     raise UnreadableFile("it is no zip archive, or its end is missing")
 
 
-def _listed(raw: bytes, place: int) -> tuple[_Member, int]:
+def _parse_entry(raw: bytes, place: int) -> tuple[_Member, int]:
     """A member as the directory has it, and where the next one is."""
     mark, _, _, flags, method, _, _, crc, packed, size, *lengths, disk, _, _, start = _CENTRAL.unpack_from(raw, place)
     name_bytes, extra_bytes, comment_bytes = lengths
@@ -106,7 +106,7 @@ def _listed(raw: bytes, place: int) -> tuple[_Member, int]:
         raise UnreadableFile("the zip archive is one of several parts")
     places = iter(_zip64(raw[extra_at : extra_at + extra_bytes]))
     # They stand in the extra field in this order, each only if it is said to be there.
-    size, packed, start = (next(places, value) if value == _IN_ZIP64 else value for value in (size, packed, start))
+    size, packed, start = (next(places, value) if value == _ZIP64_MARKER else value for value in (size, packed, start))
     return _Member(raw[extra_at - name_bytes : extra_at], flags, method, crc, packed, size, start), behind
 
 
@@ -128,7 +128,7 @@ def _refuse_overlaps(members: list[_Member], end: int) -> None:
         raise _damaged("its members lie over one another")
 
 
-def _inflated(raw: bytes, member: _Member, next_start: int) -> bytes:
+def _extract(raw: bytes, member: _Member, next_start: int) -> bytes:
     if member.flags & _ENCRYPTED:
         raise UnreadableFile("the zip archive is encrypted; save it without a password")
     if member.size_bytes > MEMBER_BYTES_MAX:
@@ -140,7 +140,7 @@ def _inflated(raw: bytes, member: _Member, next_start: int) -> bytes:
     if member.method == _STORED:
         content = bytes(packed)
     elif member.method == _DEFLATED:
-        content = _deflated(packed, member.size_bytes)
+        content = _inflate(packed, member.size_bytes)
     else:
         raise UnreadableFile(f"the zip archive is compressed in a way (method {member.method}) that is not known here")
     if len(content) != member.size_bytes or zlib.crc32(content) != member.crc:
@@ -155,14 +155,14 @@ def _data_start(raw: bytes, member: _Member) -> int:
     said = (mark, raw[name_at : name_at + name_bytes], method, flags & _ENCRYPTED)
     if said != (b"PK\3\4", member.name, member.method, 0):
         raise _damaged("a member is not what its directory says")
-    are_sizes_here = not flags & _SIZES_BEHIND and _IN_ZIP64 not in (packed, size)
+    are_sizes_here = not flags & _HAS_DATA_DESCRIPTOR and _ZIP64_MARKER not in (packed, size)
     if are_sizes_here and (crc, packed, size) != (member.crc, member.packed_bytes, member.size_bytes):
         raise _damaged("a member is not as long as its directory says")
     start: int = name_at + name_bytes + extra_bytes
     return start
 
 
-def _deflated(packed: memoryview, announced_bytes: int) -> bytes:
+def _inflate(packed: memoryview, announced_bytes: int) -> bytes:
     allowed_bytes = max(RATIO_FREE_BYTES, RATIO_MAX * len(packed))
     inflater = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
     pieces = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from groundplan.knowledge.paths.pattern import parse
+from groundplan.knowledge.paths.pattern import parse_pattern
 from groundplan.repository.rules.placing import SKIPPED_FOLDERS
 
 FILE = "AGENTS.md"
@@ -19,7 +19,7 @@ def file_for(patterns: Sequence[str]) -> str:
     shared: list[str] | None = None
     for pattern in patterns:
         for directory in _directories(pattern):
-            shared = directory if shared is None else _beginning(shared, directory)
+            shared = directory if shared is None else _common_prefix(shared, directory)
     kept = []
     for name in shared or ():
         if name in SKIPPED_FOLDERS:
@@ -28,24 +28,24 @@ def file_for(patterns: Sequence[str]) -> str:
     return "/".join((*kept, FILE))
 
 
-def patterns_in(directory: str) -> tuple[str, ...]:
+def build_patterns(directory: str) -> tuple[str, ...]:
     """What a file holds for that lies in this directory, which is empty for the root."""
-    return (f"{escaped(directory)}/**" if directory else "**",)
+    return (f"{escape_path(directory)}/**" if directory else "**",)
 
 
-def escaped(path: str) -> str:
+def escape_path(path: str) -> str:
     """A path as a pattern that means nothing but this path."""
     plain = "".join(f"\\{char}" if char in _SPECIAL else char for char in path)
     return f"\\{plain}" if plain.startswith("!") else plain
 
 
 def _directories(pattern: str) -> list[list[str]]:
-    parsed = parse(pattern)
+    parsed = parse_pattern(pattern)
     heads = [route.head for route in parsed.routes] or [parsed.text.rpartition("/")[0]]
     return [[name for name in head.split("/") if name] for head in heads]
 
 
-def _beginning(one: list[str], other: list[str]) -> list[str]:
+def _common_prefix(one: list[str], other: list[str]) -> list[str]:
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1

@@ -19,14 +19,14 @@ DEPTH_MAX = 8  # a list in a field is two deep
 Fields = dict[str, str | list[str]]
 
 _PATTERN_FIELDS = ("paths", "globs")
-_NOTHING = ("", "~", "null", "Null", "NULL")
+_NULL_WORDS = ("", "~", "null", "Null", "NULL")
 _TEXT, _LIST, _NULL = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "null"))
 # A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that goes on in the next line.
 _BARE = re.compile(r"^(paths|globs|description):[ \t]+(?![\"'|>&!#]|\[.*\][ \t]*$)(\S.*)$(?!\n[ \t]+\S)", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 
 
-class Unreadable(Exception):
+class UnreadableRule(Exception):
     """This is no rule file; the reason is a part of a sentence whose subject is the file."""
 
     def __init__(self, reason: str) -> None:
@@ -38,7 +38,7 @@ def split(text: str) -> tuple[str, str]:
     """The head with its two fences, empty where there is none, and what follows it.
 
     Raises:
-        Unreadable: it begins and does not end, or is too long.
+        UnreadableRule: it begins and does not end, or is too long.
     """
     first, _, rest = text.partition("\n")
     if first.rstrip() != FENCE:
@@ -49,20 +49,20 @@ def split(text: str) -> tuple[str, str]:
         if line.rstrip() == FENCE:
             break
         if place > FRONT_CHARS_MAX:
-            raise Unreadable(f"has front matter of more than {FRONT_CHARS_MAX} characters")
+            raise UnreadableRule(f"has front matter of more than {FRONT_CHARS_MAX} characters")
     else:
-        raise Unreadable(f"opens with {FENCE}, but its front matter has no second {FENCE}")
+        raise UnreadableRule(f"opens with {FENCE}, but its front matter has no second {FENCE}")
     return text[:place], text[place:]
 
 
-def fields(front: str) -> Fields:
+def parse_fields(front: str) -> Fields:
     """What a head says, by field. A field without a value is left out.
 
     Raises:
-        Unreadable: it is neither YAML nor what the tools write instead.
+        UnreadableRule: it is neither YAML nor what the tools write instead.
     """
     inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
-    bare = {found[1]: _bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
+    bare = {found[1]: _parse_bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
     read = {**_from_yaml(_BARE.sub("", inner)), **bare}
     return {name: value for name, value in read.items() if value != ""}
 
@@ -72,37 +72,37 @@ def is_true(value: str | list[str] | None) -> bool:
     return isinstance(value, str) and value.lower() == "true"
 
 
-def patterns_in(value: str | list[str]) -> tuple[str, ...]:
+def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
     """The patterns of a field: items of a list, or a text with commas between them.
 
     Raises:
-        Unreadable: there are none.
+        UnreadableRule: there are none.
     """
-    found = tuple(value) if isinstance(value, list) else tuple(_parted(value))
+    found = tuple(value) if isinstance(value, list) else tuple(_split_at_commas(value))
     if not found:
-        raise Unreadable("has a list of patterns with no pattern in it")
+        raise UnreadableRule("has a list of patterns with no pattern in it")
     return found
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text in double quotes, which YAML reads back as it was."""
-    return f'"{"".join(_escaped(char) for char in text)}"'
+    return f'"{"".join(_escape(char) for char in text)}"'
 
 
-def plain(text: str) -> str:
+def quote_if_needed(text: str) -> str:
     """A text without quotes where everybody reads it back as it was, else in quotes."""
     import yaml
 
     line = f"description: {text}"
     expected = {"description": text}
     try:
-        is_plain = fields(f"{FENCE}\n{line}\n{FENCE}\n") == expected == yaml.safe_load(line)
-    except (Unreadable, yaml.YAMLError, ValueError):
+        is_plain = parse_fields(f"{FENCE}\n{line}\n{FENCE}\n") == expected == yaml.safe_load(line)
+    except (UnreadableRule, yaml.YAMLError, ValueError):
         is_plain = False
-    return text if is_plain else quoted(text)
+    return text if is_plain else quote(text)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     if char in '"\\':
         return f"\\{char}"
     if char.isprintable():
@@ -110,7 +110,7 @@ def _escaped(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
 
 
-def _parted(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Parted at commas, but not at those within braces or brackets, nor behind a backslash."""
     parts = [""]
     closing: list[str] = []
@@ -133,11 +133,11 @@ def _parted(text: str) -> list[str]:
     return [stripped for part in parts if (stripped := part.strip())]
 
 
-def _bare(name: str, text: str) -> str | list[str]:
+def _parse_bare(name: str, text: str) -> str | list[str]:
     """A value without quotes."""
     import yaml
 
-    if text in _NOTHING:
+    if text in _NULL_WORDS:
         return ""
     if name not in _PATTERN_FIELDS:
         return text
@@ -154,33 +154,33 @@ def _from_yaml(text: str) -> Fields:
     import yaml  # 30 ms that only rule files pay
 
     try:
-        _refuse_growth(yaml.parse(text, yaml.SafeLoader), yaml)
+        _limit_complexity(yaml.parse(text, yaml.SafeLoader), yaml)
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
-        raise Unreadable(f"has front matter that is no YAML{line}: {error.problem}") from None
+        raise UnreadableRule(f"has front matter that is no YAML{line}: {error.problem}") from None
     except (yaml.YAMLError, RecursionError):
-        raise Unreadable("has front matter that is no YAML") from None
+        raise UnreadableRule("has front matter that is no YAML") from None
     if root is None:
         return {}
     if not isinstance(root, yaml.MappingNode):
-        raise Unreadable("has front matter without fields")
+        raise UnreadableRule("has front matter without fields")
     return {str(key.value): _value(str(key.value), value, yaml) for key, value in root.value}
 
 
-def _refuse_growth(events: Iterable[Any], yaml: Any) -> None:
+def _limit_complexity(events: Iterable[Any], yaml: Any) -> None:
     """Stop at what takes more than its length: aliases, and depth, with which each further bracket costs more time."""
     depth = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
-            raise Unreadable("has an alias in its front matter; write the value out")
+            raise UnreadableRule("has an alias in its front matter; write the value out")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEPTH_MAX:
-            raise Unreadable("has front matter that is nested too deep")
+            raise UnreadableRule("has front matter that is nested too deep")
 
 
 def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
-    if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and node.value in _NOTHING:
+    if isinstance(node, yaml.ScalarNode) and node.tag == _NULL and node.value in _NULL_WORDS:
         return ""
     items = node.value if isinstance(node, yaml.SequenceNode) else [node]
     if name in _PATTERN_FIELDS:
@@ -192,5 +192,5 @@ def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
     return str(node.value) if isinstance(node, yaml.ScalarNode) else [str(item.value) for item in items]
 
 
-def _no_patterns(name: str) -> Unreadable:
-    return Unreadable(f"has {name} that are neither a text nor a list of texts; put what is meant into quotes")
+def _no_patterns(name: str) -> UnreadableRule:
+    return UnreadableRule(f"has {name} that are neither a text nor a list of texts; put what is meant into quotes")

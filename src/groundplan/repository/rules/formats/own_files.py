@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from groundplan.repository.rules import marking
-from groundplan.repository.rules.formats.front_matter import Unreadable
+from groundplan.repository.rules.formats.front_matter import UnreadableRule
 from groundplan.repository.rules.formats.table import OwnFiles
-from groundplan.repository.rules.line_breaks import breaks_of, with_breaks
+from groundplan.repository.rules.line_breaks import apply_line_breaks, detect_line_breaks
 from groundplan.repository.rules.marking import Piece
-from groundplan.repository.rules.placing import Folder, Misplaced
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS, Change, LeftAlone, Plan
-from groundplan.repository.rules.said import Said
-from groundplan.repository.rules.slugs import slugs
+from groundplan.repository.rules.placing import Folder, UnusableFile
+from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS, ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.said import KnownContent
+from groundplan.repository.rules.slugs import assign_slugs
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ExistingFile:
     """A file that lies there, and what it is unless somebody else wrote it."""
 
     text: str
@@ -29,20 +29,22 @@ def plan_files(
     own: OwnFiles,
     project_id: str,
     wanted: Mapping[str, tuple[str, Piece]],
-    said: Said,
+    said: KnownContent,
     *,
     force: bool,
-) -> Plan:
+) -> ExportPlan:
     """What to do so that there is a file for each atom; they are given by id, with name and piece.
 
     Raises:
-        Misplaced: the rules of this format lie behind a link.
+        UnusableFile: the rules of this format lie behind a link.
     """
-    there = {name: _there(folder, f"{own.home}/{name}") for name in folder.names(own.home, own.suffix)}
-    pieces = {name: file.piece for name, file in there.items() if isinstance(file, _File) and file.piece is not None}
+    there = {name: _read_existing(folder, f"{own.home}/{name}") for name in folder.names(own.home, own.suffix)}
+    pieces = {
+        name: file.piece for name, file in there.items() if isinstance(file, _ExistingFile) and file.piece is not None
+    }
     others = [name.removesuffix(own.suffix) for name, one in pieces.items() if one.mark.project_id != project_id]
-    plan = Plan()
-    names = slugs([(atom_id, name) for atom_id, (name, _) in wanted.items()], others)
+    plan = ExportPlan()
+    names = assign_slugs([(atom_id, name) for atom_id, (name, _) in wanted.items()], others)
     for atom_id, (_, piece) in wanted.items():
         name = f"{names[atom_id]}{own.suffix}"
         _plan_one(plan, f"{own.home}/{name}", piece, there.get(name), said, force=force)
@@ -50,36 +52,44 @@ def plan_files(
     for name, found in pieces.items():
         if found.mark.project_id != project_id:
             continue
-        if not said.holds(found) and not force:
-            plan.drifted.append(LeftAlone(f"{own.home}/{name}", found.mark.atom_id, ATOM_GONE))
+        if not said.covers(found) and not force:
+            plan.drifted.append(FileIssue(f"{own.home}/{name}", found.mark.atom_id, ATOM_GONE))
         else:
-            plan.changes.append(Change(f"{own.home}/{name}", None))
+            plan.changes.append(FileChange(f"{own.home}/{name}", None))
     return plan
 
 
-def _plan_one(plan: Plan, path: str, piece: Piece, there: _File | Misplaced | None, said: Said, *, force: bool) -> None:
+def _plan_one(
+    plan: ExportPlan,
+    path: str,
+    piece: Piece,
+    there: _ExistingFile | UnusableFile | None,
+    said: KnownContent,
+    *,
+    force: bool,
+) -> None:
     match there:
-        case Misplaced():
-            plan.refused.append(LeftAlone(path, piece.mark.atom_id, there.reason))
-        case _File(piece=Piece() as found) if found.says_the_same_as(piece) and not found.is_edited:
+        case UnusableFile():
+            plan.refused.append(FileIssue(path, piece.mark.atom_id, there.reason))
+        case _ExistingFile(piece=Piece() as found) if found.same_content_as(piece) and not found.is_edited:
             plan.unchanged.append(path)
-        case _File(piece=Piece() as found) if not said.holds(found) and not force:
-            plan.drifted.append(LeftAlone(path, piece.mark.atom_id, HAND_EDITED))
-        case _File(piece=None) if not force:
-            plan.drifted.append(LeftAlone(path, piece.mark.atom_id, NOT_OURS, can_be_taken=False))
+        case _ExistingFile(piece=Piece() as found) if not said.covers(found) and not force:
+            plan.drifted.append(FileIssue(path, piece.mark.atom_id, HAND_EDITED))
+        case _ExistingFile(piece=None) if not force:
+            plan.drifted.append(FileIssue(path, piece.mark.atom_id, NOT_OURS, can_be_taken=False))
         case _:
-            breaks = breaks_of("" if there is None else there.text)
-            plan.changes.append(Change(path, with_breaks(piece.as_file, breaks)))
+            breaks = detect_line_breaks("" if there is None else there.text)
+            plan.changes.append(FileChange(path, apply_line_breaks(piece.as_file, breaks)))
 
 
-def _there(folder: Folder, path: str) -> _File | Misplaced | None:
+def _read_existing(folder: Folder, path: str) -> _ExistingFile | UnusableFile | None:
     try:
         text = folder.read(path)
-    except Misplaced as error:
+    except UnusableFile as error:
         return error
     if text is None:
         return None
     try:
-        return _File(text, marking.in_file(text))
-    except Unreadable:
-        return _File(text, None)
+        return _ExistingFile(text, marking.parse_file(text))
+    except UnreadableRule:
+        return _ExistingFile(text, None)

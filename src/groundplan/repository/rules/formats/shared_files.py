@@ -11,38 +11,38 @@ from collections.abc import Iterable, Mapping
 
 from groundplan.repository.rules import marking
 from groundplan.repository.rules.formats import agents
-from groundplan.repository.rules.line_breaks import CRLF, LF, breaks_of, with_breaks
-from groundplan.repository.rules.marking import Block, Opening, Piece
-from groundplan.repository.rules.placing import Folder, Misplaced
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, REPAIRED, Change, LeftAlone, Plan
-from groundplan.repository.rules.said import Said
+from groundplan.repository.rules.line_breaks import CRLF, LF, apply_line_breaks, detect_line_breaks
+from groundplan.repository.rules.marking import Piece, RuleBlock, UnclosedBlock
+from groundplan.repository.rules.placing import Folder, UnusableFile
+from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, REPAIRED, ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.said import KnownContent
 
 _LAST_LINE_IS_EMPTY = re.compile(r"(?:\A|(?<=\n))\r?\n\Z")
 
 
 def plan_blocks(
-    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], said: Said, *, force: bool
-) -> Plan:
+    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], said: KnownContent, *, force: bool
+) -> ExportPlan:
     """What to do so that each file has the blocks that are wanted there; they are given by path and atom, in order."""
-    plan = Plan()
+    plan = ExportPlan()
     for path in sorted({*wanted, *folder.named(agents.FILE)}):
         here = wanted.get(path, {})
         try:
             text = folder.read(path) or ""
-        except Misplaced as error:
-            plan.refused += [LeftAlone(path, atom_id, error.reason) for atom_id in here]
+        except UnusableFile as error:
+            plan.refused += [FileIssue(path, atom_id, error.reason) for atom_id in here]
             continue
-        parts = marking.in_text(text)
+        parts = marking.parse_text(text)
         if not here and all(isinstance(part, str) or part.mark.project_id != project_id for part in parts):
             continue
-        if _is_left_alone(path, parts, project_id, plan, force=force):
+        if _has_unclosed_blocks(path, parts, project_id, plan, force=force):
             continue
-        page = _Page(path, here, said, plan, breaks_of(text), force=force)
-        standing = {part.mark.atom_id for part in parts if isinstance(part, Block)}
+        page = _SharedFile(path, here, said, plan, detect_line_breaks(text), force=force)
+        standing = {part.mark.atom_id for part in parts if isinstance(part, RuleBlock)}
         for part in parts:
-            if isinstance(part, Opening):
-                plan.repaired.append(LeftAlone(path, part.mark.atom_id, REPAIRED))  # by leaving this line out
-            elif isinstance(part, Block) and part.mark.project_id == project_id:
+            if isinstance(part, UnclosedBlock):
+                plan.repaired.append(FileIssue(path, part.mark.atom_id, REPAIRED))  # by leaving this line out
+            elif isinstance(part, RuleBlock) and part.mark.project_id == project_id:
                 page.take(part, [one for one in said.others(part.piece) if one not in standing])
             else:
                 page.keep(part if isinstance(part, str) else part.text)
@@ -50,27 +50,29 @@ def plan_blocks(
     return plan
 
 
-def _is_left_alone(path: str, parts: list[str | Block | Opening], project_id: str, plan: Plan, *, force: bool) -> bool:
+def _has_unclosed_blocks(
+    path: str, parts: list[str | RuleBlock | UnclosedBlock], project_id: str, plan: ExportPlan, *, force: bool
+) -> bool:
     """Whether a file has blocks without an end. Those of other projects are not ours to repair."""
-    openings = [part for part in parts if isinstance(part, Opening)]
+    openings = [part for part in parts if isinstance(part, UnclosedBlock)]
     others = [one for one in openings if one.mark.project_id != project_id]
     if not openings or (force and not others):
         return False
     for one in openings:
-        left = LeftAlone(path, one.mark.atom_id, one.reason, can_be_taken=False)
+        left = FileIssue(path, one.mark.atom_id, one.reason, can_be_taken=False)
         (plan.refused if one in others else plan.drifted).append(left)
     return True
 
 
-class _Page:
+class _SharedFile:
     """A file on its way from what it was to what it should be: gaps with the text of others, blocks between them."""
 
     def __init__(
         self,
         path: str,
         wanted: Mapping[str, Piece],
-        said: Said,
-        plan: Plan,
+        said: KnownContent,
+        plan: ExportPlan,
         breaks: str,
         *,
         force: bool,
@@ -82,54 +84,56 @@ class _Page:
         self._breaks = breaks
         self._force = force
         self._gaps = [""]
-        self._written = {atom_id: self._fresh(piece) for atom_id, piece in wanted.items()}
+        self._written = {atom_id: self._render_block(piece) for atom_id, piece in wanted.items()}
         self._found: dict[str, str] = {}  # what stands there and need not be written
-        self._settled: set[str] = set()
+        self._placed: set[str] = set()
         self._had_blocks = False
-        self._joins = False  # a block before the next text was taken away, and the empty line behind it goes too
+        self._drops_next_break = (
+            False  # a block before the next text was taken away, and the empty line behind it goes too
+        )
 
     def keep(self, text: str) -> None:
         """Text of others."""
-        if self._joins:
+        if self._drops_next_break:
             text = text.removeprefix(CRLF if text.startswith(CRLF) else LF)
-            self._joins = False
+            self._drops_next_break = False
         self._gaps[-1] += text
 
-    def take(self, block: Block, heirs: Iterable[str]) -> None:
+    def take(self, block: RuleBlock, heirs: Iterable[str]) -> None:
         """A block of ours: its place stays if its atom belongs here, or else an heir, an atom that says the same."""
         self._had_blocks = True
-        atom_id = self._unsettled(block.mark.atom_id, *heirs)
+        atom_id = self._first_unplaced(block.mark.atom_id, *heirs)
         if atom_id is not None:
             self._settle(block, atom_id)
             self._gaps.append("")
-        elif self._is_lost_with(block.piece):
-            self._plan.drifted.append(LeftAlone(self._path, block.mark.atom_id, ATOM_GONE))
+        elif self._would_lose_edits(block.piece):
+            self._plan.drifted.append(FileIssue(self._path, block.mark.atom_id, ATOM_GONE))
             self.keep(block.text)
         elif empty := _LAST_LINE_IS_EMPTY.search(self._gaps[-1]):
             self._gaps[-1] = self._gaps[-1][: empty.start()]
         else:
-            self._joins = True
+            self._drops_next_break = True
 
-    def _unsettled(self, *atom_ids: str) -> str | None:
+    def _first_unplaced(self, *atom_ids: str) -> str | None:
         """The first that belongs here and has no place yet."""
-        return next((one for one in atom_ids if one in self._wanted and one not in self._settled), None)
+        return next((one for one in atom_ids if one in self._wanted and one not in self._placed), None)
 
-    def _settle(self, block: Block, atom_id: str) -> None:
-        self._settled.add(atom_id)
-        if self._is_lost_with(block.piece):
-            self._plan.drifted.append(LeftAlone(self._path, atom_id, HAND_EDITED))
+    def _settle(self, block: RuleBlock, atom_id: str) -> None:
+        self._placed.add(atom_id)
+        if self._would_lose_edits(block.piece):
+            self._plan.drifted.append(FileIssue(self._path, atom_id, HAND_EDITED))
             self._found[atom_id] = block.text
             self._written[atom_id] = block.text if block.text.endswith(LF) else block.text + self._breaks
-        elif block.piece.says_the_same_as(self._wanted[atom_id]) and not block.piece.is_edited:
+        elif block.piece.same_content_as(self._wanted[atom_id]) and not block.piece.is_edited:
             self._found[atom_id] = block.text
-            self._written[atom_id] = self._fresh(block.piece)
+            self._written[atom_id] = self._render_block(block.piece)
 
-    def _is_lost_with(self, piece: Piece) -> bool:
+    def _would_lose_edits(self, piece: Piece) -> bool:
         """Whether somebody would lose what they wrote."""
-        return not self._said.holds(piece) and not self._force
+        return not self._said.covers(piece) and not self._force
 
-    def _fresh(self, piece: Piece) -> str:
-        return with_breaks(piece.as_block, self._breaks)
+    def _render_block(self, piece: Piece) -> str:
+        return apply_line_breaks(piece.as_block, self._breaks)
 
     def finish(self, before: str) -> None:
         """Put the blocks in order, and say what comes of it."""
@@ -140,11 +144,11 @@ class _Page:
             self._gaps = [above, ""]
         tail = self._gaps.pop()
         self._gaps += [self._breaks] * (len(self._written) - len(self._gaps))
-        if self._joined({**self._written, **self._found}.values(), tail) == before:
+        if self._join({**self._written, **self._found}.values(), tail) == before:
             self._plan.unchanged += [self._path] if self._had_blocks else []
             return
-        after = self._joined(self._written.values(), tail)
-        self._plan.changes.append(Change(self._path, after if after.strip() else None))
+        after = self._join(self._written.values(), tail)
+        self._plan.changes.append(FileChange(self._path, after if after.strip() else None))
 
-    def _joined(self, blocks: Iterable[str], tail: str) -> str:
+    def _join(self, blocks: Iterable[str], tail: str) -> str:
         return "".join(f"{gap}{block}" for gap, block in zip(self._gaps, blocks, strict=True)) + tail

@@ -9,14 +9,14 @@ from enum import StrEnum
 from groundplan.repository.rules import marking
 from groundplan.repository.rules.formats import claude, cursor, front_matter
 from groundplan.repository.rules.formats.front_matter import Fields
-from groundplan.repository.rules.line_breaks import with_lf
-from groundplan.repository.rules.marking import Block, Piece
-from groundplan.repository.rules.rule import Rule, Subject, body_of, written
+from groundplan.repository.rules.line_breaks import normalize_line_breaks
+from groundplan.repository.rules.marking import Piece, RuleBlock
+from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, render_body
 
 SUBFOLDER = "groundplan"  # both tools look into the folders below their own
 
 
-class Format(StrEnum):
+class RuleFormat(StrEnum):
     """Whose files they are."""
 
     CLAUDE = "claude"
@@ -30,7 +30,7 @@ class OwnFiles:
 
     folder: str
     suffix: str
-    front: Callable[[Subject], str]
+    front: Callable[[ExportedAtom], str]
     patterns: Callable[[Fields], tuple[str, ...]]
 
     @property
@@ -40,37 +40,37 @@ class OwnFiles:
 
 
 OWN_FILES = {
-    Format.CLAUDE: OwnFiles(claude.FOLDER, claude.SUFFIX, claude.front, claude.patterns),
-    Format.CURSOR: OwnFiles(cursor.FOLDER, cursor.SUFFIX, cursor.front, cursor.patterns),
+    RuleFormat.CLAUDE: OwnFiles(claude.FOLDER, claude.SUFFIX, claude.render_front_matter, claude.read_patterns),
+    RuleFormat.CURSOR: OwnFiles(cursor.FOLDER, cursor.SUFFIX, cursor.render_front_matter, cursor.read_patterns),
 }
 
 
-def piece_of(subject: Subject, form: Format) -> Piece:
+def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
     """What is written for an atom."""
     own = OWN_FILES.get(form)
-    return marking.made(
+    return marking.make_piece(
         atom_id=subject.atom_id,
         version=subject.version,
         project_id=subject.project_id,
         front=own.front(subject) if own else "",
-        body=body_of(subject, names_files=own is None),
+        body=render_body(subject, names_files=own is None),
     )
 
 
-def rule_in(piece: Piece, form: Format) -> Rule:
+def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
     """What a piece says.
 
     Raises:
-        Unreadable: its front matter was damaged.
+        UnreadableRule: its front matter was damaged.
     """
-    rule = written(piece.body)
+    rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
-        return Rule(rule.knowledge, rule.name, own.patterns(front_matter.fields(piece.front)))
+        return Rule(rule.knowledge, rule.name, own.patterns(front_matter.parse_fields(piece.front)))
     return rule
 
 
-def carries(piece: Piece, subject: Subject, form: Format) -> bool:
+def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -> bool:
     """Whether a piece says all that it should, so that an import finds the atom in it again."""
-    if form is Format.AGENTS and marking.in_text(piece.as_block) != [Block(piece.as_block, piece)]:
+    if form is RuleFormat.AGENTS and marking.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
-    return rule_in(piece, form) == Rule(with_lf(subject.knowledge), subject.name, subject.patterns)
+    return parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)

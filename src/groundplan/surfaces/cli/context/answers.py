@@ -15,13 +15,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from groundplan.context.editing.edit import Edited
-from groundplan.context.editing.suggesting import Suggested
-from groundplan.context.exchange.import_document import TakenIn
+from groundplan.context.editing.edit import EditedRun
+from groundplan.context.editing.suggesting import NewSuggestion
+from groundplan.context.exchange.import_document import ImportedContext
 from groundplan.context.runs.commit import Committed
-from groundplan.context.runs.create_draft import OneRun
-from groundplan.context.runs.delete import Deleted, Discarded
-from groundplan.context.runs.diff import ConstraintDiff, FactState, InputDiff, RunsCompared
+from groundplan.context.runs.create_draft import RunWithRev
+from groundplan.context.runs.delete import DeletedRun, DiscardedRun
+from groundplan.context.runs.diff import ConstraintDiff, FactState, InputDiff, RunDiff
 from groundplan.context.runs.list import Runs
 from groundplan.context.schemas import (
     ContextView,
@@ -32,22 +32,22 @@ from groundplan.context.schemas import (
     Suggestion,
     ValueKind,
 )
-from groundplan.context.values import COLUMN_OF
+from groundplan.context.values import COLUMN_BY_KIND
 from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.drawing import (
+    EMPTY_CELL,
     INDENT,
-    NOTHING,
     console,
     draw_pairs,
-    moment,
-    one_line,
-    say,
-    say_list,
-    titled,
+    echo,
+    echo_list,
+    format_time,
+    format_title,
+    to_one_line,
 )
-from groundplan.surfaces.cli.failures import printable
+from groundplan.surfaces.cli.failures import escape_control_chars
 
-NO_VALUE, LACKING = "unset", "missing"
+NO_VALUE, MISSING = "unset", "missing"
 QUIET, WARNING = "dim", "yellow"
 TEXT_CHARS_MAX = 300  # of a value or a quotation in a table; how much more there is, is said
 OPTIONS_SHOWN_MAX = 10
@@ -66,14 +66,14 @@ def draw_view(answer: ContextView) -> None:
     marks = {id_: str(number) for number, id_ in enumerate(answer.sources_by_id, 1)}
     _draw_facts("Inputs:", "pointer", (_input_row(one, marks) for one in answer.inputs_by_pointer.values()))
     _draw_facts("Constraints:", "key", (_constraint_row(one, marks) for one in answer.constraints))
-    say_list("Evidence:", _evidence(answer))
-    say_list("Sources:", _sources(answer))
-    say_list("Artifacts:", _artifacts(answer))
-    say_list("Waiting for a person:", _waiting(answer, marks))
+    echo_list("Evidence:", _evidence(answer))
+    echo_list("Sources:", _sources(answer))
+    echo_list("Artifacts:", _artifacts(answer))
+    echo_list("Waiting for a person:", _format_suggestions(answer, marks))
     if not answer.inputs_by_pointer and answer.run.status is RunStatus.DRAFT:
-        say("", f"No inputs here. Next: groundplan context set {answer.run.id} /POINTER VALUE")
-    say_list("Missing:", (_missing(answer, pointer) for pointer in answer.missing))
-    say_list("Mind:", answer.warnings)
+        echo("", f"No inputs here. Next: groundplan context set {answer.run.id} /POINTER VALUE")
+    echo_list("Missing:", (_missing(answer, pointer) for pointer in answer.missing))
+    echo_list("Mind:", answer.warnings)
 
 
 def _about(run: PcivRunV1) -> Pairs:
@@ -86,7 +86,7 @@ def _about(run: PcivRunV1) -> Pairs:
 def _draw_facts(title: str, named: str, rows: Iterable[Sequence[Text]]) -> None:
     found = list(rows)
     if found:
-        say("", title, "")
+        echo("", title, "")
         _draw_table((named, "label", "value", "provenance", "sources"), found, whole=("provenance",))
 
 
@@ -102,75 +102,78 @@ def _draw_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole:
 
 
 def _input_row(one: PcivInputV1, marks: Mapping[str, str]) -> list[Text]:
-    value = _value(one, is_required=one.required)
-    if _held(one) is None and one.options is not None:
+    value = _style_value(one, is_required=one.required)
+    if _get_value(one) is None and one.options is not None:
         value.append(f": {_options(one.options)}")
-    label = f"{one_line(one.label)} (required)" if one.required else one_line(one.label)
+    label = f"{to_one_line(one.label)} (required)" if one.required else to_one_line(one.label)
     return [
-        _plain(_on_a_line(one.pointer)),
-        _plain(label),
+        _to_text(_escape_line_breaks(one.pointer)),
+        _to_text(label),
         value,
-        _plain(one.provenance),
-        _plain(_marked(one.source_ids, marks)),
+        _to_text(one.provenance),
+        _to_text(_format_citations(one.source_ids, marks)),
     ]
 
 
 def _constraint_row(one: PcivConstraintV1, marks: Mapping[str, str]) -> list[Text]:
-    cited = _marked([one.source_id] if one.source_id else [], marks)
+    cited = _format_citations([one.source_id] if one.source_id else [], marks)
     return [
-        _plain(_on_a_line(one.key)),
-        _plain(one_line(one.label)),
-        _value(one),
-        _plain(one.provenance),
-        _plain(cited),
+        _to_text(_escape_line_breaks(one.key)),
+        _to_text(to_one_line(one.label)),
+        _style_value(one),
+        _to_text(one.provenance),
+        _to_text(cited),
     ]
 
 
-def _marked(source_ids: list[str], marks: Mapping[str, str]) -> str:
+def _format_citations(source_ids: list[str], marks: Mapping[str, str]) -> str:
     """The sources by their numbers in the list of them; one that is on another page by its id."""
     return ", ".join(sorted((marks.get(id_, id_) for id_ in source_ids), key=lambda mark: (len(mark), mark)))
 
 
 def _options(options: list[str]) -> str:
     more = len(options) - OPTIONS_SHOWN_MAX
-    shown = ", ".join(printable(_text(option)) for option in options[:OPTIONS_SHOWN_MAX]) or "no options"
+    shown = (
+        ", ".join(escape_control_chars(_quote_if_ambiguous(option)) for option in options[:OPTIONS_SHOWN_MAX])
+        or "no options"
+    )
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _sources(answer: ContextView) -> Iterator[str]:
     for number, one in enumerate(answer.sources_by_id.values(), 1):
-        yield f"{number}  {one_line(one.title)}: {_on_a_line(one.uri)} ({one.kind}, {one.parse_status})"
+        yield f"{number}  {to_one_line(one.title)}: {_escape_line_breaks(one.uri)} ({one.kind}, {one.parse_status})"
         yield f"   {one.id}"
 
 
 def _artifacts(answer: ContextView) -> Iterator[str]:
     for type_, several in answer.artifacts_by_type.items():
         for one in several:
-            yield f"{_on_a_line(type_)}  {one_line(one.title)} ({moment(one.created_at)})"
+            yield f"{_escape_line_breaks(type_)}  {to_one_line(one.title)} ({format_time(one.created_at)})"
             yield f"{INDENT}{one.id}"
-            yield f"{INDENT}{_cut(encode(one.payload).decode())}"
+            yield f"{INDENT}{_truncate(encode(one.payload).decode())}"
 
 
 def _evidence(answer: ContextView) -> Iterator[str]:
     for pointer, one in answer.inputs_by_pointer.items():
         if one.evidence_snippet is not None:
-            yield f"{_on_a_line(pointer)}: {_quotation(one.evidence_snippet)}"
+            yield f"{_escape_line_breaks(pointer)}: {_quotation(one.evidence_snippet)}"
     for constraint in answer.constraints:
         if constraint.snippet is not None:
-            yield f"{_on_a_line(constraint.key)}: {_quotation(constraint.snippet)}"
+            yield f"{_escape_line_breaks(constraint.key)}: {_quotation(constraint.snippet)}"
 
 
-def _waiting(answer: ContextView, marks: Mapping[str, str]) -> Iterator[str]:
+def _format_suggestions(answer: ContextView, marks: Mapping[str, str]) -> Iterator[str]:
     """What was suggested, by whom and why; and in a draft how to decide on it."""
     by_id = {one.id: one for one in answer.constraints}
     for one in answer.suggestions or ():
         stands = answer.inputs_by_pointer.get(one.pointer or "") or by_id.get(one.constraint_id or "")
-        instead = f" instead of {_value(stands)}" if stands else ""
-        sources = f", sources {cited}" if (cited := _marked(one.source_ids, marks)) else ""
-        about = _on_a_line(one.pointer or one.key or "")
-        yield f"{about}: {_value(one)}{instead}, by {one.created_by} ({one.provenance}{sources})"
+        instead = f" instead of {_style_value(stands)}" if stands else ""
+        sources = f", sources {cited}" if (cited := _format_citations(one.source_ids, marks)) else ""
+        about = _escape_line_breaks(one.pointer or one.key or "")
+        yield f"{about}: {_style_value(one)}{instead}, by {one.created_by} ({one.provenance}{sources})"
         if one.rationale:
-            yield f"{INDENT}because: {_cut(one_line(one.rationale))}"
+            yield f"{INDENT}because: {_truncate(to_one_line(one.rationale))}"
         if one.snippet is not None:
             yield f"{INDENT}evidence: {_quotation(one.snippet)}"
         if answer.run.status is RunStatus.DRAFT:
@@ -179,82 +182,89 @@ def _waiting(answer: ContextView, marks: Mapping[str, str]) -> Iterator[str]:
 
 def _missing(answer: ContextView, pointer: str) -> str:
     one = answer.inputs_by_pointer.get(pointer)
-    return titled(_on_a_line(pointer), one.label if one else "")
+    return format_title(_escape_line_breaks(pointer), one.label if one else "")
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------
 
 
-def draw_run(answer: OneRun) -> None:
+def draw_run(answer: RunWithRev) -> None:
     """A run without what is in it."""
-    draw_pairs((*_about(answer.run), *_since(answer.run), ("rev", str(answer.rev))))
+    draw_pairs((*_about(answer.run), *_describe_last_change(answer.run), ("rev", str(answer.rev))))
 
 
-def draw_begun(answer: OneRun) -> None:
+def draw_draft(answer: RunWithRev) -> None:
     """A draft, and how to go on with it."""
     draw_run(answer)
-    say("", f"Next: groundplan context set {answer.run.id} /POINTER VALUE")
+    echo("", f"Next: groundplan context set {answer.run.id} /POINTER VALUE")
 
 
-def draw_taken(answer: TakenIn) -> None:
+def draw_import(answer: ImportedContext) -> None:
     """The draft that a document became."""
-    draw_pairs((*_about(answer.run), *_since(answer.run), ("rev", str(answer.rev))))
-    say_list("Mind:", answer.warnings)
-    say("", f"Next: groundplan context commit {answer.run.id}")
+    draw_pairs((*_about(answer.run), *_describe_last_change(answer.run), ("rev", str(answer.rev))))
+    echo_list("Mind:", answer.warnings)
+    echo("", f"Next: groundplan context commit {answer.run.id}")
 
 
-def draw_committed(answer: Committed) -> None:
+def draw_commit(answer: Committed) -> None:
     """A run that is final, and what it lacks."""
-    draw_pairs((*_about(answer.run), *_since(answer.run)))
-    say_list("Missing:", map(_on_a_line, answer.missing))
-    say_list("Mind:", answer.warnings)
+    draw_pairs((*_about(answer.run), *_describe_last_change(answer.run)))
+    echo_list("Missing:", map(_escape_line_breaks, answer.missing))
+    echo_list("Mind:", answer.warnings)
 
 
 def draw_runs(answer: Runs) -> None:
     """The runs of a project, or a page of them."""
     if not answer.runs:
-        say("No runs here. Next: groundplan context draft --project PROJECT")
+        echo("No runs here. Next: groundplan context draft --project PROJECT")
         return
     rows = [
-        (one.id, one.status, SHARED if one.user_id is None else one.user_id, moment(one.updated_at))
+        (one.id, one.status, SHARED if one.user_id is None else one.user_id, format_time(one.updated_at))
         for one in answer.runs
     ]
     _draw_table(("run", "status", "of", "changed"), _cells(rows), whole=("run", "status"))
     if answer.next_cursor:
-        say(f"The next page: the same with --cursor {answer.next_cursor}")
+        echo(f"The next page: the same with --cursor {answer.next_cursor}")
 
 
-def draw_discarded(answer: Discarded) -> None:
+def draw_discard(answer: DiscardedRun) -> None:
     """Which draft is gone."""
-    say(f"Discarded {answer.discarded}.")
+    echo(f"Discarded {answer.discarded}.")
 
 
-def draw_deleted(answer: Deleted) -> None:
+def draw_delete(answer: DeletedRun) -> None:
     """Which run is gone."""
-    say(f"Deleted {answer.deleted}.")
+    echo(f"Deleted {answer.deleted}.")
 
 
-def _since(run: PcivRunV1) -> Pairs:
+def _describe_last_change(run: PcivRunV1) -> Pairs:
     if run.committed_at is None:
-        yield "changed", moment(run.updated_at)
+        yield "changed", format_time(run.updated_at)
     else:
-        yield "committed", moment(run.committed_at)
+        yield "committed", format_time(run.committed_at)
 
 
 # --- What is different ------------------------------------------------------------------------------------------------
 
 
-def draw_diff(answer: RunsCompared) -> None:
+def draw_diff(answer: RunDiff) -> None:
     """What became of every fact that is not the same in both runs."""
     if not (answer.inputs or answer.constraints or answer.sources):
-        say("Both runs say the same.")
+        echo("Both runs say the same.")
     titles = ("change", "before", "after")
     if answer.inputs:
-        _draw_table(("pointer", *titles), _cells((_on_a_line(one.pointer), *_change(one)) for one in answer.inputs))
+        _draw_table(
+            ("pointer", *titles), _cells((_escape_line_breaks(one.pointer), *_change(one)) for one in answer.inputs)
+        )
     if answer.constraints:
-        say(*([""] if answer.inputs else []), "Constraints:", "")
-        _draw_table(("key", *titles), _cells((_on_a_line(one.key), *_change(one)) for one in answer.constraints))
-    say_list("Sources:", (f"{one.change}  {one_line(one.title)} ({_on_a_line(one.uri)})" for one in answer.sources))
+        echo(*([""] if answer.inputs else []), "Constraints:", "")
+        _draw_table(
+            ("key", *titles), _cells((_escape_line_breaks(one.key), *_change(one)) for one in answer.constraints)
+        )
+    echo_list(
+        "Sources:",
+        (f"{one.change}  {to_one_line(one.title)} ({_escape_line_breaks(one.uri)})" for one in answer.sources),
+    )
 
 
 def _change(one: InputDiff | ConstraintDiff) -> tuple[str, str, str]:
@@ -264,60 +274,71 @@ def _change(one: InputDiff | ConstraintDiff) -> tuple[str, str, str]:
 
 def _state(state: FactState | msgspec.UnsetType) -> str:
     if not state:
-        return NOTHING
-    cited = f", from {', '.join(map(_on_a_line, state.sources))}" if state.sources else ""
-    return f"{_told(state.value_kind, state.value)} ({state.provenance}{cited})"
+        return EMPTY_CELL
+    cited = f", from {', '.join(map(_escape_line_breaks, state.sources))}" if state.sources else ""
+    return f"{_format_value(state.value_kind, state.value)} ({state.provenance}{cited})"
 
 
 # --- What was written -------------------------------------------------------------------------------------------------
 
 
-def draw_edited(answer: Edited) -> None:
+def draw_edit(answer: EditedRun) -> None:
     """The ids of what was written, and how to decide on what waits instead."""
     waits = {(one.pointer or None, one.key or None) for one in answer.suggested}
     rows = [
         *(("source", "", one.id) for one in answer.sources),
-        *(("input", _on_a_line(one.pointer), one.id) for one in answer.inputs if (one.pointer, None) not in waits),
-        *(("constraint", _on_a_line(one.key), one.id) for one in answer.constraints if (None, one.key) not in waits),
+        *(
+            ("input", _escape_line_breaks(one.pointer), one.id)
+            for one in answer.inputs
+            if (one.pointer, None) not in waits
+        ),
+        *(
+            ("constraint", _escape_line_breaks(one.key), one.id)
+            for one in answer.constraints
+            if (None, one.key) not in waits
+        ),
         *(("artifact", "", one.id) for one in answer.artifacts),
     ]
     if rows:
         _draw_table(("written", "", "id"), _cells(rows), whole=("written", "id"))
-        say("")
-    say(f"Run {answer.run.id} is at rev {answer.rev}.")
-    say_list("Waiting for a person:", (line for one in answer.suggested for line in _suggested(answer.run.id, one)))
+        echo("")
+    echo(f"Run {answer.run.id} is at rev {answer.rev}.")
+    echo_list(
+        "Waiting for a person:",
+        (line for one in answer.suggested for line in _format_new_suggestion(answer.run.id, one)),
+    )
 
 
-def _suggested(run_id: str, one: Suggested) -> Iterator[str]:
-    yield f"{_on_a_line(one.pointer or one.key or '')}: {one.reason}"
+def _format_new_suggestion(run_id: str, one: NewSuggestion) -> Iterator[str]:
+    yield f"{_escape_line_breaks(one.pointer or one.key or '')}: {one.reason}"
     yield f"{INDENT}groundplan context accept {run_id} {one.id}   (or reject)"
 
 
 # --- Values -----------------------------------------------------------------------------------------------------------
 
 
-def _held(one: Fact) -> Any:
-    return getattr(one, COLUMN_OF[one.value_kind])
+def _get_value(one: Fact) -> Any:
+    return getattr(one, COLUMN_BY_KIND[one.value_kind])
 
 
-def _value(one: Fact, *, is_required: bool = False) -> Text:
-    held = _held(one)
+def _style_value(one: Fact, *, is_required: bool = False) -> Text:
+    held = _get_value(one)
     if held is not None:
-        return _plain(_told(one.value_kind, held))
-    return Text(LACKING, style=WARNING) if is_required else Text(NO_VALUE, style=QUIET)
+        return _to_text(_format_value(one.value_kind, held))
+    return Text(MISSING, style=WARNING) if is_required else Text(NO_VALUE, style=QUIET)
 
 
-def _told(kind: ValueKind, held: Any) -> str:
+def _format_value(kind: ValueKind, held: Any) -> str:
     """A value as it is typed."""
     if held is None:
         return NO_VALUE
-    return _cut(_text(held) if kind in (ValueKind.STRING, ValueKind.ENUM) else encode(held).decode())
+    return _truncate(_quote_if_ambiguous(held) if kind in (ValueKind.STRING, ValueKind.ENUM) else encode(held).decode())
 
 
-def _text(text: str) -> str:
+def _quote_if_ambiguous(text: str) -> str:
     """A text, in quotes where it could be taken for something else."""
     is_clear = text.isprintable() and text == " ".join(text.split())
-    is_plain = is_clear and text not in ("", NO_VALUE, LACKING) and not _is_json(text)
+    is_plain = is_clear and text not in ("", NO_VALUE, MISSING) and not _is_json(text)
     return text if is_plain else encode(text).decode()
 
 
@@ -330,37 +351,37 @@ def _is_json(text: str) -> bool:
 
 
 def _quotation(snippet: str) -> str:
-    return _cut(encode(snippet).decode())
+    return _truncate(encode(snippet).decode())
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     more = len(text) - TEXT_CHARS_MAX
     return text if more <= 0 else f"{text[:TEXT_CHARS_MAX]}… ({more} characters more, with --json)"
 
 
-def _on_a_line(name: str) -> str:
+def _escape_line_breaks(name: str) -> str:
     """A name as it is, with breaks spelled out: a line means something here."""
     return name if name.isprintable() else encode(name).decode()[1:-1]
 
 
-def _plain(text: str) -> Text:
-    return Text(printable(text))
+def _to_text(text: str) -> Text:
+    return Text(escape_control_chars(text))
 
 
 def _cells(rows: Iterable[Sequence[str]]) -> list[list[Text]]:
-    return [[_plain(cell) for cell in row] for row in rows]
+    return [[_to_text(cell) for cell in row] for row in rows]
 
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
     "context.view": draw_view,
-    "context.create_draft": draw_begun,
+    "context.create_draft": draw_draft,
     "context.fetch_run": draw_run,
     "context.update_draft": draw_run,
-    "context.commit": draw_committed,
-    "context.discard": draw_discarded,
-    "context.delete": draw_deleted,
+    "context.commit": draw_commit,
+    "context.discard": draw_discard,
+    "context.delete": draw_delete,
     "context.list": draw_runs,
     "context.diff": draw_diff,
-    "context.edit": draw_edited,
-    "context.import": draw_taken,
+    "context.edit": draw_edit,
+    "context.import": draw_import,
 }

@@ -10,12 +10,19 @@ import msgspec
 import typer
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode, inspect
+from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode, validate_value
 from groundplan.kernel.output_gate import encode
-from groundplan.surfaces.cli.failures import printable, write
-from groundplan.surfaces.cli.files import STANDARD_STREAM, Force, called, content_of, refuse_existing, write_file
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
-from groundplan.surfaces.cli.meanings import meaning
+from groundplan.surfaces.cli.failures import escape_control_chars, write_line
+from groundplan.surfaces.cli.files import (
+    STANDARD_STREAM,
+    ForceOption,
+    describe_file,
+    read_content,
+    refuse_existing,
+    write_file,
+)
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.meanings import find_option_help
 
 if TYPE_CHECKING:
     from groundplan.context.exchange.document import ContextExport
@@ -41,8 +48,8 @@ def export_facts(
         str,
         typer.Option("--out", metavar="FILE", help="Where to. Default: -, standard output.", show_default=False),
     ] = STANDARD_STREAM,
-    force: Force = False,
-) -> Outcome:
+    force: ForceOption = False,
+) -> CommandResult:
     """Print the facts of a run as a JSON document, or write it to a file; import takes it in again."""
     refuse_existing(out, force=force)
     with invocation.session(reads_only=True) as session:
@@ -50,22 +57,22 @@ def export_facts(
     text = msgspec.json.format(encode(document), indent=INDENT_CHARS).decode("utf-8")
     if len(text.encode()) > DOCUMENT_BYTES_MAX:
         with suppress(OSError):  # nobody reads stderr any more
-            write(
+            write_line(
                 sys.stderr, f"groundplan: the document has more than the {DOCUMENT_BYTES_MAX} bytes that import takes"
             )
     if out == STANDARD_STREAM:
         # What is not printable stands inside strings, where its escape means the same.
-        return Outcome(document, lambda: write(sys.stdout, printable(text)))
+        return CommandResult(document, lambda: write_line(sys.stdout, escape_control_chars(text)))
     write_file(out, f"{text}\n".encode(), force=force)
-    counts = _counts(document)
+    counts = _count_facts(document)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import say
+        from groundplan.surfaces.cli.drawing import echo
 
         told = ", ".join(f"{count} {sort}" for sort, count in counts.items())
-        say(f"Wrote {out}: {told} of run {document.run.id}.")
+        echo(f"Wrote {out}: {told} of run {document.run.id}.")
 
-    return Outcome({"file": out, "run": document.run, **counts}, draw)
+    return CommandResult({"file": out, "run": document.run, **counts}, draw)
 
 
 def import_facts(
@@ -80,12 +87,14 @@ def import_facts(
     ] = "owned",
     op_id: Annotated[
         str | None,
-        typer.Option("--op-id", metavar="ID", help=meaning(("context", "import"), "op_id"), show_default=False),
+        typer.Option(
+            "--op-id", metavar="ID", help=find_option_help(("context", "import"), "op_id"), show_default=False
+        ),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Take a document of facts in, as a new draft."""
     given = {"scopeId": project, "ownership": ownership, **({} if op_id is None else {"op_id": op_id})}
-    inspect(given)
+    validate_value(given)
     # The document was looked at while it was read. In it some things stand a level deeper than in the calls that wrote
     # them, and it may hold what many calls wrote.
     document = read_document(file, levels_above=-1, bytes_max=DOCUMENT_BYTES_MAX)
@@ -93,29 +102,29 @@ def import_facts(
         answer = session.run(session.operations["context.import"], {**given, "document": document})
 
     def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import draw_taken
+        from groundplan.surfaces.cli.context.answers import draw_import
 
-        draw_taken(answer)
+        draw_import(answer)
 
-    return Outcome(answer, draw)
+    return CommandResult(answer, draw)
 
 
 def read_document(file: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
     """The value of a JSON document in a file, or on standard input.
 
     Raises:
-        Usage: it cannot be read.
+        UsageError: it cannot be read.
         Invalid: it is no strict JSON.
     """
-    raw = content_of(file, bytes_max)
+    raw = read_content(file, bytes_max)
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"), levels_above=levels_above, bytes_max=bytes_max)
     except Invalid as error:
-        sentence = error.message.replace("the request", called(file), 1)
+        sentence = error.message.replace("the request", describe_file(file), 1)
         raise Invalid(sentence, code=error.code, **error.details) from None
 
 
-def _counts(document: ContextExport) -> dict[str, int]:
+def _count_facts(document: ContextExport) -> dict[str, int]:
     return {
         "inputs": len(document.inputs_by_pointer),
         "constraints": len(document.constraints),

@@ -11,9 +11,9 @@ import msgspec
 import typer
 
 from groundplan.surfaces.cli.context.files import read_document
-from groundplan.surfaces.cli.failures import printable, write
+from groundplan.surfaces.cli.failures import escape_control_chars, write_line
 from groundplan.surfaces.cli.files import STANDARD_STREAM
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import Hydrated
@@ -38,7 +38,7 @@ def hydrate(
             "--run", metavar="ID", help="The facts of this run. Default: the latest commit.", show_default=False
         ),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Put the facts of a project into a JSON object, each where its pointer says, and print it."""
     from groundplan.context.hydrate import hydrate as hydrated
 
@@ -46,24 +46,24 @@ def hydrate(
     with invocation.session(reads_only=True) as session:
         view = session.context.resolve_context_view(project, run_id=run)
     done = hydrated(view, target)
-    return Outcome(done, lambda: _draw(done))
+    return CommandResult(done, lambda: _draw(done))
 
 
 def _draw(done: Hydrated) -> None:
     # What is not printable stands inside strings, where its escape means the same: the object can be read again.
     text = msgspec.json.format(msgspec.json.encode(done.target), indent=INDENT_CHARS).decode("utf-8")
-    write(sys.stdout, printable(text))
+    write_line(sys.stdout, escape_control_chars(text))
     with suppress(OSError):  # nobody reads stderr any more
-        for line in _remarks(done):
-            write(sys.stderr, printable(line))
+        for line in _format_warnings(done):
+            write_line(sys.stderr, escape_control_chars(line))
 
 
-def _remarks(done: Hydrated) -> Iterator[str]:
+def _format_warnings(done: Hydrated) -> Iterator[str]:
     for one in done.unplaced:
-        yield f"not placed: {_on_one_line(one.pointer)}: {one.reason}"
+        yield f"not placed: {_escape_line_breaks(one.pointer)}: {one.reason}"
     for pointer in done.missing:
-        yield f"missing: {_on_one_line(pointer)} is required and has no value yet"
+        yield f"missing: {_escape_line_breaks(pointer)} is required and has no value yet"
 
 
-def _on_one_line(pointer: str) -> str:
+def _escape_line_breaks(pointer: str) -> str:
     return pointer.replace("\n", "\\n").replace("\t", "\\t")

@@ -8,15 +8,15 @@ import typer
 
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
-from groundplan.kernel.wording import quoted
-from groundplan.surfaces.cli.failures import Usage
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.context.schemas import PcivInputV1
     from groundplan.session import Session
 
-WORDS = {"true": True, "false": False}
+BOOLEAN_WORDS = {"true": True, "false": False}
 
 
 def set_input(
@@ -102,10 +102,10 @@ def set_input(
             "--rationale", metavar="TEXT", help="Why, for the history and for who decides on it.", show_default=False
         ),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Write one input into a draft; below the provenance of the value that stands, it becomes a suggestion."""
     if unset and value is not None:
-        raise Usage("--unset takes the value away, and there is one; give one of them")
+        raise UsageError("--unset takes the value away, and there is one; give one of them")
     given: dict[str, Any] = {
         "valueKind": kind,
         "label": label,
@@ -119,74 +119,76 @@ def set_input(
     }
     write = {"pointer": pointer, **{name: said for name, said in given.items() if said is not None}}
     with invocation.session(reads_only=True) as session:
-        there = _input(session, run, pointer)
+        there = _fetch_input(session, run, pointer)
         if there is None:
-            write = {"label": _last_step(pointer), "valueKind": "enum" if option else "string", **write}
+            write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
         if unset:
             write["value"] = None
         elif value is not None:
-            write["value"] = _typed(str(write.get("valueKind") or (there and there.value_kind)), value, pointer)
+            write["value"] = _parse_value(str(write.get("valueKind") or (there and there.value_kind)), value, pointer)
         elif there is not None and write.keys() <= {"pointer", "rationale"}:
-            raise Usage(f"say what to write at {quoted(pointer)[1:-1]}: a VALUE, --unset, or another option")
+            raise UsageError(f"say what to write at {quote_text(pointer)[1:-1]}: a VALUE, --unset, or another option")
         answer = session.call("context.edit", runId=run, inputs=[write])
 
     def draw() -> None:
-        from groundplan.surfaces.cli.context.answers import draw_edited
+        from groundplan.surfaces.cli.context.answers import draw_edit
 
-        draw_edited(answer)
+        draw_edit(answer)
 
-    return Outcome(answer, draw)
+    return CommandResult(answer, draw)
 
 
-def _input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
+def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
     """The input that is there already. The facts leave by their view, so it is asked, and only for this place."""
-    from groundplan.context.pointers import checked_pointer
+    from groundplan.context.pointers import validate_pointer
 
-    checked_pointer(pointer, ("POINTER",))
+    validate_pointer(pointer, ("POINTER",))
     project = session.call("context.fetch_run", runId=run).run.scope_id
     view = session.call("context.view", scopeId=project, runId=run, pointers=[pointer])
     found: PcivInputV1 | None = view.inputs_by_pointer.get(pointer)
     return found
 
 
-def _last_step(pointer: str) -> str:
-    from groundplan.context.pointers import steps
+def _derive_label(pointer: str) -> str:
+    from groundplan.context.pointers import split_pointer
 
-    return steps(pointer)[-1] or pointer
+    return split_pointer(pointer)[-1] or pointer
 
 
-def _typed(kind: str, text: str, pointer: str) -> Any:
+def _parse_value(kind: str, text: str, pointer: str) -> Any:
     """A typed word as a value of its kind.
 
     Raises:
-        Usage: it is none.
+        UsageError: it is none.
     """
     match kind:
         case "number":
-            number = _json(text, pointer, "a number")
+            number = _parse_json(text, pointer, "a number")
             if isinstance(number, bool) or not isinstance(number, int | float):
-                raise _unfit(text, pointer, "a number")
+                raise _invalid_value(text, pointer, "a number")
             return number
         case "boolean":
-            if text not in WORDS:
-                raise _unfit(text, pointer, "true or false")
-            return WORDS[text]
+            if text not in BOOLEAN_WORDS:
+                raise _invalid_value(text, pointer, "true or false")
+            return BOOLEAN_WORDS[text]
         case "json":
-            value = _json(text, pointer, "JSON")
+            value = _parse_json(text, pointer, "JSON")
             if value is None:
-                raise Usage(f"null is no value; --unset takes away what stands at {quoted(pointer)[1:-1]}")
+                raise UsageError(f"null is no value; --unset takes away what stands at {quote_text(pointer)[1:-1]}")
             return value
     return text
 
 
-def _json(text: str, pointer: str, wanted: str) -> Any:
+def _parse_json(text: str, pointer: str, wanted: str) -> Any:
     try:
         return decode(text.encode("utf-8", "surrogateescape"))
     except Invalid as error:
         if error.code != "invalid_json":
             raise Invalid(error.message.replace("the request", "VALUE", 1), code=error.code, **error.details) from None
-        raise _unfit(text, pointer, wanted) from None
+        raise _invalid_value(text, pointer, wanted) from None
 
 
-def _unfit(text: str, pointer: str, wanted: str) -> Usage:
-    return Usage(f"the value at {quoted(pointer)[1:-1]} is {wanted}, not {quoted(text)}; --kind says what it is")
+def _invalid_value(text: str, pointer: str, wanted: str) -> UsageError:
+    return UsageError(
+        f"the value at {quote_text(pointer)[1:-1]} is {wanted}, not {quote_text(text)}; --kind says what it is"
+    )

@@ -11,58 +11,60 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from groundplan.knowledge.atom import Atom, AtomRelation
-from groundplan.knowledge.changelog import Entry
-from groundplan.knowledge.entity import OneEntity
+from groundplan.knowledge.changelog import ChangelogLine
+from groundplan.knowledge.entity import WrittenKnowledge
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation
-from groundplan.knowledge.reading.context import Known, MatchedAtom
-from groundplan.knowledge.reading.get import Found
+from groundplan.knowledge.reading.context import FileKnowledge, MatchedAtom
+from groundplan.knowledge.reading.get import KnowledgeDetails
 from groundplan.knowledge.reading.list import Atoms
-from groundplan.knowledge.reading.search import Page
-from groundplan.knowledge.writing.append_changelog import OneEntry
-from groundplan.knowledge.writing.delete import Deleted
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, say
+from groundplan.knowledge.reading.search import KnowledgePage
+from groundplan.knowledge.writing.append_changelog import AppendedEntry
+from groundplan.knowledge.writing.delete import DeletedKnowledge
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, echo, format_time
 
 PATHS_SHOWN_MAX = 3
 
 Pairs = Iterator[tuple[str, str]]
 
 
-def draw_known(answer: Known) -> None:
+def draw_context(answer: FileKnowledge) -> None:
     """What to know about some files, and the files about which nothing is known."""
     for molecule in answer.molecules:
-        say(molecule.name, *_indented(molecule.knowledge, INDENT))
+        echo(molecule.name, *_indent(molecule.knowledge, INDENT))
         for atom in molecule.atoms:
-            _draw_matched(atom, INDENT)
+            _draw_matched_atom(atom, INDENT)
     for atom in answer.orphan_atoms:
-        _draw_matched(atom, "")
+        _draw_matched_atom(atom, "")
     if answer.unmatched_paths:
-        say("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
-        say("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
+        echo("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
+        echo("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
 
 
-def _draw_matched(atom: MatchedAtom, indent: str) -> None:
+def _draw_matched_atom(atom: MatchedAtom, indent: str) -> None:
     inner = indent + INDENT
-    say("", f"{indent}{atom.name}{_mark(atom.freshness)}", f"{inner}for {', '.join(atom.matched_paths or ())}")
-    say(*_indented(atom.knowledge, inner))
-    say(*(f"{inner}-> {_related(one)}" for one in atom.related_atoms or ()))
-    say(*(f"{inner}{_entry(one)}" for one in atom.changelog or ()))
+    echo("", f"{indent}{atom.name}{_mark(atom.freshness)}", f"{inner}for {', '.join(atom.matched_paths or ())}")
+    echo(*_indent(atom.knowledge, inner))
+    echo(*(f"{inner}-> {_format_relation(one)}" for one in atom.related_atoms or ()))
+    echo(*(f"{inner}{_entry(one)}" for one in atom.changelog or ()))
 
 
-def draw_found(answer: Found) -> None:
+def draw_get(answer: KnowledgeDetails) -> None:
     """One atom or molecule, with its atoms and its latest changelog."""
     if answer.atom:
         _draw_atom(answer.atom)
     if answer.molecule:
         _draw_molecule(answer.molecule)
     if answer.atoms:
-        say("", "Atoms:")
-        draw_table(("id", "name", "paths"), [(one.id, one.name, _some(one.paths or ())) for one in answer.atoms])
+        echo("", "Atoms:")
+        draw_table(
+            ("id", "name", "paths"), [(one.id, one.name, _format_paths(one.paths or ())) for one in answer.atoms]
+        )
     if answer.changelog:
-        say("", "Changelog:", *(f"{INDENT}{_entry(one)}" for one in answer.changelog))
+        echo("", "Changelog:", *(f"{INDENT}{_entry(one)}" for one in answer.changelog))
 
 
-def draw_entity(answer: OneEntity) -> None:
+def draw_entity(answer: WrittenKnowledge) -> None:
     """What was written."""
     if answer.atom:
         _draw_atom(answer.atom)
@@ -70,50 +72,52 @@ def draw_entity(answer: OneEntity) -> None:
         _draw_molecule(answer.molecule)
 
 
-def draw_deleted(answer: Deleted) -> None:
+def draw_delete(answer: DeletedKnowledge) -> None:
     """What is gone."""
-    say(f"Deleted {answer.deleted}.")
+    echo(f"Deleted {answer.deleted}.")
     if answer.orphaned_atoms:
-        say(f"Atoms that are of no molecule now: {answer.orphaned_atoms}")
+        echo(f"Atoms that are of no molecule now: {answer.orphaned_atoms}")
     if answer.deleted_atoms:
-        say(f"Atoms deleted with it: {answer.deleted_atoms}")
+        echo(f"Atoms deleted with it: {answer.deleted_atoms}")
 
 
-def draw_page(answer: Page) -> None:
+def draw_page(answer: KnowledgePage) -> None:
     """A list of atoms or molecules."""
     if not answer.items:
-        say("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
+        echo("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
         return
-    rows = [(one.id, one.name, one.version, moment(one.updated_at), _first_line(one.knowledge)) for one in answer.items]
+    rows = [
+        (one.id, one.name, one.version, format_time(one.updated_at), _first_line(one.knowledge)) for one in answer.items
+    ]
     draw_table(("id", "name", "version", "updated", "knowledge"), rows)
     if answer.next_offset is not UNSET:
-        say(f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
+        echo(f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
 
 
 def draw_list(answer: Atoms) -> None:
     """Every atom in short."""
     if not answer.atoms:
-        say("No atoms here. Next: groundplan knowledge create NAME --type atom --path PATTERN --project P --task TASK")
+        echo("No atoms here. Next: groundplan knowledge create NAME --type atom --path PATTERN --project P --task TASK")
         return
-    rows = [(one.id, one.name, _some(one.paths), one.version, _state(one.freshness)) for one in answer.atoms]
+    rows = [(one.id, one.name, _format_paths(one.paths), one.version, _state(one.freshness)) for one in answer.atoms]
     draw_table(("id", "name", "paths", "version", "freshness"), rows)
     if answer.next_cursor is not UNSET:
-        say(f"There are more: --cursor {answer.next_cursor}")
+        echo(f"There are more: --cursor {answer.next_cursor}")
 
 
-def draw_entry(answer: OneEntry) -> None:
+def draw_entry(answer: AppendedEntry) -> None:
     """What was added to a changelog."""
-    say(f"Added to {answer.entry.parent_type} {answer.entry.parent_id}.")
+    echo(f"Added to {answer.entry.parent_type} {answer.entry.parent_id}.")
 
 
 def _draw_atom(atom: Atom) -> None:
-    say(f"{atom.name}{_mark(atom.freshness)}")
+    echo(f"{atom.name}{_mark(atom.freshness)}")
     draw_pairs(_about_atom(atom))
     _draw_knowledge(atom.knowledge)
 
 
 def _draw_molecule(molecule: Molecule) -> None:
-    say(molecule.name)
+    echo(molecule.name)
     draw_pairs(_about_molecule(molecule))
     _draw_knowledge(molecule.knowledge)
 
@@ -125,7 +129,7 @@ def _about_atom(atom: Atom) -> Pairs:
     if atom.molecule_id:
         yield "molecule", atom.molecule_id
     for one in atom.related_atoms or ():
-        yield "related", _related(one)
+        yield "related", _format_relation(one)
     if atom.freshness:
         yield "freshness", _state(atom.freshness)
     yield "by task", _tasks(atom)
@@ -135,7 +139,7 @@ def _about_molecule(molecule: Molecule) -> Pairs:
     yield "id", molecule.id
     yield "version", str(molecule.version)
     for one in molecule.related_molecules or ():
-        yield "related", _related(one)
+        yield "related", _format_relation(one)
     yield "by task", _tasks(molecule)
 
 
@@ -146,15 +150,15 @@ def _tasks(entity: Atom | Molecule) -> str:
 
 def _draw_knowledge(knowledge: str | UnsetType) -> None:
     if knowledge:
-        say("", *knowledge.splitlines())
+        echo("", *knowledge.splitlines())
 
 
-def _related(one: AtomRelation | MoleculeRelation) -> str:
+def _format_relation(one: AtomRelation | MoleculeRelation) -> str:
     return f"{one.name or '(deleted)'}: {one.reason}"
 
 
-def _entry(one: Entry) -> str:
-    return f"{moment(one.created_at)} {one.task_id} {_first_line(one.summary)}"
+def _entry(one: ChangelogLine) -> str:
+    return f"{format_time(one.created_at)} {one.task_id} {_first_line(one.summary)}"
 
 
 def _mark(freshness: Freshness | UnsetType) -> str:
@@ -164,15 +168,15 @@ def _mark(freshness: Freshness | UnsetType) -> str:
 def _state(freshness: Freshness | UnsetType) -> str:
     if not freshness:
         return ""
-    return f"{freshness.state} {_some(freshness.files or ())}".rstrip()
+    return f"{freshness.state} {_format_paths(freshness.files or ())}".rstrip()
 
 
-def _some(paths: Sequence[str]) -> str:
+def _format_paths(paths: Sequence[str]) -> str:
     more = len(paths) - PATHS_SHOWN_MAX
     return ", ".join(paths[:PATHS_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
-def _indented(text: str | UnsetType, indent: str) -> list[str]:
+def _indent(text: str | UnsetType, indent: str) -> list[str]:
     return [f"{indent}{line}" for line in (text or "").splitlines()]
 
 
@@ -181,13 +185,13 @@ def _first_line(text: str | UnsetType) -> str:
     return "" if not lines else lines[0] if len(lines) == 1 else f"{lines[0]} …"
 
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
-    "knowledge.get": draw_found,
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
+    "knowledge.get": draw_get,
     "knowledge.search": draw_page,
-    "knowledge.context": draw_known,
+    "knowledge.context": draw_context,
     "knowledge.create": draw_entity,
     "knowledge.update": draw_entity,
-    "knowledge.delete": draw_deleted,
+    "knowledge.delete": draw_delete,
     "knowledge.append_changelog": draw_entry,
     "knowledge.list": draw_list,
 }

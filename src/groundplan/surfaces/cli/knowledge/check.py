@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from groundplan.kernel.errors import Conflict, RuleViolated
-from groundplan.kernel.wording import alternatives, nearest, quoted
-from groundplan.surfaces.cli.failures import Usage, write
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
+from groundplan.surfaces.cli.failures import UsageError, write_line
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.repository.check import CheckedAtom, Report
     from groundplan.repository.confirm import Confirmation
 
-FILES_SHOWN = 3
-UNCOVERED_SHOWN = 20
+FILES_SHOWN_MAX = 3
+UNCOVERED_SHOWN_MAX = 20
 COMMIT_CHARS_SHOWN = 12
-PATIENCE_S = 2.0  # before somebody at a terminal is told what takes so long, and between two lines of it
+PROGRESS_DELAY_S = 2.0  # before somebody at a terminal is told what takes so long, and between two lines of it
 UNCOVERED = "uncovered"
 _DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
 
-_Project = Annotated[
+_ProjectOption = Annotated[
     str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
 ]
-_Folder = Annotated[
+_RepoOption = Annotated[
     str,
     typer.Option("--repo", metavar="DIR", help="A folder of the repository. Default: this one.", show_default=False),
 ]
@@ -40,14 +40,14 @@ _Folder = Annotated[
 
 def check(
     invocation: Invocation,
-    project: _Project,
+    project: _ProjectOption,
     since: Annotated[
         str | None,
         typer.Option(
             "--since", metavar="REV", help="Look only at what changed after this revision.", show_default=False
         ),
     ] = None,
-    repo: _Folder = ".",
+    repo: _RepoOption = ".",
     no_record: Annotated[
         bool, typer.Option("--no-record", metavar="", help="Do not keep what was found.", show_default=False)
     ] = False,
@@ -61,15 +61,15 @@ def check(
             show_default=False,
         ),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Compare the knowledge of a project with HEAD: what has changed since each atom was confirmed."""
     from groundplan.repository.check import check as checked
 
-    unwanted = _states(fail_on)
+    unwanted = _parse_states(fail_on)
     with invocation.session(reads_only=True) as session:
         report = checked(session, project, Path(repo), since, record=not no_record, tell=_Progress())
     there = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
-    return Outcome(
+    return CommandResult(
         report,
         lambda: _draw_report(report, project),
         exit_code=RuleViolated.exit_code if unwanted & there else 0,
@@ -88,7 +88,7 @@ def confirm(
     rev: Annotated[
         str, typer.Option("--rev", metavar="REV", help="At this revision. Default: HEAD.", show_default=False)
     ] = "HEAD",
-    repo: _Folder = ".",
+    repo: _RepoOption = ".",
     project: Annotated[
         str | None,
         typer.Option(
@@ -102,25 +102,25 @@ def confirm(
         str | None,
         typer.Option("--task", metavar="ID", help="The task in which they were looked at.", show_default=False),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Say that atoms are true of the files as they are at a commit; a check compares with it from then on."""
     from groundplan.repository.confirm import confirm as confirmed
 
     with invocation.session(reads_only=True) as session:
         done = confirmed(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)
     exit_code = Conflict.exit_code if done.changed else 0
-    return Outcome(done, lambda: _draw_confirmation(done), exit_code=exit_code)
+    return CommandResult(done, lambda: _draw_confirmation(done), exit_code=exit_code)
 
 
-def _states(given: str | None) -> set[str]:
+def _parse_states(given: str | None) -> set[str]:
     if given is None:
         return set()
     known = (*_DOUBTFUL, UNCOVERED)
     words = {word.strip() for word in given.split(",")}
     for word in sorted(words.difference(known)):
-        near = nearest(word, known)
-        meant = f"did you mean {near}?" if near else f"there are {alternatives(known)}"
-        raise Usage(f"--fail-on knows no {quoted(word)}; {meant}")
+        near = find_nearest(word, known)
+        meant = f"did you mean {near}?" if near else f"there are {join_alternatives(known)}"
+        raise UsageError(f"--fail-on knows no {quote_text(word)}; {meant}")
     return words
 
 
@@ -128,40 +128,43 @@ class _Progress:
     """Says on stderr what is being done, to somebody at a terminal who has been waiting for a while."""
 
     def __init__(self) -> None:
-        self._due = time.monotonic() + PATIENCE_S
+        self._due = time.monotonic() + PROGRESS_DELAY_S
 
     def __call__(self, doing: str) -> None:
         now = time.monotonic()
         if now >= self._due and sys.stderr.isatty():
-            self._due = now + PATIENCE_S
+            self._due = now + PROGRESS_DELAY_S
             with suppress(OSError):  # nobody reads stderr any more
-                write(sys.stderr, f"{doing} …")
+                write_line(sys.stderr, f"{doing} …")
 
 
 def _draw_report(report: Report, project: str) -> None:
-    from groundplan.surfaces.cli.drawing import draw_table, say
+    from groundplan.surfaces.cli.drawing import draw_table, echo
 
     doubtful = [atom for state in _DOUBTFUL for atom in report.atoms if atom.freshness == state]
     if doubtful:
-        rows = [(atom.freshness, atom.name, _commit(atom), _some(atom.files or [], FILES_SHOWN)) for atom in doubtful]
+        rows = [
+            (atom.freshness, atom.name, _commit(atom), _format_names(atom.files or [], FILES_SHOWN_MAX))
+            for atom in doubtful
+        ]
         draw_table(("state", "atom", "confirmed at", "files"), rows)
-        say("")
-    say(_summary(report))
+        echo("")
+    echo(_summary(report))
     names = {atom.id: atom.name for atom in report.atoms}
     for hint in report.hints or ():
-        say(f"{names[hint.id]}: {hint.pattern} is a folder; write {hint.instead} for the files in it.")
+        echo(f"{names[hint.id]}: {hint.pattern} is a folder; write {hint.instead} for the files in it.")
     if report.uncovered:
-        say(f"Changed, and no atom speaks of it: {_some(report.uncovered, UNCOVERED_SHOWN)}")
+        echo(f"Changed, and no atom speaks of it: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}")
     if report.unknown_commits:
-        say(
-            f"{_count(report.unknown_commits, 'commit')} at which atoms were confirmed cannot be found here;"
+        echo(
+            f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed cannot be found here;"
             " if this is a shallow clone, git fetch --unshallow gets them."
         )
     if report.note:
-        say(f"{report.note[:1].upper()}{report.note[1:]}.")
+        echo(f"{report.note[:1].upper()}{report.note[1:]}.")
     steps = list(_next_steps(doubtful, project))
     if steps:
-        say("", "Next:", *(f"  {step}" for step in steps))
+        echo("", "Next:", *(f"  {step}" for step in steps))
 
 
 def _summary(report: Report) -> str:
@@ -172,8 +175,8 @@ def _summary(report: Report) -> str:
         f"{counts[state]} {state}" for state in sorted(counts, key=lambda state: (-counts[state], state))
     )
     return (
-        f"{_count(len(report.atoms), 'atom')} at {report.head[:COMMIT_CHARS_SHOWN]}: {states}; "
-        f"{report.covered:,} of {_count(report.tracked, 'file')} covered."
+        f"{_pluralize(len(report.atoms), 'atom')} at {report.head[:COMMIT_CHARS_SHOWN]}: {states}; "
+        f"{report.covered:,} of {_pluralize(report.tracked, 'file')} covered."
     )
 
 
@@ -190,23 +193,23 @@ def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
 
 
 def _draw_confirmation(done: Confirmation) -> None:
-    from groundplan.surfaces.cli.drawing import draw_table, say
+    from groundplan.surfaces.cli.drawing import draw_table, echo
 
     if done.confirmed:
         draw_table(("atom", "id", "version"), [(atom.name, atom.id, atom.version) for atom in done.confirmed])
-        say("")
+        echo("")
     before = f"; {len(done.unchanged)} had been before" if done.unchanged else ""
-    say(f"Confirmed {_count(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
+    echo(f"Confirmed {_pluralize(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
     if done.changed:
         names = ", ".join(atom.name for atom in done.changed)
-        say(f"Changed by somebody meanwhile, so not confirmed: {names}. Read again, then confirm again.")
+        echo(f"Changed by somebody meanwhile, so not confirmed: {names}. Read again, then confirm again.")
 
 
 def _commit(atom: CheckedAtom) -> str | None:
     return atom.commit[:COMMIT_CHARS_SHOWN] if atom.commit else None
 
 
-def _some(names: Sequence[str], count: int) -> str | None:
+def _format_names(names: Sequence[str], count: int) -> str | None:
     """The first of them, on one line whatever is in them, and how many there are beyond."""
     if not names:
         return None
@@ -214,5 +217,5 @@ def _some(names: Sequence[str], count: int) -> str | None:
     return ", ".join(name.replace("\n", "\\n").replace("\t", "\\t") for name in names[:count]) + more
 
 
-def _count(number: int, thing: str) -> str:
+def _pluralize(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from groundplan.kernel.errors import RuleViolated
-from groundplan.surfaces.cli.failures import Usage
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
-    from groundplan.repository.rules.export import Exported
-    from groundplan.repository.rules.plan import LeftAlone
-    from groundplan.repository.rules.taking import Imported, Taken
+    from groundplan.repository.rules.export import ExportedRules
+    from groundplan.repository.rules.plan import FileIssue
+    from groundplan.repository.rules.taking import ImportedAtom, ImportedRules
 
 FormatOption = Annotated[
     Literal["claude", "cursor", "agents"],
@@ -52,28 +52,28 @@ def export_rules(
         bool,
         typer.Option("--force", metavar="", help="Write over what was edited by hand.", show_default=False),
     ] = False,
-) -> Outcome:
+) -> CommandResult:
     """Write path-scoped rule files from atoms, refresh those written before, and report those edited by hand."""
     from groundplan.repository.rules.export import export
-    from groundplan.repository.rules.formats.table import Format
+    from groundplan.repository.rules.formats.table import RuleFormat
     from groundplan.repository.rules.placing import Folder
 
     if check and force:
-        raise Usage("--check writes nothing and --force writes more; give one of them")
+        raise UsageError("--check writes nothing and --force writes more; give one of them")
     root = Path(out)
-    if not Folder(root).is_possible:
-        raise Usage("--out is the directory of a working copy, not a file")
+    if not Folder(root).is_usable:
+        raise UsageError("--out is the directory of a working copy, not a file")
     with invocation.session(reads_only=True) as session:
-        done = export(session, project, Format(rules_format), root, check=check, force=force)
+        done = export(session, project, RuleFormat(rules_format), root, check=check, force=force)
     is_well = done.is_up_to_date if check else done.is_complete
     data = {
         "format": rules_format,
         "written": done.written,
         "removed": done.removed,
         "unchanged": done.unchanged,
-        "drifted": [_left_alone(one) for one in done.drifted],
-        "refused": [_left_alone(one) for one in done.refused],
-        "repaired": [_left_alone(one) for one in done.repaired],
+        "drifted": [_describe_left_alone(one) for one in done.drifted],
+        "refused": [_describe_left_alone(one) for one in done.refused],
+        "repaired": [_describe_left_alone(one) for one in done.repaired],
         "ok": is_well,
     }
     again = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}" + (
@@ -81,9 +81,9 @@ def export_rules(
     )
 
     def draw() -> None:
-        _draw_exported(done, rules_format, project, root, again, check=check)
+        _draw_export(done, rules_format, project, root, again, check=check)
 
-    return Outcome(data, draw, exit_code=0 if is_well else RuleViolated.exit_code)
+    return CommandResult(data, draw, exit_code=0 if is_well else RuleViolated.exit_code)
 
 
 def import_rules(
@@ -100,63 +100,65 @@ def import_rules(
             "--task", metavar="ID", help="The task on whose behalf: a node of the work graph.", show_default=False
         ),
     ],
-) -> Outcome:
+) -> CommandResult:
     """Read rule files into atoms; with status 6 some were skipped, and the others are taken in."""
-    from groundplan.repository.rules.formats.table import Format
+    from groundplan.repository.rules.formats.table import RuleFormat
     from groundplan.repository.rules.taking import import_rules as take
 
     with invocation.session(reads_only=True) as session:
-        done = take(session, project, task, Format(rules_format), paths)
+        done = take(session, project, task, RuleFormat(rules_format), paths)
     data = {
         "format": rules_format,
-        "created": [_taken(one) for one in done.created],
-        "updated": [_taken(one) for one in done.updated],
-        "unchanged": [_taken(one) for one in done.unchanged],
+        "created": [_describe_imported(one) for one in done.created],
+        "updated": [_describe_imported(one) for one in done.updated],
+        "unchanged": [_describe_imported(one) for one in done.unchanged],
         "skipped": [{"file": one.file, "reason": one.reason} for one in done.skipped],
     }
 
     def draw() -> None:
-        _draw_imported(done, rules_format, project)
+        _draw_import(done, rules_format, project)
 
-    return Outcome(data, draw, exit_code=RuleViolated.exit_code if done.skipped else 0)
+    return CommandResult(data, draw, exit_code=RuleViolated.exit_code if done.skipped else 0)
 
 
-def _left_alone(one: LeftAlone) -> dict[str, Any]:
+def _describe_left_alone(one: FileIssue) -> dict[str, Any]:
     said = {"file": one.path, "atomId": one.atom_id, "reason": one.reason}
     return {name: value for name, value in said.items() if value}
 
 
-def _taken(one: Taken) -> dict[str, Any]:
+def _describe_imported(one: ImportedAtom) -> dict[str, Any]:
     return {"file": one.file, "atomId": one.atom_id, "name": one.name}
 
 
-def _draw_exported(done: Exported, rules_format: str, project: str, root: Path, again: str, *, check: bool) -> None:
-    from groundplan.surfaces.cli.drawing import say
+def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Path, again: str, *, check: bool) -> None:
+    from groundplan.surfaces.cli.drawing import echo
 
     would = "would be " if check else ""
     if done.written or done.removed:
-        say(*(f"{would}written  {path}" for path in done.written))
-        say(*(f"{would}removed  {path}" for path in done.removed))
-    say(
+        echo(*(f"{would}written  {path}" for path in done.written))
+        echo(*(f"{would}removed  {path}" for path in done.removed))
+    echo(
         f"{len(done.written)} {would}written, {len(done.removed)} {would}removed, {len(done.unchanged)} up to date"
         f" ({rules_format})."
     )
     if done.refused:
-        say("", "Cannot be written:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused))
+        echo(
+            "", "Cannot be written:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused)
+        )
     if done.repaired:
-        say("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
+        echo("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
     if done.drifted:
-        say("", "Left as they are:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
-        say(*_next_steps(done.drifted, rules_format, project, root))
-        say(f"  {again} --force")
+        echo("", "Left as they are:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
+        echo(*_next_steps(done.drifted, rules_format, project, root))
+        echo(f"  {again} --force")
     elif check and (done.written or done.removed):
-        say("", "Next:", f"  {again}")
+        echo("", "Next:", f"  {again}")
     elif not (done.written or done.removed or done.unchanged or done.refused):
         named = f"--format {rules_format} PATH --project {shlex.quote(project)} --task ID"
-        say("", "The project has no atoms yet. Next:", f"  groundplan knowledge import-rules {named}")
+        echo("", "The project has no atoms yet. Next:", f"  groundplan knowledge import-rules {named}")
 
 
-def _next_steps(drifted: list[LeftAlone], rules_format: str, project: str, root: Path) -> list[str]:
+def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
     """What to do about each kind of file that was left as it is; the last line leads to the use of force."""
     from groundplan.repository.rules.plan import NOT_OURS
 
@@ -178,17 +180,17 @@ def _next_steps(drifted: list[LeftAlone], rules_format: str, project: str, root:
     return steps
 
 
-def _draw_imported(done: Imported, rules_format: str, project: str) -> None:
-    from groundplan.surfaces.cli.drawing import say
+def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
+    from groundplan.surfaces.cli.drawing import echo
 
     for word, some in (("created", done.created), ("updated", done.updated)):
-        say(*(f"{word}  {one.name}  ({one.file})" for one in some))
-    say(
+        echo(*(f"{word}  {one.name}  ({one.file})" for one in some))
+    echo(
         f"{len(done.created)} created, {len(done.updated)} updated, {len(done.unchanged)} unchanged, "
         f"{len(done.skipped)} skipped ({rules_format})."
     )
     if done.skipped:
-        say("", "Skipped:", *(f"  {one.file}: {one.reason}" for one in done.skipped))
+        echo("", "Skipped:", *(f"  {one.file}: {one.reason}" for one in done.skipped))
     if done.created or done.updated:
         written = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
-        say("", "Next:", f"  {written}   (writes rule files from the atoms)")
+        echo("", "Next:", f"  {written}   (writes rule files from the atoms)")

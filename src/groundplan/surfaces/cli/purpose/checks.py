@@ -14,14 +14,23 @@ from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import EdgeName
-from groundplan.surfaces.cli.drawing import INDENT, NOTHING, draw_pairs, say, say_list
-from groundplan.surfaces.cli.purpose.lines import STYLES, WAY, draw_styled, many, plain, print_lines, some, spoken
+from groundplan.surfaces.cli.drawing import EMPTY_CELL, INDENT, draw_pairs, echo, echo_list
+from groundplan.surfaces.cli.purpose.lines import (
+    ARROW,
+    STYLES,
+    draw_styled_table,
+    humanize,
+    join_names,
+    pluralize,
+    print_lines,
+    to_text,
+)
 
-REFUTED = "{} is refuted. It touches:"
-_FAILING_FIRST = ("failed", "waived", "passed", "not_applicable")
+REFUTED_TITLE = "{} is refuted. It touches:"
+_RESULT_ORDER = ("failed", "waived", "passed", "not_applicable")
 
 
-def draw_checked(answer: GateResult | Health | Analysis | Compliance) -> None:
+def draw_check(answer: GateResult | Health | Analysis | Compliance) -> None:
     """What was checked, of whatever sort: some requests are really for another operation, and get its answer."""
     match answer:
         case GateResult():
@@ -31,105 +40,109 @@ def draw_checked(answer: GateResult | Health | Analysis | Compliance) -> None:
         case Analysis():
             draw_analysis(answer)
         case Compliance():
-            say(*answer.markdown.splitlines())
+            echo(*answer.markdown.splitlines())
 
 
 def draw_gate(answer: GateResult) -> None:
     """Every check of a gate, what fails first, and what to do about it."""
     draw_pairs((("gate", answer.gate), ("profile", answer.profile), ("result", verdict(answer))))
-    say("")
-    checks = sorted(answer.checks, key=lambda one: (_FAILING_FIRST.index(one.result), one.severity == "warn", one.code))
+    echo("")
+    checks = sorted(answer.checks, key=lambda one: (_RESULT_ORDER.index(one.result), one.severity == "warn", one.code))
     rows = [
-        (Text(spoken(one.result), STYLES[one.result]), plain(one.code), plain(one.severity), plain(one.message))
+        (Text(humanize(one.result), STYLES[one.result]), to_text(one.code), to_text(one.severity), to_text(one.message))
         for one in checks
     ]
-    draw_styled(("result", "check", "weight", "what"), rows, whole=("result", "check", "weight"))
-    say_list("Where:", (f"{one.code}: {some(one.refs)}" for one in checks if one.refs))
-    say_list("To mend:", (f"{one.code}: {one.fix}" for one in checks if one.fix))
+    draw_styled_table(("result", "check", "weight", "what"), rows, whole=("result", "check", "weight"))
+    echo_list("Where:", (f"{one.code}: {join_names(one.refs)}" for one in checks if one.refs))
+    echo_list("To mend:", (f"{one.code}: {one.fix}" for one in checks if one.fix))
 
 
 def verdict(result: GateResult) -> str:
     """What a gate says, in short."""
-    score = NOTHING if result.score is None else f"{result.score:g}"
+    score = EMPTY_CELL if result.score is None else f"{result.score:g}"
     return f"{'passed' if result.passed else 'not passed'}, score {score}"
 
 
 def finding(check: Check) -> str:
     """A check that did not pass, on a line."""
     waived = "waived" if check.result == "waived" else check.severity
-    refs = f" ({some(check.refs)})" if check.refs else ""
+    refs = f" ({join_names(check.refs)})" if check.refs else ""
     return f"{check.code}, {waived}: {check.message}{refs}"
 
 
 def draw_health(answer: Health) -> None:
     """The numbers with their bands, and how each goal is reached."""
     print_lines([Text("overall  ").append_text(_band(answer.overall))])
-    say("")
+    echo("")
     metrics, bands = (msgspec.to_builtins(part) for part in (answer.metrics, answer.bands))
-    rows = [(plain(spoken(name)), plain(_measure(name, value)), _band(bands[name])) for name, value in metrics.items()]
-    draw_styled(("metric", "value", "band"), rows)
+    rows = [
+        (to_text(humanize(name)), to_text(_measure(name, value)), _band(bands[name])) for name, value in metrics.items()
+    ]
+    draw_styled_table(("metric", "value", "band"), rows)
     for goal in answer.goals:
         edge = goal.weakest_edge
-        cut = f"without {_named_edge(edge)} {many(edge.cuts, 'activity')} would be cut off" if edge else ""
-        say_list(f"{goal.key}:", (_strongest(goal.strongest_path, goal.confidence), *([cut] if cut else [])))
-    _say_left_out(answer.weakest_edge_left_out)
+        cut = f"without {_format_edge(edge)} {pluralize(edge.cuts, 'activity')} would be cut off" if edge else ""
+        echo_list(
+            f"{goal.key}:", (_format_strongest_path(goal.strongest_path, goal.confidence), *([cut] if cut else []))
+        )
+    _echo_unsearched_goals(answer.weakest_edge_left_out)
 
 
 def _band(band: str | None) -> Text:
-    return Text(NOTHING) if band is None else Text(band, STYLES[band])
+    return Text(EMPTY_CELL) if band is None else Text(band, STYLES[band])
 
 
 def _measure(name: str, value: float | None) -> str:
     if value is None:
-        return NOTHING
+        return EMPTY_CELL
     if name.endswith("_days"):
-        return many(int(value), "day")
+        return pluralize(int(value), "day")
     return f"{value:g} %" if isinstance(value, float) else str(value)
 
 
-def _strongest(path: Sequence[str], confidence: str | None) -> str:
+def _format_strongest_path(path: Sequence[str], confidence: str | None) -> str:
     if not path:
         return "nothing leads to it"
-    return f"strongest path: {WAY.join(path)} ({confidence or 'confidence not said'})"
+    return f"strongest path: {ARROW.join(path)} ({confidence or 'confidence not said'})"
 
 
-def _named_edge(edge: Any) -> str:
+def _format_edge(edge: Any) -> str:
     return str(EdgeName(edge.source, edge.target, edge.edge_type))
 
 
-def _say_left_out(goals: Sequence[str] | UnsetType) -> None:
+def _echo_unsearched_goals(goals: Sequence[str] | UnsetType) -> None:
     if goals:
-        say("", f"For {some(goals)} the edge that cuts most was not searched: the theory is too large.")
+        echo("", f"For {join_names(goals)} the edge that cuts most was not searched: the theory is too large.")
 
 
 def draw_analysis(answer: Analysis) -> None:
     """How it hangs together: goals first, then what hangs loose, then what was asked for."""
-    say(*([] if answer.goals else ["There is no goal."]))
+    echo(*([] if answer.goals else ["There is no goal."]))
     for place, goal in enumerate(answer.goals):
-        say(*([""] if place else []), f"{goal.key}:", *(f"{INDENT}{line}" for line in _goal(goal)))
-    _say_left_out(answer.cut_edge_left_out)
-    say_list("No goal is reached from:", [some(answer.orphans)] if answer.orphans else [])
-    say_list("Nothing at all is reached from:", [some(answer.dead_ends)] if answer.dead_ends else [])
+        echo(*([""] if place else []), f"{goal.key}:", *(f"{INDENT}{line}" for line in _goal(goal)))
+    _echo_unsearched_goals(answer.cut_edge_left_out)
+    echo_list("No goal is reached from:", [join_names(answer.orphans)] if answer.orphans else [])
+    echo_list("Nothing at all is reached from:", [join_names(answer.dead_ends)] if answer.dead_ends else [])
     for one in answer.refuted:
-        _say_touched(REFUTED.format(one.assumption), one)
+        _echo_touched(REFUTED_TITLE.format(one.assumption), one)
     if answer.left_out and "refuted" in answer.left_out:
-        say("", f"{answer.left_out['refuted']} more are refuted; a larger --limit shows them.")
+        echo("", f"{answer.left_out['refuted']} more are refuted; a larger --limit shows them.")
     if isinstance(answer.pathways, list):
-        say_list("Pathways:", map(WAY.join, answer.pathways) if answer.pathways else ["none leads to a goal"])
+        echo_list("Pathways:", map(ARROW.join, answer.pathways) if answer.pathways else ["none leads to a goal"])
         if answer.pathways_cut:
-            say(f"{INDENT}and more; a larger --limit shows them.")
+            echo(f"{INDENT}and more; a larger --limit shows them.")
     if answer.touched:
-        _say_touched(f"Without {answer.touched.assumption} these would not hold:", answer.touched)
+        _echo_touched(f"Without {answer.touched.assumption} these would not hold:", answer.touched)
 
 
 def _goal(goal: GoalAnalysis) -> Iterator[str]:
-    yield _strongest(goal.strongest_path, goal.confidence)
+    yield _format_strongest_path(goal.strongest_path, goal.confidence)
     if goal.weakest_link:
-        yield f"weakest link of it: {_named_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'not said'})"
+        yield f"weakest link of it: {_format_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'not said'})"
     if goal.cut_edge:
-        yield f"without {_named_edge(goal.cut_edge)} these would be cut off: {some(goal.cut_edge.cuts)}"
+        yield f"without {_format_edge(goal.cut_edge)} these would be cut off: {join_names(goal.cut_edge.cuts)}"
 
 
-def _say_touched(title: str, one: Touched) -> None:
+def _echo_touched(title: str, one: Touched) -> None:
     parts = (("goals", one.goals), ("nodes", one.nodes), ("edges", one.edges), ("activities before it", one.activities))
-    say_list(title, (f"{name}: {some(keys)}" for name, keys in parts if keys))
+    echo_list(title, (f"{name}: {join_names(keys)}" for name, keys in parts if keys))

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from groundplan.surfaces.cli.drawing import console
-from groundplan.surfaces.cli.failures import printable
+from groundplan.surfaces.cli.failures import escape_control_chars
 
-WAY = " -> "
+ARROW = " -> "
 REFS_SHOWN_MAX = 12
 # How what is good, doubtful and bad looks where there are colours.
 STYLES = {
@@ -29,25 +29,25 @@ STYLES = {
 }
 
 
-def many(count: int, one: str) -> str:
+def pluralize(count: int, one: str) -> str:
     """A number of things."""
     several = "activities" if one == "activity" else f"{one}s"
     return f"{count} {one if count == 1 else several}"
 
 
-def spoken(name: str) -> str:
+def humanize(name: str) -> str:
     """A word of the wire as people say it."""
     return name.replace("_", " ")
 
 
-def refs_or_whole(refs: Sequence[str]) -> str:
+def format_refs(refs: Sequence[str]) -> str:
     """Names of what is meant, as far as there is room; without any it is the whole."""
     if not refs:
         return "the check as a whole"
-    return some(refs)
+    return join_names(refs)
 
 
-def some(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names, as far as there is room for them."""
     more = len(names) - REFS_SHOWN_MAX
     listed = ", ".join(names[:REFS_SHOWN_MAX])
@@ -61,7 +61,7 @@ def print_lines(lines: Iterable[Text]) -> None:
         output.print(line, soft_wrap=True)
 
 
-def draw_styled(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole: Collection[str] = ()) -> None:
+def draw_styled_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole: Collection[str] = ()) -> None:
     """A table of which some columns are folded only where there is no other way."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for place, title in enumerate(titles):
@@ -72,6 +72,6 @@ def draw_styled(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole:
     console().print(table)
 
 
-def plain(text: str) -> Text:
+def to_text(text: str) -> Text:
     """A text without a style."""
-    return Text(printable(text))
+    return Text(escape_control_chars(text))

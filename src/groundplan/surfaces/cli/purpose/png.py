@@ -10,13 +10,13 @@ from resvg_py import svg_to_bytes
 from groundplan.kernel.errors import Unavailable
 from groundplan.purpose.exchange.render import Rendered
 from groundplan.purpose.picture.tokens import FONT
-from groundplan.surfaces.cli.failures import Usage
+from groundplan.surfaces.cli.failures import UsageError
 
 PIXELS_MAX = 64_000_000  # about 600 MB while it is made, and some fifteen seconds
 
 # What a machine has that has none of the fonts that a picture asks for. No other would be tried, and a text for which
 # no font is found is left out without a word.
-STAND_INS = (
+FALLBACK_FONTS = (
     *("DejaVu Sans", "Noto Sans", "Open Sans", "Roboto", "Ubuntu", "Cantarell", "Adwaita Sans", "FreeSans"),
     *("Nimbus Sans", "Verdana", "Segoe UI"),
 )
@@ -33,33 +33,33 @@ class NoFont(Unavailable):
         )
 
 
-def rasterised(drawn: Rendered, scale: int) -> bytes:
+def rasterize(drawn: Rendered, scale: int) -> bytes:
     """A picture as PNG, `scale` pixels for each of its own.
 
     Raises:
-        Usage: it would be too large.
+        UsageError: it would be too large.
         NoFont: there is nothing to write with.
     """
     pixels = drawn.width * drawn.height * scale**2
     if pixels > PIXELS_MAX:
         smaller = "say --scale 1, " if scale > 1 else ""
-        raise Usage(
+        raise UsageError(
             f"the PNG would have {pixels // 1_000_000} megapixels, and {PIXELS_MAX // 1_000_000} are the most; "
             f"{smaller}show less with --pathway, or draw with --svg",
             pixels=pixels,
             limit_pixels=PIXELS_MAX,
         )
-    return svg_to_bytes(svg_string=drawn.svg, zoom=scale, sans_serif_family=_stand_in())
+    return svg_to_bytes(svg_string=drawn.svg, zoom=scale, sans_serif_family=_find_fallback_font())
 
 
-def _stand_in() -> str | None:
+def _find_fallback_font() -> str | None:
     """The font that stands in for those a picture asks for; none where one of them is there.
 
     Raises:
         NoFont: nothing can.
     """
     empty = svg_to_bytes(svg_string=_sample(""))
-    for font in (None, *STAND_INS):
+    for font in (None, *FALLBACK_FONTS):
         if svg_to_bytes(svg_string=_sample("A"), sans_serif_family=font) != empty:
             return font
     raise NoFont

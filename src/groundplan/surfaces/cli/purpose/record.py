@@ -6,19 +6,19 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from groundplan.kernel.clock import stamp, system_clock
+from groundplan.kernel.clock import format_timestamp, system_clock
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.input_gate.strict_json import decode
-from groundplan.kernel.wording import quoted
-from groundplan.surfaces.cli.failures import Usage
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 DAY_CHARS = len("2026-11-15")
 
-Project = Annotated[
+ProjectOption = Annotated[
     str, typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False)
 ]
-OpId = Annotated[
+OpIdOption = Annotated[
     str | None,
     typer.Option(
         "--op-id",
@@ -42,7 +42,7 @@ def measure(
             show_default=False,
         ),
     ],
-    project: Project,
+    project: ProjectOption,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -58,17 +58,17 @@ def measure(
     note: Annotated[
         str | None, typer.Option("--note", metavar="TEXT", help="What to know about it.", show_default=False)
     ] = None,
-    op_id: OpId = None,
-) -> Outcome:
+    op_id: OpIdOption = None,
+) -> CommandResult:
     """Record what an indicator showed."""
     given = {
         "indicator": indicator,
-        "value": _number(value),
-        "as_of": as_of or stamp(system_clock())[:DAY_CHARS],
+        "value": _parse_number(value),
+        "as_of": as_of or format_timestamp(system_clock())[:DAY_CHARS],
         "source": source,
         "note": note,
     }
-    return _record(invocation, project, op_id, measurements=[_said(given)])
+    return _record(invocation, project, op_id, measurements=[_drop_none(given)])
 
 
 def review(
@@ -82,22 +82,22 @@ def review(
             metavar="STATUS", help="What was found: untested, holding, at_risk or refuted.", show_default=False
         ),
     ],
-    project: Project,
+    project: ProjectOption,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why one thinks so.", show_default=False)],
     evidence: Annotated[
         str | None, typer.Option("--evidence", metavar="TEXT", help="What shows it.", show_default=False)
     ] = None,
-    op_id: OpId = None,
-) -> Outcome:
+    op_id: OpIdOption = None,
+) -> CommandResult:
     """Record what a look at an assumption found; of a refuted one it is told what it touches."""
     given = {"assumption": assumption, "status": status, "reason": reason, "evidence": evidence}
-    return _record(invocation, project, op_id, reviews=[_said(given)])
+    return _record(invocation, project, op_id, reviews=[_drop_none(given)])
 
 
 def waive(
     invocation: Invocation,
     code: Annotated[str, typer.Argument(metavar="CODE", help="The check, such as GA_ORPHANS.", show_default=False)],
-    project: Project,
+    project: ProjectOption,
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why it may be as it is.", show_default=False)
     ],
@@ -113,8 +113,8 @@ def waive(
             show_default=False,
         ),
     ] = None,
-    op_id: OpId = None,
-) -> Outcome:
+    op_id: OpIdOption = None,
+) -> CommandResult:
     """Answer for a check that fails, until a day; an owner may."""
     given = {"code": code, "refs": ref or [], "reason": reason, "owner": owner, "due": due}
     return _record(invocation, project, op_id, waivers=[given])
@@ -123,7 +123,7 @@ def waive(
 def decide(
     invocation: Invocation,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.", show_default=False)],
-    project: Project,
+    project: ProjectOption,
     rationale: Annotated[str, typer.Option("--rationale", metavar="TEXT", help="Why.", show_default=False)],
     about: Annotated[
         list[str] | None,
@@ -137,35 +137,35 @@ def decide(
     outcome: Annotated[
         str | None, typer.Option("--outcome", metavar="TEXT", help="What came of it.", show_default=False)
     ] = None,
-    op_id: OpId = None,
-) -> Outcome:
+    op_id: OpIdOption = None,
+) -> CommandResult:
     """Record a decision, and what it is about."""
     given = {"text": text, "rationale": rationale, "about": about or None, "outcome": outcome}
-    return _record(invocation, project, op_id, decisions=[_said(given)])
+    return _record(invocation, project, op_id, decisions=[_drop_none(given)])
 
 
-def _record(invocation: Invocation, project: str, op_id: str | None, **observed: list[dict[str, Any]]) -> Outcome:
+def _record(invocation: Invocation, project: str, op_id: str | None, **observed: list[dict[str, Any]]) -> CommandResult:
     # There must be a theory to observe anything of, so a file that is not there is not made.
     with invocation.session(reads_only=True) as session:
-        answer = session.call("purpose.record", project=project, **observed, **_said({"op_id": op_id}))
+        answer = session.call("purpose.record", project=project, **observed, **_drop_none({"op_id": op_id}))
 
     def draw() -> None:
-        from groundplan.surfaces.cli.purpose.answers import draw_recorded
+        from groundplan.surfaces.cli.purpose.answers import draw_record
 
-        draw_recorded(answer)
+        draw_record(answer)
 
-    return Outcome(answer, draw)
+    return CommandResult(answer, draw)
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(given: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """A typed word as a number.
 
     Raises:
-        Usage: it is none.
+        UsageError: it is none.
     """
     try:
         number = decode(text.encode("utf-8", "surrogateescape"))
@@ -174,5 +174,5 @@ def _number(text: str) -> float:
             raise Invalid(error.message.replace("the request", "VALUE", 1), code=error.code, **error.details) from None
         number = None
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise Usage(f"VALUE is a number such as 12.5, not {quoted(text)}")
+        raise UsageError(f"VALUE is a number such as 12.5, not {quote_text(text)}")
     return number

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from groundplan.surfaces.cli.extras import require
-from groundplan.surfaces.cli.failures import Usage
-from groundplan.surfaces.cli.files import STANDARD_STREAM, Force, print_file, refuse_existing, write_file
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
-from groundplan.surfaces.cli.meanings import meaning
-from groundplan.surfaces.cli.purpose.record import Project
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.meanings import find_option_help
+from groundplan.surfaces.cli.purpose.record import ProjectOption
 
 SCALE = 2  # sharp on most screens
 SCALE_MAX = 4
@@ -19,7 +19,7 @@ SCALE_MAX = 4
 
 def render(
     invocation: Invocation,
-    project: Project,
+    project: ProjectOption,
     svg: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +52,7 @@ def render(
     version: Annotated[
         str | None,
         typer.Option(
-            "--version", metavar="VERSION", help=meaning(("purpose", "render"), "version"), show_default=False
+            "--version", metavar="VERSION", help=find_option_help(("purpose", "render"), "version"), show_default=False
         ),
     ] = None,
     pathway: Annotated[
@@ -77,12 +77,12 @@ def render(
             show_default=False,
         ),
     ] = "light",
-    force: Force = False,
-) -> Outcome:
+    force: ForceOption = False,
+) -> CommandResult:
     """Draw a version as SVG or PNG: all of it, the ways through one node, or what changed since another version."""
     if svg is None and png is None:
         svg = STANDARD_STREAM
-    _refuse(svg, png, scale, force=force)
+    _check_outputs(svg, png, scale, force=force)
     given = {"version": version, "pathway": pathway, "compare": compare, "theme": theme}
     said = {name: value for name, value in given.items() if value is not None}
     with invocation.session(reads_only=True) as session:
@@ -92,45 +92,45 @@ def render(
     times = scale or SCALE
     raster = b""
     if png is not None:  # before anything is written, as it may be refused
-        from groundplan.surfaces.cli.purpose.png import rasterised
+        from groundplan.surfaces.cli.purpose.png import rasterize
 
-        raster = rasterised(plain, times)
+        raster = rasterize(plain, times)
     data: dict[str, Any] = {"version": answer.version}
     files = []
     if svg == STANDARD_STREAM:
         data = {name: getattr(answer, name) for name in answer.__struct_fields__}
     elif svg is not None:
-        files.append(_written(svg, answer.svg.encode(), answer.width, answer.height, force=force))
+        files.append(_write_picture(svg, answer.svg.encode(), answer.width, answer.height, force=force))
         data |= files[0]
     if png is not None:
-        files.append(_written(png, raster, plain.width * times, plain.height * times, force=force))
+        files.append(_write_picture(png, raster, plain.width * times, plain.height * times, force=force))
         data["png"] = files[-1]
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import say
+        from groundplan.surfaces.cli.drawing import echo
 
         if svg == STANDARD_STREAM:
             print_file(answer.svg)
             return
         for one in files:
-            say(f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes.")
+            echo(f"Wrote {one['file']}: v{answer.version}, {one['width']} x {one['height']}, {one['bytes']} bytes.")
 
-    return Outcome(data, draw)
+    return CommandResult(data, draw)
 
 
-def _refuse(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
+def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
     """Look before anything is drawn.
 
     Raises:
-        Usage: what is asked for does not go together, or a file is there already.
+        UsageError: what is asked for does not go together, or a file is there already.
         ExtraMissing: there is nothing here that makes a PNG.
     """
     if png is None and scale is not None:
-        raise Usage("--scale is about the PNG; say --png FILE too")
+        raise UsageError("--scale is about the PNG; say --png FILE too")
     if png == STANDARD_STREAM:
-        raise Usage("a PNG does not go to standard output; name a file with --png")
+        raise UsageError("a PNG does not go to standard output; name a file with --png")
     if png is not None and png == svg:
-        raise Usage("--svg and --png name the same file; name two")
+        raise UsageError("--svg and --png name the same file; name two")
     for out in (svg, png):
         if out is not None:
             refuse_existing(out, force=force)
@@ -138,7 +138,7 @@ def _refuse(svg: str | None, png: str | None, scale: int | None, *, force: bool)
         require("png")
 
 
-def _written(file: str, content: bytes, width: int, height: int, *, force: bool) -> dict[str, Any]:
+def _write_picture(file: str, content: bytes, width: int, height: int, *, force: bool) -> dict[str, Any]:
     """What there is to say of a file that was just written."""
     write_file(file, content, force=force)
     return {"file": file, "width": width, "height": height, "bytes": len(content)}

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from rich.text import Text
 
 from groundplan.purpose.model import EdgeType, NodeType
-from groundplan.purpose.open import AssumptionShown, EdgeShown, NodeShown, Opened
-from groundplan.surfaces.cli.drawing import INDENT, one_line
-from groundplan.surfaces.cli.failures import printable
-from groundplan.surfaces.cli.purpose.lines import STYLES, WAY
+from groundplan.purpose.open import AssumptionShown, OpenedPurpose, PurposeEdgeView, PurposeNodeView
+from groundplan.surfaces.cli.drawing import INDENT, to_one_line
+from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.purpose.lines import ARROW, STYLES
 
 
 class _Step(NamedTuple):
@@ -22,14 +22,14 @@ class _Step(NamedTuple):
 
     key: str
     depth: int
-    edge: EdgeShown | None
+    edge: PurposeEdgeView | None
 
 
-def tree_of(answer: Opened) -> Iterator[Text]:
+def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
     """The lines of a version: its goals, then what leads to none of them."""
     nodes = {node.key: node for node in answer.nodes or ()}
     edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
-    causes: dict[str, list[EdgeShown]] = {}
+    causes: dict[str, list[PurposeEdgeView]] = {}
     effects: dict[str, list[str]] = {}
     for edge in edges:
         causes.setdefault(edge.target, []).append(edge)
@@ -51,8 +51,8 @@ def tree_of(answer: Opened) -> Iterator[Text]:
 
 def _branch(
     root: str,
-    nodes: Mapping[str, NodeShown],
-    causes: Mapping[str, Sequence[EdgeShown]],
+    nodes: Mapping[str, PurposeNodeView],
+    causes: Mapping[str, Sequence[PurposeEdgeView]],
     effects: Mapping[str, Sequence[str]],
     drawn: set[str],
     *,
@@ -65,13 +65,16 @@ def _branch(
         node = nodes.get(step.key)
         is_new = step.key not in drawn
         line = Text(f"{INDENT * step.depth}{step.key}")
-        line.append(f"  {printable(one_line(node.title))}" if node else "  (on another page)", "" if is_new else "dim")
+        line.append(
+            f"  {escape_control_chars(to_one_line(node.title))}" if node else "  (on another page)",
+            "" if is_new else "dim",
+        )
         line.append(_edge_note(step.edge))
         if node is not None and is_new:
-            line.append(f"  {printable(one_line(node.owner))}" if node.owner else "", "dim")
+            line.append(f"  {escape_control_chars(to_one_line(node.owner))}" if node.owner else "", "dim")
             here = step.edge.target if step.edge else None
             others = [key for key in dict.fromkeys(effects.get(step.key, ())) if key != here]
-            line.append(f"  also{WAY}{', '.join(others)}" if others else "", "cyan")
+            line.append(f"  also{ARROW}{', '.join(others)}" if others else "", "cyan")
         elif node is not None:
             line.append("  see above", "dim")
         yield line
@@ -84,7 +87,7 @@ def _branch(
             waiting += [_Step(edge.source, step.depth + 1, edge) for edge in reversed(causes.get(step.key, ()))]
 
 
-def _edge_note(edge: EdgeShown | None) -> str:
+def _edge_note(edge: PurposeEdgeView | None) -> str:
     if edge is None:
         return ""
     type_ = edge.edge_type if edge.edge_type is not EdgeType.CONTRIBUTES_TO else None
@@ -98,6 +101,6 @@ def assumption_line(one: AssumptionShown, *, depth: int) -> Text:
     line.append(one.status.replace("_", " "), STYLES[one.status])
     risk = f", {one.risk_level} risk" if one.risk_level else ""
     due = "".join((f"  {one.owner}" if one.owner else "", f"  by {one.review_by}" if one.review_by else ""))
-    line.append(f"{risk}: {printable(one_line(one.assumption_text))}")
-    line.append(printable(one_line(due) and f"  {one_line(due)}"), "dim")
+    line.append(f"{risk}: {escape_control_chars(to_one_line(one.assumption_text))}")
+    line.append(escape_control_chars(to_one_line(due) and f"  {to_one_line(due)}"), "dim")
     return line

@@ -20,10 +20,10 @@ from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 from openpyxl.writer.excel import ExcelWriter
 
-from groundplan.purpose.canonical import whole_numbers
-from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, Cell, Row, sheets_of
+from groundplan.purpose.canonical import normalize_numbers
+from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, Cell, Row, build_sheets
 from groundplan.purpose.exchange.formats.document import TheoryDocument
-from groundplan.purpose.exchange.xml_text import xml_characters
+from groundplan.purpose.exchange.xml_text import replace_invalid_xml
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell as SheetCell
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 FIRST_BELOW_HEADER = "A2"
 COLUMN_CHARS_MIN = 8
 COLUMN_CHARS_MAX = 60
-NO_TIME = datetime(1980, 1, 1)  # when time begins in archives; a workbook must have been written at some time
+FIXED_TIMESTAMP = datetime(1980, 1, 1)  # when time begins in archives; a workbook must have been written at some time
 
 _LINE_END = re.compile("\r\n?")
 # Spreadsheets read `_x0041_` as the letter of that number, unless its first sign is itself written so.
-_CODED = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPE_PREFIX = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def workbook(document: TheoryDocument) -> bytes:
+def build_workbook(document: TheoryDocument) -> bytes:
     """A theory as a workbook."""
     book = Workbook(write_only=True)
-    for sheet, rows in sheets_of(document).items():
+    for sheet, rows in build_sheets(document).items():
         _fill(book.create_sheet(sheet.capitalize()), COLUMNS[sheet], rows)
-    return _packed(book)
+    return _pack(book)
 
 
 def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -> None:
@@ -69,18 +69,18 @@ def _width(cells: Iterable[Cell]) -> int:
 
 def _cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | None:
     if not isinstance(value, str):
-        number: float | None = whole_numbers(value)
+        number: float | None = normalize_numbers(value)
         return number
     if not value:
         return None
-    cell = WriteOnlyCell(sheet, _CODED.sub("_x005F_", xml_characters(_LINE_END.sub("\n", value))))
+    cell = WriteOnlyCell(sheet, _ESCAPE_PREFIX.sub("_x005F_", replace_invalid_xml(_LINE_END.sub("\n", value))))
     cell.data_type = "s"  # else `=1+1` were a formula, and `#N/A` an error
     return cell
 
 
-def _packed(book: Workbook) -> bytes:
+def _pack(book: Workbook) -> bytes:
     """The file of a workbook. Saved as usual it would tell twice when that was: of itself, and of each of its parts."""
-    book.properties = DocumentProperties(creator="Groundplan", created=NO_TIME, modified=NO_TIME)
+    book.properties = DocumentProperties(creator="Groundplan", created=FIXED_TIMESTAMP, modified=FIXED_TIMESTAMP)
     dated, undated = BytesIO(), BytesIO()
     ExcelWriter(book, ZipFile(dated, "w")).save()
     with ZipFile(dated) as parts, ZipFile(undated, "w", ZIP_DEFLATED) as packed:

@@ -11,22 +11,22 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from groundplan import demo as example
-from groundplan.catalog import OPERATIONS, schema
+from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import check_db
 from groundplan.demo.knowledge import PATH
-from groundplan.kernel.actors import Kind, local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.store.opening import is_postgres, open_store
 from groundplan.session import Session
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 SECRETS = ("password", "sslpassword")
 
 
-def demo(invocation: Invocation) -> Outcome:
+def demo(invocation: Invocation) -> CommandResult:
     """Fill a database with a small example and show it: a temporary one, or the one that --db names."""
     # Only what was named for this very command: an example does not belong into the plan one works with.
-    db = _temporary() if invocation.flags.db is None else check_db(invocation.flags.db)
-    with Session(open_store(db, schema), local_actor(example.OWNER, kind=Kind.PERSON)) as session:
+    db = _make_temporary_path() if invocation.flags.db is None else check_db(invocation.flags.db)
+    with Session(open_store(db, build_schema), local_actor(example.OWNER, kind=ActorKind.PERSON)) as session:
         made = example.fill(session)
         projects = session.call("project.list", archived=True).projects
         members = session.call("member.list", scopeId=example.PROJECTS[0].name)
@@ -34,7 +34,7 @@ def demo(invocation: Invocation) -> Outcome:
         facts = _facts(session, example.PROJECTS[0].name)
         theory = session.call("purpose.open", project=example.PROJECTS[0].name, detail="summary")
     data = {
-        "db": _without_password(db),
+        "db": _strip_password(db),
         "made": made,
         "projects": projects,
         "members": members.members,
@@ -44,21 +44,21 @@ def demo(invocation: Invocation) -> Outcome:
     }
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import draw_answer, draw_table, say
-        from groundplan.surfaces.cli.purpose.answers import summed_up
-        from groundplan.surfaces.cli.work.graph import counted
+        from groundplan.surfaces.cli.drawing import draw_answer, draw_table, echo
+        from groundplan.surfaces.cli.purpose.answers import summarize_theory
+        from groundplan.surfaces.cli.work.graph import format_counts
 
-        say("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
+        echo("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
         draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
-        say("", f"Members of {example.PROJECTS[0].name}:", "")
+        echo("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
-        say("", f"Work in {example.PROJECTS[0].name}:", "", counted(work.summary))
+        echo("", f"Work in {example.PROJECTS[0].name}:", "", format_counts(work.summary))
         if facts:
-            say("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _counted_facts(facts))
-        say("", f"Why {example.PROJECTS[0].name} is done, as a theory of change:", "", *summed_up(theory))
-        say("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
+            echo("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _format_facts(facts))
+        echo("", f"Why {example.PROJECTS[0].name} is done, as a theory of change:", "", *summarize_theory(theory))
+        echo("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
 
-    return Outcome(data, draw)
+    return CommandResult(data, draw)
 
 
 def _facts(session: Session, project: str) -> dict[str, int] | None:
@@ -77,14 +77,14 @@ def _facts(session: Session, project: str) -> dict[str, int] | None:
     }
 
 
-def _counted_facts(facts: Mapping[str, int]) -> str:
+def _format_facts(facts: Mapping[str, int]) -> str:
     return (
         f"{facts['inputs']} inputs ({facts['missing']} missing), {facts['constraints']} constraints, "
         f"{facts['sources']} sources. Waiting for a person: {facts['suggestions']}."
     )
 
 
-def _temporary() -> str:
+def _make_temporary_path() -> str:
     # The folder is ours alone, and stays: the next commands are to be tried on it.
     return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
 
@@ -110,7 +110,7 @@ def _suggestions(db: str) -> list[str]:
     ]
 
 
-def _without_password(db: str) -> str:
+def _strip_password(db: str) -> str:
     if not is_postgres(db):
         return db
     parts = urlsplit(db)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.kernel.errors import GroundplanError, Unavailable
-from groundplan.kernel.store.checkup import Finding, Status, fail
+from groundplan.kernel.store.checkup import CheckStatus, Finding, fail
 from groundplan.kernel.store.opening import NoDriver, is_postgres
 from groundplan.kernel.store.retry import TryAgain
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 # For sentences that send their reader here, or say something else behind the semicolon.
 FIXES: Mapping[str, str] = {
@@ -21,49 +21,49 @@ FIXES: Mapping[str, str] = {
     "store_too_slow": "try again in a moment",
     "store_io_error": "check the disk, then restore a backup",
 }
-OTHERWISE = "check what --db names"
+FALLBACK_FIX = "check what --db names"
 
 
-def doctor(invocation: Invocation) -> Outcome:
+def doctor(invocation: Invocation) -> CommandResult:
     """Check the database: modes, settings, schema, guards, and on PostgreSQL row level security."""
-    findings = list(_examined(invocation.settings.db))
-    is_well = not any(finding.status is Status.FAIL for finding in findings)
+    findings = list(_examine(invocation.settings.db))
+    is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import draw_table, say
+        from groundplan.surfaces.cli.drawing import draw_table, echo
 
         draw_table(("status", "check", "finding"), [(found.status, found.name, found.message) for found in findings])
         fixes = [found for found in findings if found.fix]
         if fixes:
-            say("", "What to do:", *(f"  {found.name}: {found.fix}" for found in fixes))
-        say("", "Nothing fails." if is_well else "Something fails.")
+            echo("", "What to do:", *(f"  {found.name}: {found.fix}" for found in fixes))
+        echo("", "Nothing fails." if is_well else "Something fails.")
 
     data = {"checks": [finding.body() for finding in findings], "ok": is_well}
-    return Outcome(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
+    return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
 
 
-def _examined(db: str) -> Iterator[Finding]:
+def _examine(db: str) -> Iterator[Finding]:
     try:
         if is_postgres(db):
-            from groundplan.kernel.store.postgres.checkup import examine as examine_postgres
+            from groundplan.kernel.store.postgres.checkup import run_checks as examine_postgres
 
-            yield from examine_postgres(db, schema())
+            yield from examine_postgres(db, build_schema())
         else:
-            from groundplan.kernel.store.sqlite.checkup import examine as examine_file
+            from groundplan.kernel.store.sqlite.checkup import run_checks as examine_file
 
-            yield from examine_file(db, schema())
+            yield from examine_file(db, build_schema())
     except ImportError:
-        yield _refused("driver", NoDriver())
+        yield _to_finding("driver", NoDriver())
     except TryAgain:
         yield fail("opening", "another program holds a lock on the database", "stop it, or try again in a moment")
     except OSError as error:
         yield fail("opening", f"the file is out of reach: {error.strerror}", "check the owner and mode of its folder")
     except GroundplanError as error:
         # What a command would have been told as well; the checks behind it have nothing to look at.
-        yield _refused("opening", error)
+        yield _to_finding("opening", error)
 
 
-def _refused(check: str, error: GroundplanError) -> Finding:
+def _to_finding(check: str, error: GroundplanError) -> Finding:
     # Our sentences say what is wrong, and behind the first semicolon what to do.
     wrong, _, fix = error.message.partition("; ")
-    return fail(check, wrong, FIXES.get(error.code) or fix or OTHERWISE)
+    return fail(check, wrong, FIXES.get(error.code) or fix or FALLBACK_FIX)

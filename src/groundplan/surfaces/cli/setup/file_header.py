@@ -13,8 +13,8 @@ import groundplan.migrations
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
-USER_VERSION_AT = 60
-APPLICATION_ID_AT = 68
+USER_VERSION_OFFSET = 60
+APPLICATION_ID_OFFSET = 68
 APPLICATION_ID = 0x47504C4E  # as in `sqlite_file`, which would bring SQLite with it; a test keeps the two alike
 MIGRATION_SUFFIX = ".sql"
 
@@ -39,8 +39,8 @@ def is_ready(path: str) -> bool:
         os.close(file)  # would drop the locks of a connection of ours, but there is none yet
     return (
         header.startswith(MAGIC)
-        and _number(header, APPLICATION_ID_AT) == APPLICATION_ID
-        and _number(header, USER_VERSION_AT) == _steps_known()
+        and _number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID
+        and _number(header, USER_VERSION_OFFSET) == _count_migrations()
     )
 
 
@@ -48,6 +48,6 @@ def _number(header: bytes, at: int) -> int:
     return int.from_bytes(header[at : at + 4], "big")
 
 
-def _steps_known() -> int:
+def _count_migrations() -> int:
     (folder,) = groundplan.migrations.__path__
     return sum(name.endswith(MIGRATION_SUFFIX) for name in os.listdir(folder))  # noqa: PTH208 - pathlib takes 5 ms

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from groundplan.catalog import schema
+from groundplan.catalog import build_schema
 from groundplan.configuration import check_db
 from groundplan.kernel.errors import Forbidden
-from groundplan.kernel.store.migrations import Dialect, migrations
+from groundplan.kernel.store.migrations import Dialect, load_migrations
 from groundplan.kernel.store.opening import NoDriver, is_postgres, open_store
-from groundplan.surfaces.cli.failures import Usage
-from groundplan.surfaces.cli.invocation import Invocation, Outcome
+from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 ROLE_BYTES_MAX = 63  # PostgreSQL cuts longer names, and two roles could become one
 
@@ -51,29 +51,29 @@ def init(
             show_default=False,
         ),
     ] = None,
-) -> Outcome:
+) -> CommandResult:
     """Make a database, a file or with its owner's URL on PostgreSQL. Safe to run again at any time."""
     db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
     if skills is not None:
         _check_skills(skills)
     if is_postgres(db):
-        made = _postgres(db, app_role, new_password=new_password)
+        made = _set_up_postgres(db, app_role, new_password=new_password)
     elif app_role is not None or new_password:
-        raise Usage("--app-role and --new-password are for PostgreSQL; a file has no roles")
+        raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
     else:
-        made = _file(db)
-    return made if skills is None else _with_skills(made, Path(skills))
+        made = _set_up_file(db)
+    return made if skills is None else _add_skills(made, Path(skills))
 
 
 def _check_skills(directory: str) -> None:
     """Before anything is made: a password that is shown once must not be followed by a refusal."""
     from groundplan.repository.rules.placing import Folder
 
-    if not directory or not Folder(Path(directory)).is_possible:
-        raise Usage("--skills is a directory, which may be a new one")
+    if not directory or not Folder(Path(directory)).is_usable:
+        raise UsageError("--skills is a directory, which may be a new one")
 
 
-def _with_skills(made: Outcome, directory: Path) -> Outcome:
+def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
     from groundplan.skills.install import install
 
     done = install(directory)
@@ -81,26 +81,26 @@ def _with_skills(made: Outcome, directory: Path) -> Outcome:
     data = {**made.data, "skills": {"written": done.written, "unchanged": done.unchanged, "kept": kept}}
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import say
+        from groundplan.surfaces.cli.drawing import echo
 
         made.draw()
-        say("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
-        say(*(f"  {file} {reason}, so it was left as it is; remove it to get ours." for file, reason in done.kept))
+        echo("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
+        echo(*(f"  {file} {reason}, so it was left as it is; remove it to get ours." for file, reason in done.kept))
 
-    return Outcome(data, draw)
+    return CommandResult(data, draw)
 
 
-def _file(db: str) -> Outcome:
-    existed = _holds_something(Path(db))
-    open_store(db, schema).close()
+def _set_up_file(db: str) -> CommandResult:
+    existed = _has_content(Path(db))
+    open_store(db, build_schema).close()
     mode = f"{Path(db).stat().st_mode & 0o777:04o}"
-    data = {"db": db, "created": not existed, "mode": mode, "schema": len(migrations(Dialect.SQLITE))}
+    data = {"db": db, "created": not existed, "mode": mode, "schema": len(load_migrations(Dialect.SQLITE))}
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import say
+        from groundplan.surfaces.cli.drawing import echo
 
         here = "" if db == "groundplan.db" else f" --db {shlex.quote(db)}"
-        say(
+        echo(
             f"{db} {'is up to date' if existed else 'is ready'} (schema {data['schema']}, mode {mode}).",
             *([] if mode == "0600" else ["Others on this machine may open it: groundplan doctor says what to do."]),
             "",
@@ -109,25 +109,25 @@ def _file(db: str) -> Outcome:
             f"  groundplan mcp{here} --agent NAME   (the command your AI client starts)",
         )
 
-    return Outcome(data, draw)
+    return CommandResult(data, draw)
 
 
-def _holds_something(path: Path) -> bool:
+def _has_content(path: Path) -> bool:
     try:
         return path.stat().st_size > 0
     except OSError:  # missing, or out of reach; opening it will tell which
         return False
 
 
-def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Outcome:
+def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> CommandResult:
     if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
-        raise Usage(f"--app-role is a name of at most {ROLE_BYTES_MAX} bytes")
+        raise UsageError(f"--app-role is a name of at most {ROLE_BYTES_MAX} bytes")
     try:
         from groundplan.kernel.store.postgres.setup import set_up
     except ImportError:
         raise NoDriver from None
     try:
-        done = set_up(owner_url, schema(), app_role=app_role, new_password=new_password)
+        done = set_up(owner_url, build_schema(), app_role=app_role, new_password=new_password)
     except Forbidden:
         raise Forbidden(
             "this role may not set a database up; run groundplan init with the URL of the database's owner, "
@@ -139,28 +139,28 @@ def _postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> Ou
         "role_is_new": done.role_is_new,
         "replaced_role": done.replaced_role,
         "steps_taken": done.steps_taken,
-        "schema": len(migrations(Dialect.POSTGRES)),
+        "schema": len(load_migrations(Dialect.POSTGRES)),
     }
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import say
+        from groundplan.surfaces.cli.drawing import echo
 
         state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
-        say(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
+        echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
         if done.replaced_role:
-            say(f"Role {done.replaced_role}, which served until now, has no access any more: pass this URL on.")
+            echo(f"Role {done.replaced_role}, which served until now, has no access any more: pass this URL on.")
         if done.role_is_new or new_password:
-            say("The password is shown this once, so keep the URL in a safe place.")
+            echo("The password is shown this once, so keep the URL in a safe place.")
         else:
-            say(
+            echo(
                 f"Role {done.app_role} was there before and keeps its password: put it into the URL after the name,",
                 "or run this again with --new-password.",
             )
-        say(
+        echo(
             "",
             "Next:",
             f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
             "  groundplan doctor",
         )
 
-    return Outcome(data, draw)
+    return CommandResult(data, draw)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from groundplan import __version__
 from groundplan.configuration import TOOL_GROUPS, Flags, Settings, load_settings
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.wording import alternatives, nearest, quoted
+from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 
 if TYPE_CHECKING:
     from groundplan.session import Session
@@ -51,7 +51,7 @@ _KINDS = ("agent", "person")
 def run(argv: Sequence[str]) -> int:
     """Serve until the client goes away, and return the exit status."""
     try:
-        given = _parsed(argv)
+        given = _parse_flags(argv)
         if "help" in given:
             print(HELP, end="")
             return 0
@@ -70,7 +70,7 @@ def run(argv: Sequence[str]) -> int:
 def _serve(given: dict[str, str]) -> int:
     kind = given.get("kind", _KINDS[0])
     if kind not in _KINDS:
-        raise _usage(f"--kind is {alternatives(_KINDS)}, not {quoted(kind)}", allowed=list(_KINDS))
+        raise _usage(f"--kind is {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
     tokens_max = _tokens_max(given.get("max-answer-tokens"))
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
@@ -81,12 +81,12 @@ def _serve(given: dict[str, str]) -> int:
     sessions: list[Session] = []
 
     def build() -> Tools:
-        session = _open(settings, kind, tokens_max)
+        session = _open_session(settings, kind, tokens_max)
         sessions.append(session)
-        return _tools(session, settings)
+        return _build_tools(session, settings)
 
     tools = DeferredTools(build)
-    if not _opens_for_sure(settings.db):
+    if not _will_open(settings.db):
         tools.load()
     if sys.stdin.isatty():
         print("groundplan: waiting for an MCP client on standard input; Ctrl-D ends it", file=sys.stderr)
@@ -97,29 +97,29 @@ def _serve(given: dict[str, str]) -> int:
             session.close()
 
 
-def _opens_for_sure(db: str) -> bool:
+def _will_open(db: str) -> bool:
     from groundplan.surfaces.cli.setup.file_header import is_ready
 
     return is_ready(db)
 
 
-def _open(settings: Settings, kind: str, tokens_max: int | None) -> Session:
-    from groundplan.catalog import OPERATIONS, schema
-    from groundplan.kernel.actors import Kind
+def _open_session(settings: Settings, kind: str, tokens_max: int | None) -> Session:
+    from groundplan.catalog import OPERATIONS, build_schema
+    from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
     from groundplan.kernel.store.opening import open_store
     from groundplan.session import Session
-    from groundplan.surfaces.vocabularies import ToolNames
+    from groundplan.surfaces.vocabularies import McpVocabulary
 
     cap = ANSWER_TOKENS_MAX if tokens_max is None else tokens_max
     return Session(
-        open_store(settings.db, schema),
-        settings.actor(lambda: AGENT_DEFAULT, Kind(kind)),
-        preferences=settings.preferences(ToolNames(OPERATIONS), answer_tokens_max=cap),
+        open_store(settings.db, build_schema),
+        settings.actor(lambda: AGENT_DEFAULT, ActorKind(kind)),
+        preferences=settings.preferences(McpVocabulary(OPERATIONS), answer_tokens_max=cap),
     )
 
 
-def _tools(session: Session, settings: Settings) -> Tools:
+def _build_tools(session: Session, settings: Settings) -> Tools:
     from groundplan.kernel.operations.registry import Group
     from groundplan.surfaces.mcp.tools import RegistryTools
 
@@ -130,7 +130,7 @@ def _tools(session: Session, settings: Settings) -> Tools:
 # --- The flags ------------------------------------------------------------------------------------------------------
 
 
-def _parsed(argv: Sequence[str]) -> dict[str, str]:
+def _parse_flags(argv: Sequence[str]) -> dict[str, str]:
     given: dict[str, str] = {}
     rest = list(argv)
     while rest:
@@ -139,11 +139,11 @@ def _parsed(argv: Sequence[str]) -> dict[str, str]:
             return {"help": ""}
         name, has_value, value = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            raise _usage(f"mcp takes options only, not {quoted(word)}")
+            raise _usage(f"mcp takes options only, not {quote_text(word)}")
         if name not in _FLAGS:
-            near = nearest(name, _FLAGS)
+            near = find_nearest(name, _FLAGS)
             hint = f", did you mean --{near}" if near else ""
-            raise _usage(f"no such option {quoted('--' + name)}{hint}", **({"near": f"--{near}"} if near else {}))
+            raise _usage(f"no such option {quote_text('--' + name)}{hint}", **({"near": f"--{near}"} if near else {}))
         if not has_value:
             if not rest:
                 raise _usage(f"--{name} needs a value")
@@ -156,11 +156,11 @@ def _tokens_max(given: str | None) -> int | None:
     if given is None:
         return None
     if not (given.isascii() and given.isdigit() and len(given) <= 9):
-        raise _usage(f"--max-answer-tokens is a whole number, 0 for no cap, not {quoted(given)}")
+        raise _usage(f"--max-answer-tokens is a whole number, 0 for no cap, not {quote_text(given)}")
     return int(given)
 
 
 def _usage(sentence: str, **details: Any) -> GroundplanError:
-    from groundplan.surfaces.cli.failures import Usage
+    from groundplan.surfaces.cli.failures import UsageError
 
-    return Usage(f"{sentence}; see groundplan mcp --help", **details)
+    return UsageError(f"{sentence}; see groundplan mcp --help", **details)

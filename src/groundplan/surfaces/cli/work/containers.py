@@ -7,23 +7,23 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.knowledge.reading.context import Known
+from groundplan.knowledge.reading.context import FileKnowledge
 from groundplan.surfaces.cli.drawing import (
     draw_pairs,
     draw_table,
-    moment,
-    one_line,
-    say,
+    echo,
+    format_time,
+    to_one_line,
 )
-from groundplan.surfaces.cli.knowledge.answers import draw_known
+from groundplan.surfaces.cli.knowledge.answers import draw_context
 from groundplan.surfaces.cli.work.sections import draw_section
 from groundplan.work.containers.answers import FeatureTransition, OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task
 from groundplan.work.containers.counts import TaskCounts
 from groundplan.work.containers.create import CreatedContainer
-from groundplan.work.containers.get import Got
-from groundplan.work.containers.overview import Overviewed
-from groundplan.work.containers.search import Page
+from groundplan.work.containers.get import ContainerDetails
+from groundplan.work.containers.overview import ContainerOverview
+from groundplan.work.containers.search import ContainerPage
 from groundplan.work.containers.update import UpdatedContainer
 from groundplan.work.containers.workflow.blocked import BlockedFeatures, BlockedTasks
 
@@ -33,53 +33,53 @@ Pairs = Iterator[tuple[str, str]]
 # --- One container --------------------------------------------------------------------------------------------------
 
 
-def draw_got(answer: Got) -> None:
+def draw_get(answer: ContainerDetails) -> None:
     """A container with what lies beside it."""
-    _draw_container(only(answer))
+    _draw_container(get_container(answer))
     if answer.task_counts:
-        say("", counted(answer.task_counts))
+        echo("", format_task_counts(answer.task_counts))
     for section in answer.sections or ():
-        say("")
+        echo("")
         draw_section(section)
     if answer.left_out:
-        say("", f"(not shown: {sum(answer.left_out.values())} sections; groundplan section list has them)")
-    if isinstance(answer.graph_context, Known):
+        echo("", f"(not shown: {sum(answer.left_out.values())} sections; groundplan section list has them)")
+    if isinstance(answer.graph_context, FileKnowledge):
         _draw_context(answer.graph_context)
 
 
-def _draw_context(context: Known) -> None:
+def _draw_context(context: FileKnowledge) -> None:
     if context.molecules or context.orphan_atoms or context.unmatched_paths:
-        say("", "What to know about its files:")
-        draw_known(context)
+        echo("", "What to know about its files:")
+        draw_context(context)
     else:
-        say("", "It names no files: a section Context Files says which to know about.")
+        echo("", "It names no files: a section Context Files says which to know about.")
 
 
-def draw_written(answer: CreatedContainer | UpdatedContainer) -> None:
+def draw_change(answer: CreatedContainer | UpdatedContainer) -> None:
     """A container that was made or changed."""
-    _draw_container(only(answer))
-    say_feature(answer.feature_transition)
+    _draw_container(get_container(answer))
+    echo_feature_transition(answer.feature_transition)
 
 
 def draw_next_task(answer: Task | None) -> None:
     """The task to do next."""
     if answer is None:
-        say("No task can be started here. groundplan task blocked shows what waits, and for what.")
+        echo("No task can be started here. groundplan task blocked shows what waits, and for what.")
         return
     _draw_container(answer)
-    say("", f"Next: groundplan task advance {answer.id} --version {answer.version}")
+    echo("", f"Next: groundplan task advance {answer.id} --version {answer.version}")
 
 
 def draw_next_feature(answer: Feature | None) -> None:
     """The feature to go on with."""
     if answer is None:
-        say("No feature to go on with here. groundplan feature blocked shows what waits, and for what.")
+        echo("No feature to go on with here. groundplan feature blocked shows what waits, and for what.")
         return
     _draw_container(answer)
-    say("", f"Next: groundplan task next --feature {answer.id}")
+    echo("", f"Next: groundplan task next --feature {answer.id}")
 
 
-def only(answer: OneContainer) -> Container:
+def get_container(answer: OneContainer) -> Container:
     """The container that an answer is about."""
     found = answer.task or answer.feature or answer.project
     if isinstance(found, UnsetType):
@@ -88,12 +88,12 @@ def only(answer: OneContainer) -> Container:
 
 
 def _draw_container(container: Container) -> None:
-    say(one_line(called(container)))
+    echo(to_one_line(get_title(container)))
     draw_pairs(_about(container))
     if container.description:
-        say("", *container.description.splitlines())
+        echo("", *container.description.splitlines())
     if container.left_out:
-        say("", f"(not shown: {', '.join(container.left_out)})")
+        echo("", f"(not shown: {', '.join(container.left_out)})")
 
 
 def _about(container: Container) -> Pairs:
@@ -106,8 +106,8 @@ def _about(container: Container) -> Pairs:
     if container.tags:
         yield "tags", ", ".join(container.tags)
     if container.summary:
-        yield "summary", one_line(container.summary)
-    yield "changed", f"{moment(container.modified_at)} by {container.last_modified_by}"
+        yield "summary", to_one_line(container.summary)
+    yield "changed", f"{format_time(container.modified_at)} by {container.last_modified_by}"
 
 
 def _about_project(project: ProjectContainer) -> Pairs:
@@ -115,7 +115,7 @@ def _about_project(project: ProjectContainer) -> Pairs:
         yield "tasks go", " > ".join(project.pipelines.task)
         yield "features go", " > ".join(project.pipelines.feature)
     if project.archived_at:
-        yield "archived", moment(project.archived_at)
+        yield "archived", format_time(project.archived_at)
 
 
 def _about_work(one: Feature | Task) -> Pairs:
@@ -129,22 +129,22 @@ def _about_work(one: Feature | Task) -> Pairs:
             yield "feature", one.feature_id
         if one.claimed_by:
             yield "claimed by", one.claimed_by
-    if waits := _waits(one):
+    if waits := _format_blockers(one):
         yield "waits for", waits
     if one.related_to:
         yield "related to", ", ".join(one.related_to)
 
 
-def called(container: Container) -> str:
+def get_title(container: Container) -> str:
     """What a container is called."""
     return container.title if isinstance(container, Task) else container.name
 
 
-def _waits(one: Feature | Task) -> str:
+def _format_blockers(one: Feature | Task) -> str:
     """What holds it up, on a line."""
     held = ["what waits above it"] if one.blocked_above else []
     waits = ", ".join([*map(blocker, one.blocked_by), *held])
-    return f"{waits}: {one_line(one.blocked_reason)}" if one.blocked_reason else waits
+    return f"{waits}: {to_one_line(one.blocked_reason)}" if one.blocked_reason else waits
 
 
 def blocker(given: str) -> str:
@@ -152,35 +152,35 @@ def blocker(given: str) -> str:
     return f"{HOLD} (a hold)" if given == HOLD else given
 
 
-def say_feature(transition: FeatureTransition | UnsetType) -> None:
+def echo_feature_transition(transition: FeatureTransition | UnsetType) -> None:
     """That a feature moved with its tasks, if it did."""
     if transition:
-        say("", f"Feature {transition.id}: {transition.before} -> {transition.after}")
+        echo("", f"Feature {transition.id}: {transition.before} -> {transition.after}")
 
 
 # --- Lists ----------------------------------------------------------------------------------------------------------
 
 
-def draw_page(answer: Page | Overviewed) -> None:
+def draw_page(answer: ContainerPage | ContainerOverview) -> None:
     """A list of containers, or one with what is in it."""
-    if isinstance(answer, Overviewed):
+    if isinstance(answer, ContainerOverview):
         draw_overview(answer)
         return
     if not answer.items:
-        say("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
+        echo("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
         return
     _draw_list(answer.items)
     if answer.next_offset is not UNSET:
-        say("", f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
+        echo("", f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
 
 
-def draw_overview(answer: Overviewed) -> None:
+def draw_overview(answer: ContainerOverview) -> None:
     """A container, what is in it, and how much of that is done."""
-    _draw_container(only(answer))
+    _draw_container(get_container(answer))
     if answer.task_counts:
-        say("", counted(answer.task_counts))
+        echo("", format_task_counts(answer.task_counts))
     if answer.features:
-        say("", "Features:")
+        echo("", "Features:")
         draw_table(
             ("id", "name", "status", "priority", "waits", "version", "tasks"),
             [
@@ -189,7 +189,7 @@ def draw_overview(answer: Overviewed) -> None:
             ],
         )
     if answer.tasks:
-        say("")
+        echo("")
         draw_table(
             ("id", "title", "status", "priority", "complexity", "waits", "version"),
             [
@@ -198,20 +198,23 @@ def draw_overview(answer: Overviewed) -> None:
             ],
         )
     if answer.next_offset is not UNSET:
-        say("", f"There are more: --offset {answer.next_offset}")
+        echo("", f"There are more: --offset {answer.next_offset}")
 
 
 def draw_blocked(answer: BlockedTasks | BlockedFeatures) -> None:
     """What waits, and for what."""
     if not answer.items:
-        say("Nothing waits here.")
+        echo("Nothing waits here.")
         return
     draw_table(
         ("id", "title", "status", "priority", "waits for"),
-        [(one.id, one_line(called(one)), one.status, one.priority, _waits(one)) for one in answer.items],
+        [
+            (one.id, to_one_line(get_title(one)), one.status, one.priority, _format_blockers(one))
+            for one in answer.items
+        ],
     )
     if answer.next_offset:
-        say("", f"{answer.count} in all; --offset {answer.next_offset} goes on")
+        echo("", f"{answer.count} in all; --offset {answer.next_offset} goes on")
 
 
 def _draw_list(items: Sequence[Container]) -> None:
@@ -223,13 +226,21 @@ def _draw_list(items: Sequence[Container]) -> None:
     draw_table(
         ("id", "title", "status", "priority", "waits", "tags", "version"),
         [
-            (one.id, one_line(called(one)), one.status, one.priority, bool(_waits(one)), one.tags, one.version)
+            (
+                one.id,
+                to_one_line(get_title(one)),
+                one.status,
+                one.priority,
+                bool(_format_blockers(one)),
+                one.tags,
+                one.version,
+            )
             for one in work
         ],
     )
 
 
-def counted(counts: TaskCounts) -> str:
+def format_task_counts(counts: TaskCounts) -> str:
     """How many tasks there are at which step, in a sentence."""
     return f"Tasks: {_counts(counts)}."
 
@@ -239,12 +250,12 @@ def _counts(counts: TaskCounts) -> str:
     return f"{counts.total} ({by_status})" if by_status else str(counts.total)
 
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
-    "container.get": draw_got,
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
+    "container.get": draw_get,
     "container.search": draw_page,
     "container.overview": draw_page,
-    "container.create": draw_written,
-    "container.update": draw_written,
+    "container.create": draw_change,
+    "container.update": draw_change,
     "container.next_task": draw_next_task,
     "container.next_feature": draw_next_feature,
     "container.blocked_tasks": draw_blocked,

@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import UnsetType
 
 from groundplan.kernel.budget import LeftOut
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, moment, one_line, say
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, echo, format_time, to_one_line
 from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.tags.list import Tags
-from groundplan.work.containers.tags.rename import Renamed
-from groundplan.work.containers.tags.tagged import Entity
+from groundplan.work.containers.tags.rename import RenamedTag
+from groundplan.work.containers.tags.tagged import TaggedEntity
 from groundplan.work.containers.tags.usage import TagUsage
 from groundplan.work.containers.templates.add_section import AddedSection
 from groundplan.work.containers.templates.apply import AppliedTemplate
@@ -31,20 +31,20 @@ Pairs = Iterator[tuple[str, str]]
 def draw_sections(answer: Sections) -> None:
     """Sections in their order."""
     if not answer.sections and not answer.left_out:
-        say("No sections here.")
+        echo("No sections here.")
     for place, section in enumerate(answer.sections):
-        say(*([""] if place else []))
+        echo(*([""] if place else []))
         draw_section(section)
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
 def draw_section(section: Section) -> None:
     """One section with its text."""
-    say(one_line(section.title))
+    echo(to_one_line(section.title))
     draw_pairs(_about_section(section))
-    say(*_indented(section.content))
+    echo(*_indent(section.content))
     if section.left_out:
-        say(f"{INDENT}(not shown: {', '.join(section.left_out)})")
+        echo(f"{INDENT}(not shown: {', '.join(section.left_out)})")
 
 
 def _about_section(section: Section) -> Pairs:
@@ -53,16 +53,16 @@ def _about_section(section: Section) -> Pairs:
     yield "of", f"{section.entity_type.value.lower()} {section.entity_id}"
     yield "stands at", f"{section.ordinal}, {section.content_format.value}"
     if section.usage_description:
-        yield "for", one_line(section.usage_description)
+        yield "for", to_one_line(section.usage_description)
     if section.tags:
         yield "tags", ", ".join(section.tags)
-    yield "changed", moment(section.modified_at)
+    yield "changed", format_time(section.modified_at)
 
 
 def draw_deleted_sections(answer: DeletedSection | DeletedSections) -> None:
     """What is gone."""
     gone = [answer.deleted] if isinstance(answer, DeletedSection) else answer.deleted
-    say(f"Deleted {', '.join(gone)}.")
+    echo(f"Deleted {', '.join(gone)}.")
 
 
 # --- Templates ------------------------------------------------------------------------------------------------------
@@ -71,16 +71,16 @@ def draw_deleted_sections(answer: DeletedSection | DeletedSections) -> None:
 def draw_template(answer: OneTemplate) -> None:
     """One template, with its sections where they were asked for."""
     template = answer.template
-    say(one_line(template.name))
+    echo(to_one_line(template.name))
     draw_pairs(_about_template(template))
-    say(*_indented(template.description))
+    echo(*_indent(template.description))
     for section in template.sections or ():
-        say("")
+        echo("")
         _draw_sample(section)
     if template.sections == []:
-        say("", f"No sections yet. Next: groundplan template add-section {template.id} TITLE")
+        echo("", f"No sections yet. Next: groundplan template add-section {template.id} TITLE")
     if template.left_out:
-        say(f"{INDENT}(not shown: {', '.join(template.left_out)})")
+        echo(f"{INDENT}(not shown: {', '.join(template.left_out)})")
 
 
 def _about_template(template: Template) -> Pairs:
@@ -91,7 +91,7 @@ def _about_template(template: Template) -> Pairs:
         yield "tags", ", ".join(template.tags)
     yield "by", template.created_by
     if template.modified_at:
-        yield "changed", moment(template.modified_at)
+        yield "changed", format_time(template.modified_at)
 
 
 def _state(template: Template) -> str:
@@ -101,20 +101,20 @@ def _state(template: Template) -> str:
 
 def _draw_sample(section: TemplateSection) -> None:
     required = ", required" if section.is_required else ""
-    say(f"{section.ordinal}. {one_line(section.title)} ({section.content_format.value}{required})")
+    echo(f"{section.ordinal}. {to_one_line(section.title)} ({section.content_format.value}{required})")
     if section.usage_description:
-        say(f"{INDENT}for: {one_line(section.usage_description)}")
+        echo(f"{INDENT}for: {to_one_line(section.usage_description)}")
     if section.tags:
-        say(f"{INDENT}tags: {', '.join(section.tags)}")
-    say(*_indented(section.content_sample))
+        echo(f"{INDENT}tags: {', '.join(section.tags)}")
+    echo(*_indent(section.content_sample))
     if section.left_out:
-        say(f"{INDENT}(not shown: {', '.join(section.left_out)})")
+        echo(f"{INDENT}(not shown: {', '.join(section.left_out)})")
 
 
 def draw_templates(answer: Templates) -> None:
     """The templates there are."""
     if not answer.templates:
-        say("No such templates.")
+        echo("No such templates.")
         return
     draw_table(
         ("id", "name", "for", "state", "tags"),
@@ -123,25 +123,25 @@ def draw_templates(answer: Templates) -> None:
             for one in answer.templates
         ],
     )
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
-def draw_added(answer: AddedSection) -> None:
+def draw_add_section(answer: AddedSection) -> None:
     """The section that a template got."""
-    say(f"Added to {answer.template_id}:")
+    echo(f"Added to {answer.template_id}:")
     _draw_sample(answer.section)
 
 
 def draw_deleted_template(answer: DeletedTemplate) -> None:
     """What is gone."""
-    say(f"Deleted {answer.deleted}; sections deleted with it: {answer.deleted_sections}")
+    echo(f"Deleted {answer.deleted}; sections deleted with it: {answer.deleted_sections}")
 
 
-def draw_applied(answer: AppliedTemplate) -> None:
+def draw_apply(answer: AppliedTemplate) -> None:
     """The sections that a container got."""
-    say(f"{answer.entity_type.value.lower()} {answer.entity_id} got:")
+    echo(f"{answer.entity_type.value.lower()} {answer.entity_id} got:")
     draw_table(("at", "id", "title"), [(one.ordinal, one.id, one.title) for one in answer.sections])
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
 # --- Tags -----------------------------------------------------------------------------------------------------------
@@ -150,41 +150,41 @@ def draw_applied(answer: AppliedTemplate) -> None:
 def draw_tags(answer: Tags) -> None:
     """Tags, most used first."""
     if not answer.tags:
-        say("No tags here. groundplan task create, feature create and section add take --tag.")
+        echo("No tags here. groundplan task create, feature create and section add take --tag.")
         return
     draw_table(("tag", "used"), [(one.tag, one.count) for one in answer.tags])
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
 def draw_usage(answer: TagUsage) -> None:
     """What has a tag."""
-    say(f"{answer.count} with the tag {answer.tag}:")
+    echo(f"{answer.count} with the tag {answer.tag}:")
     _draw_entities(answer.entities)
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
-def draw_renamed(answer: Renamed) -> None:
+def draw_rename(answer: RenamedTag) -> None:
     """What has another tag now, or would have it."""
-    say(f"{answer.old_tag} {'would become' if answer.dry_run else 'is now'} {answer.new_tag} in {answer.affected}:")
+    echo(f"{answer.old_tag} {'would become' if answer.dry_run else 'is now'} {answer.new_tag} in {answer.affected}:")
     _draw_entities(answer.entities)
-    _say_more(answer.left_out)
+    _echo_left_out(answer.left_out)
 
 
-def _draw_entities(entities: list[Entity]) -> None:
-    rows = [(one.type.value.lower(), one.id, one_line(one.title)) for one in entities]
+def _draw_entities(entities: list[TaggedEntity]) -> None:
+    rows = [(one.type.value.lower(), one.id, to_one_line(one.title)) for one in entities]
     draw_table(("type", "id", "title"), rows)
 
 
-def _say_more(left_out: LeftOut) -> None:
+def _echo_left_out(left_out: LeftOut) -> None:
     if left_out:
-        say("", f"and {sum(left_out.values())} more")
+        echo("", f"and {sum(left_out.values())} more")
 
 
-def _indented(text: str | UnsetType) -> list[str]:
+def _indent(text: str | UnsetType) -> list[str]:
     return [f"{INDENT}{line}" for line in (text or "").splitlines()]
 
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
     "section.list": draw_sections,
     "section.add": draw_section,
     "section.update": draw_section,
@@ -199,10 +199,10 @@ DRAWINGS: Mapping[str, Callable[[Any], None]] = {
     "template.update": draw_template,
     "template.enable": draw_template,
     "template.disable": draw_template,
-    "template.add_section": draw_added,
+    "template.add_section": draw_add_section,
     "template.delete": draw_deleted_template,
-    "template.apply": draw_applied,
+    "template.apply": draw_apply,
     "tag.list": draw_tags,
     "tag.usage": draw_usage,
-    "tag.rename": draw_renamed,
+    "tag.rename": draw_rename,
 }

@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, one_line, say, say_list, shown, titled
-from groundplan.surfaces.cli.work.containers import blocker, called, only, say_feature
+from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, echo, echo_list, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.work.containers import blocker, echo_feature_transition, get_container, get_title
 from groundplan.work.containers.answers import Entity
-from groundplan.work.containers.delete import Deleted
-from groundplan.work.containers.dependencies import Dependencies, Dependency
+from groundplan.work.containers.delete import DeletedContainer
+from groundplan.work.containers.dependencies import ContainerDependency, Dependencies
 from groundplan.work.containers.dependency import DependencyAnswer, DependencyType
 from groundplan.work.containers.workflow.advance import Advanced
 from groundplan.work.containers.workflow.block import BlockAnswer
-from groundplan.work.containers.workflow.moving import Moved
+from groundplan.work.containers.workflow.moving import TransitionAnswer
 from groundplan.work.containers.workflow.terminate import Terminated
 from groundplan.work.containers.workflow.unblock import UnblockAnswer
 from groundplan.work.containers.workflow_state import WorkflowState
@@ -23,57 +23,57 @@ from groundplan.work.containers.workflow_state import WorkflowState
 Pairs = Iterator[tuple[str, str]]
 
 
-def draw_moved(answer: Moved) -> None:
+def draw_transition(answer: TransitionAnswer) -> None:
     """The step that was taken, and what came of it."""
-    container = only(answer)
+    container = get_container(answer)
     step = f"{answer.transition.before} -> {answer.transition.after}"
     place = f" ({answer.pipeline_position})" if answer.pipeline_position else ""
-    say(titled(container.id, called(container)), f"{INDENT}{step}{place}, version {container.version}")
+    echo(format_title(container.id, get_title(container)), f"{INDENT}{step}{place}, version {container.version}")
     if isinstance(answer, Terminated):
-        say_list("Waited for it:", map(_named, answer.affected_dependents))
-    say_list("Can go on now:", map(_named, answer.unblocked_entities or ()))
-    say_feature(answer.feature_transition)
-    say_list("Can go on with the feature:", map(_named, answer.feature_unblocked_entities or ()))
+        echo_list("Waited for it:", map(_format_entity, answer.affected_dependents))
+    echo_list("Can go on now:", map(_format_entity, answer.unblocked_entities or ()))
+    echo_feature_transition(answer.feature_transition)
+    echo_list("Can go on with the feature:", map(_format_entity, answer.feature_unblocked_entities or ()))
     if isinstance(answer, Advanced) and answer.graph_hints:
-        say_list(answer.graph_hints.message, answer.graph_hints.suggested_actions)
+        echo_list(answer.graph_hints.message, answer.graph_hints.suggested_actions)
 
 
 def draw_block(answer: BlockAnswer) -> None:
     """What waits for more now."""
     added = ", ".join(map(blocker, answer.added_blockers))
-    container = only(answer)
-    say(titled(container.id, called(container)))
-    say(f"{INDENT}waits for {added} now, version {container.version}" if added else f"{INDENT}waited for that already")
-    say(f"{INDENT}waits for {answer.total_blockers} in all")
+    container = get_container(answer)
+    echo(format_title(container.id, get_title(container)))
+    echo(f"{INDENT}waits for {added} now, version {container.version}" if added else f"{INDENT}waited for that already")
+    echo(f"{INDENT}waits for {answer.total_blockers} in all")
 
 
 def draw_unblock(answer: UnblockAnswer) -> None:
     """What waits for less now."""
-    container = only(answer)
-    say(titled(container.id, called(container)))
+    container = get_container(answer)
+    echo(format_title(container.id, get_title(container)))
     removed = ", ".join(map(blocker, answer.removed_blockers))
-    say(f"{INDENT}waits for {removed} no more, version {container.version}")
+    echo(f"{INDENT}waits for {removed} no more, version {container.version}")
     if answer.remaining_blockers:
-        say(f"{INDENT}still waits for {', '.join(map(blocker, answer.remaining_blockers))}")
+        echo(f"{INDENT}still waits for {', '.join(map(blocker, answer.remaining_blockers))}")
     elif not answer.is_fully_unblocked:
-        say(f"{INDENT}is held back by what waits above it")
+        echo(f"{INDENT}is held back by what waits above it")
     else:
-        say(f"{INDENT}can go on")
+        echo(f"{INDENT}can go on")
 
 
-def draw_deleted(answer: Deleted) -> None:
+def draw_delete(answer: DeletedContainer) -> None:
     """What is gone."""
     if answer.archived:
-        say(f"Put away {answer.deleted}. groundplan project restore {answer.deleted} brings it back.")
+        echo(f"Put away {answer.deleted}. groundplan project restore {answer.deleted} brings it back.")
     else:
         below = f", and {answer.count - 1} below it" if answer.count > 1 else ""
-        say(f"Deleted {answer.deleted}{below}.")
-    say_list("Can go on now:", map(_named, answer.unblocked_entities or ()))
+        echo(f"Deleted {answer.deleted}{below}.")
+    echo_list("Can go on now:", map(_format_entity, answer.unblocked_entities or ()))
 
 
 def draw_state(answer: WorkflowState) -> None:
     """Where a task or a feature stands, and where it can go."""
-    say(f"{answer.container_type} {answer.id}")
+    echo(f"{answer.container_type} {answer.id}")
     draw_pairs(_about_state(answer))
 
 
@@ -82,11 +82,11 @@ def _about_state(state: WorkflowState) -> Pairs:
     yield "status", f"{state.current_status}{place}"
     yield "version", str(state.version)
     yield "pipeline", " > ".join(state.pipeline)
-    yield "next", shown(state.next_status)
-    yield "back to", shown(state.prev_status)
+    yield "next", format_value(state.next_status)
+    yield "back to", format_value(state.prev_status)
     if state.blocked_by:
         waits = ", ".join(map(blocker, state.blocked_by))
-        yield "waits for", f"{waits}: {one_line(state.blocked_reason)}" if state.blocked_reason else waits
+        yield "waits for", f"{waits}: {to_one_line(state.blocked_reason)}" if state.blocked_reason else waits
     if state.blocked_above:
         yield "held back", f"with {', '.join(state.blocked_above)}"
     if state.related_entities:
@@ -96,49 +96,51 @@ def _about_state(state: WorkflowState) -> Pairs:
 def draw_dependencies(answer: Dependencies) -> None:
     """What it waits for, and what waits for it."""
     if not answer.dependencies and not answer.dependents:
-        say(f"{answer.id} has no dependencies.")
+        echo(f"{answer.id} has no dependencies.")
     else:
-        say(f"{answer.container_type} {answer.id}")
-    say_list("Waits for:", map(_end, _blocking(answer.dependencies)))
-    say_list("Waited for by:", map(_end, _blocking(answer.dependents)))
+        echo(f"{answer.container_type} {answer.id}")
+    echo_list("Waits for:", map(_format_dependency, _select_blocking(answer.dependencies)))
+    echo_list("Waited for by:", map(_format_dependency, _select_blocking(answer.dependents)))
     related = {one.id: one for one in (*(answer.dependencies or ()), *(answer.dependents or ()))}
-    say_list("Related:", (_end(one) for one in related.values() if one.type is DependencyType.RELATES_TO))
+    echo_list(
+        "Related:", (_format_dependency(one) for one in related.values() if one.type is DependencyType.RELATES_TO)
+    )
     if answer.left_out:
-        say("", f"and {sum(answer.left_out.values())} more")
+        echo("", f"and {sum(answer.left_out.values())} more")
 
 
 def draw_dependency(answer: DependencyAnswer) -> None:
     """What became of the dependency between two."""
     is_there = answer.operation == "create"
     if answer.type is DependencyType.RELATES_TO:
-        say(f"{answer.from_id} is {'' if is_there else 'no longer '}related to {answer.to_id}.")
+        echo(f"{answer.from_id} is {'' if is_there else 'no longer '}related to {answer.to_id}.")
         return
-    say(f"{answer.from_id} {'blocks' if is_there else 'no longer blocks'} {answer.to_id}.")
+    echo(f"{answer.from_id} {'blocks' if is_there else 'no longer blocks'} {answer.to_id}.")
     if answer.blocked_by:
-        say(f"{answer.to_id} waits for {', '.join(map(blocker, answer.blocked_by))}.")
+        echo(f"{answer.to_id} waits for {', '.join(map(blocker, answer.blocked_by))}.")
 
 
-def _blocking(ends: list[Dependency] | UnsetType) -> list[Dependency]:
+def _select_blocking(ends: list[ContainerDependency] | UnsetType) -> list[ContainerDependency]:
     return [one for one in ends or () if one.type is DependencyType.BLOCKS]
 
 
-def _end(one: Dependency) -> str:
-    return f"{titled(one.id, one.title)} ({one.container_type}, {one.status})"
+def _format_dependency(one: ContainerDependency) -> str:
+    return f"{format_title(one.id, one.title)} ({one.container_type}, {one.status})"
 
 
-def _named(entity: Entity) -> str:
-    return f"{titled(entity.id, entity.title)} ({entity.type})"
+def _format_entity(entity: Entity) -> str:
+    return f"{format_title(entity.id, entity.title)} ({entity.type})"
 
 
-DRAWINGS: Mapping[str, Callable[[Any], None]] = {
-    "container.delete": draw_deleted,
+RENDERERS: Mapping[str, Callable[[Any], None]] = {
+    "container.delete": draw_delete,
     "container.workflow_state": draw_state,
     "container.dependencies": draw_dependencies,
     "dependency.create": draw_dependency,
     "dependency.delete": draw_dependency,
-    "container.advance": draw_moved,
-    "container.revert": draw_moved,
-    "container.terminate": draw_moved,
+    "container.advance": draw_transition,
+    "container.revert": draw_transition,
+    "container.terminate": draw_transition,
     "container.block": draw_block,
     "container.unblock": draw_unblock,
 }

@@ -10,12 +10,12 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path
-from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
+from groundplan.kernel.wording import ArgumentPath
+from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.sections.answers import Sections
-from groundplan.work.containers.sections.refs import container, project_of_container
+from groundplan.work.containers.sections.refs import container, resolve_entity_project
 from groundplan.work.containers.sections.requests import BULK_MAX, Content, ContentFormat, Ordinal, Title, Usage
-from groundplan.work.containers.sections.section import Draft, Section, add_sections
+from groundplan.work.containers.sections.section import Section, SectionDraft, add_sections
 
 
 class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
@@ -25,7 +25,7 @@ class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
     usage_description: Usage = ""
     content: Content = ""
     content_format: ContentFormat = ContentFormat.MARKDOWN
-    tags: Several = ""
+    tags: StringList = ""
     ordinal: Ordinal | None = None
 
 
@@ -38,7 +38,7 @@ class AddSection(Struct, rename="camel", forbid_unknown_fields=True):
     usage_description: Usage = ""
     content: Content = ""
     content_format: ContentFormat = ContentFormat.MARKDOWN
-    tags: Several = ""
+    tags: StringList = ""
     ordinal: Ordinal | None = None
     op_id: OpId = field(name="op_id", default=None)
 
@@ -83,13 +83,13 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
     return Sections(made, len(made))
 
 
-def _draft(given: NewSection | AddSection, path: Path) -> Draft:
-    return Draft(
+def _draft(given: NewSection | AddSection, path: ArgumentPath) -> SectionDraft:
+    return SectionDraft(
         title=given.title,
         usage_description=given.usage_description,
         content=given.content,
         content_format=given.content_format,
-        tags=checked_tags(given.tags, (*path, "tags")),
+        tags=parse_tags(given.tags, (*path, "tags")),
         ordinal=given.ordinal,
     )
 
@@ -102,7 +102,7 @@ OPERATION = Operation(
     input=AddSection,
     output=Section,
     handler=add,
-    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool=Tool("manage_sections", Group.CONTAINERS, "add"),
     command=Command(
         ("section", "add"),
@@ -126,7 +126,7 @@ BULK_CREATE = Operation(
     input=AddSections,
     output=Sections,
     handler=bulk_create,
-    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool=Tool("manage_sections", Group.CONTAINERS, "bulkCreate"),
     command=Command(
         ("section", "bulk-create"),

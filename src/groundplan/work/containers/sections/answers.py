@@ -6,14 +6,16 @@ from typing import ClassVar
 
 from msgspec import UNSET, Struct, field
 
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
-from groundplan.work.containers.sections.section import TRIMMED, Section
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
+from groundplan.work.containers.sections.section import TRIMMABLE_FIELDS, Section
 
 
 class Sections(Struct, rename="camel"):
     """Sections in their order, and how many they are."""
 
-    trimming: ClassVar[Trimming] = Trimming(*(Drop(f"sections[].{part}") for part in TRIMMED), Cut(("sections",)))
+    trimming: ClassVar[Trimming] = Trimming(
+        *(DropField(f"sections[].{part}") for part in TRIMMABLE_FIELDS), CutLists(("sections",))
+    )
 
     sections: list[Section]
     count: int

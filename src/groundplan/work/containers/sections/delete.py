@@ -10,22 +10,22 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.work.containers.requests import ContainerId, EntityType, Several, Version
+from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version
 from groundplan.work.containers.sections.refs import (
-    named,
+    parse_required_ids,
     project_of,
-    project_of_all,
     refuse_other_container,
-    refuse_strangers,
+    refuse_unknown_ids,
+    resolve_sections_project,
     section_row,
     section_rows,
 )
-from groundplan.work.containers.sections.section import SectionRow, tags_of, take, told
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
+from groundplan.work.containers.sections.section import SectionRow, remove_sections, tags_of, to_event_fields
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
@@ -43,7 +43,7 @@ class DeleteSection(Struct, rename="camel", forbid_unknown_fields=True):
 class DeleteSections(Struct, rename="camel", forbid_unknown_fields=True):
     """Which sections, at whatever version they are."""
 
-    section_ids: Several
+    section_ids: StringList
     entity_type: EntityType | None = None
     entity_id: ContainerId | None = None
     op_id: OpId = field(name="op_id", default=None)
@@ -71,7 +71,7 @@ def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
         NotFound: it is not there.
     """
     row = section_row(tx, request.section_id)
-    node = fetch(tx, row.node_n)
+    node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
     _remove(tx, {row.node_n: node}, [row])
@@ -86,26 +86,26 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
         NotFound: one is not there.
         Invalid: one is of another project than the first.
     """
-    ids = named(request.section_ids)
+    ids = parse_required_ids(request.section_ids)
     found = section_rows(tx, ids)
-    refuse_strangers(tx, ids, found)
+    refuse_unknown_ids(tx, ids, found)
     rows = [found[id_] for id_ in ids]
-    nodes = {n: fetch(tx, n) for n in dict.fromkeys(row.node_n for row in rows)}
+    nodes = {n: fetch_node(tx, n) for n in dict.fromkeys(row.node_n for row in rows)}
     for row in rows:
         refuse_other_container(tx, row, nodes[row.node_n], request.entity_type, request.entity_id)
     _remove(tx, nodes, rows)
     return DeletedSections(ids, len(ids))
 
 
-def _remove(tx: Transaction, nodes: dict[int, NodeRow], rows: Collection[SectionRow]) -> None:
+def _remove(tx: Transaction, nodes: dict[int, WorkNodeRow], rows: Collection[SectionRow]) -> None:
     ids = [row.id for row in rows]
     tags = tags_of(tx, ids)
-    take(tx, ids)
-    tx.run(sql.remember_deleted, project_id=tx.project.id, ids=listed(ids))
+    remove_sections(tx, ids)
+    tx.run(sql.record_deleted_sections, project_id=tx.project.id, ids=to_json_array(ids))
     for n, node in nodes.items():
         of_this = (row for row in rows if row.node_n == n)
-        changes = (changed(f"sections.{row.id}", told(row, tags.get(row.id, [])), None) for row in of_this)
-        tx.record(Op.SECTION_DELETED, node.id, *changes)
+        changes = (changed(f"sections.{row.id}", to_event_fields(row, tags.get(row.id, [])), None) for row in of_this)
+        tx.record(WorkOp.SECTION_DELETED, node.id, *changes)
 
 
 OPERATION = Operation(
@@ -133,7 +133,7 @@ BULK_DELETE = Operation(
     input=DeleteSections,
     output=DeletedSections,
     handler=bulk_delete,
-    project=lambda tx, request: project_of_all(tx, request.section_ids),
+    project=lambda tx, request: resolve_sections_project(tx, request.section_ids),
     tool=Tool("manage_sections", Group.CONTAINERS, "bulkDelete"),
     command=Command(
         ("section", "bulk-delete"),

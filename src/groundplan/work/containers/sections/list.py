@@ -7,11 +7,11 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.requests import ContainerId, EntityType, Several, checked_tags
+from groundplan.work.containers.requests import ContainerId, EntityType, StringList, parse_tags
 from groundplan.work.containers.sections.answers import Sections
-from groundplan.work.containers.sections.refs import container, missing, project_of_container
-from groundplan.work.containers.sections.requests import checked_ids
-from groundplan.work.containers.sections.section import sections_shown
+from groundplan.work.containers.sections.refs import container, missing_section, resolve_entity_project
+from groundplan.work.containers.sections.requests import parse_ids
+from groundplan.work.containers.sections.section import load_sections
 
 
 class ListSections(Struct, rename="camel", forbid_unknown_fields=True):
@@ -20,8 +20,8 @@ class ListSections(Struct, rename="camel", forbid_unknown_fields=True):
     entity_type: EntityType
     entity_id: ContainerId
     include_content: bool = True
-    tags: Several = ""
-    section_ids: Several = ""
+    tags: StringList = ""
+    section_ids: StringList = ""
 
 
 def list_sections(tx: Transaction, request: ListSections) -> Sections:
@@ -30,14 +30,14 @@ def list_sections(tx: Transaction, request: ListSections) -> Sections:
     Raises:
         NotFound: the container is not there, or has no section with one of the ids.
     """
-    tags = set(checked_tags(request.tags))
-    ids = checked_ids(request.section_ids, "sectionIds")
+    tags = set(parse_tags(request.tags))
+    ids = parse_ids(request.section_ids, "sectionIds")
     node = container(tx, request.entity_type, request.entity_id)
-    sections = sections_shown(tx, node, include_content=request.include_content)
+    sections = load_sections(tx, node, include_content=request.include_content)
     here = {section.id for section in sections}
     for place, id_ in enumerate(ids):
         if id_ not in here:
-            raise missing(id_, ("sectionIds", place))
+            raise missing_section(id_, ("sectionIds", place))
     meant = [
         section
         for section in sections
@@ -54,7 +54,7 @@ OPERATION = Operation(
     input=ListSections,
     output=Sections,
     handler=list_sections,
-    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool=Tool("query_sections", Group.CONTAINERS),
     command=Command(
         ("section", "list"),

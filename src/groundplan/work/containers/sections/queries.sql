@@ -14,7 +14,7 @@ SELECT s.project_id
  WHERE s.tenant_id = :tenant_id
    AND s.id = :id;
 
--- name: project_of_deleted
+-- name: project_of_deleted_section
 -- The project that a section was of.
 SELECT d.project_id
   FROM work_deleted AS d
@@ -30,7 +30,7 @@ SELECT {s.origin}, {s.text}, s.content
    AND s.node_n = :n
  ORDER BY s.ordinal;
 
--- name: sections_in_short
+-- name: sections_without_content
 -- The same without their contents, which may be long.
 SELECT {s.origin}, {s.text}, '' AS content
   FROM work_sections AS s
@@ -56,7 +56,7 @@ SELECT t.section_id, t.tag
    AND t.section_id IN (SELECT value FROM each(:ids))
  ORDER BY t.section_id, t.tag;
 
--- name: places_taken
+-- name: used_ordinals
 -- Where sections of a container stand, and how they are called.
 SELECT s.ordinal, s.id, s.title
   FROM work_sections AS s
@@ -76,7 +76,7 @@ INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
 SELECT :tenant_id, :project_id, :id, value
   FROM each(:tags);
 
--- name: change_section
+-- name: update_section
 -- Change a section, if it is at the version that the caller saw.
 UPDATE work_sections
    SET version = version + 1,
@@ -103,7 +103,7 @@ DELETE FROM work_sections
    AND project_id = :project_id
    AND id IN (SELECT value FROM each(:ids));
 
--- name: remember_deleted
+-- name: record_deleted_sections
 -- Let the ids of sections that are gone still lead to their project: a request that is sent again must find its answer.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 SELECT :tenant_id, value, :project_id, 'section'

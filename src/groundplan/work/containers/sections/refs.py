@@ -9,15 +9,15 @@ from collections.abc import Collection, Sequence
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.authorize import ProjectId, projects_seen
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, refusal, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.work.containers import refs
 from groundplan.work.containers.requests import ContainerType, EntityType
-from groundplan.work.containers.sections.requests import checked_id, checked_ids
+from groundplan.work.containers.sections.requests import parse_id, parse_ids
 from groundplan.work.containers.sections.section import SectionRow
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 
 sql = load_queries(__file__)
 
@@ -38,7 +38,7 @@ class OtherContainer(Invalid):
         )
 
 
-def project_of_container(tx: Transaction, entity_type: EntityType, entity_id: str) -> str:
+def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: str) -> str:
     """The project of the container that is meant.
 
     Raises:
@@ -52,7 +52,7 @@ def project_of_container(tx: Transaction, entity_type: EntityType, entity_id: st
         raise
 
 
-def container(tx: Transaction, entity_type: EntityType, entity_id: str) -> NodeRow:
+def container(tx: Transaction, entity_type: EntityType, entity_id: str) -> WorkNodeRow:
     """The container that is meant, in the project entered.
 
     Raises:
@@ -68,29 +68,29 @@ def project_of(tx: Transaction, section_id: str) -> str:
         Invalid: the id is no UUID.
         NotFound: there is and was none that the actor may see.
     """
-    path: Path = ("sectionId",)
-    return _project_of(tx, checked_id(section_id, path), path)
+    path: ArgumentPath = ("sectionId",)
+    return _resolve_project(tx, parse_id(section_id, path), path)
 
 
-def project_of_all(tx: Transaction, section_ids: Sequence[str] | str) -> str:
+def resolve_sections_project(tx: Transaction, section_ids: Sequence[str] | str) -> str:
     """The project of some sections, told by the first of them.
 
     Raises:
         Invalid: there is no id, or one is no UUID.
         NotFound: there is and was no such section that the actor may see.
     """
-    return _project_of(tx, named(section_ids)[0], ("sectionIds", 0))
+    return _resolve_project(tx, parse_required_ids(section_ids)[0], ("sectionIds", 0))
 
 
-def named(section_ids: Sequence[str] | str) -> list[str]:
+def parse_required_ids(section_ids: Sequence[str] | str) -> list[str]:
     """The ids of some sections, one at least.
 
     Raises:
         Invalid: there is none, or one is no UUID.
     """
-    ids = checked_ids(section_ids, "sectionIds")
+    ids = parse_ids(section_ids, "sectionIds")
     if not ids:
-        raise refusal(("sectionIds",), "names no section", next_steps=NextStep("section.list", "lists ids"))
+        raise invalid_argument(("sectionIds",), "names no section", next_steps=NextStep("section.list", "lists ids"))
     return ids
 
 
@@ -100,20 +100,20 @@ def section_row(tx: Transaction, section_id: str) -> SectionRow:
     Raises:
         NotFound: there is none.
     """
-    id_ = checked_id(section_id, ("sectionId",))
+    id_ = parse_id(section_id, ("sectionId",))
     row = section_rows(tx, [id_]).get(id_)
     if row is None:
-        raise missing(id_, ("sectionId",))
+        raise missing_section(id_, ("sectionId",))
     return row
 
 
 def section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
     """Those among some sections that are in the project entered."""
-    rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=listed(ids))
+    rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=to_json_array(ids))
     return {row.id: row for row in rows}
 
 
-def refuse_strangers(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
+def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
     """Refuse ids of which none was found in the project entered.
 
     Raises:
@@ -123,16 +123,16 @@ def refuse_strangers(tx: Transaction, ids: Sequence[str], found: Collection[str]
     for place, id_ in enumerate(ids):
         if id_ in found:
             continue
-        path: Path = ("sectionIds", place)
+        path: ArgumentPath = ("sectionIds", place)
         project_id = tx.scalar(sql.project_of_section, id=id_)
         if project_id is None or not _sees(tx, project_id):
-            raise missing(id_, path)
+            raise missing_section(id_, path)
         wrong = "is of another project than those before it; send one call for each project"
-        raise refusal(path, wrong, code="mixed_projects", id=id_)
+        raise invalid_argument(path, wrong, code="mixed_projects", id=id_)
 
 
 def refuse_other_container(
-    tx: Transaction, row: SectionRow, node: NodeRow, entity_type: EntityType | None, entity_id: str | None
+    tx: Transaction, row: SectionRow, node: WorkNodeRow, entity_type: EntityType | None, entity_id: str | None
 ) -> None:
     """A section says by itself what it is of; whoever names the container too must mean the same.
 
@@ -149,22 +149,24 @@ def refuse_other_container(
         return
     if is_project:
         raise OtherContainer("entityId", row.id, own_type, own_id)
-    if refs.any_container(tx, str(entity_id), field="entityId", thing=ContainerType[own_type.name]).n != node.n:
+    if refs.find_any_container(tx, str(entity_id), field="entityId", thing=ContainerType[own_type.name]).n != node.n:
         raise OtherContainer("entityId", row.id, own_type, own_id)
 
 
-def missing(id_: str, path: Path) -> NotFound:
+def missing_section(id_: str, path: ArgumentPath) -> NotFound:
     """The refusal of an id that leads nowhere."""
-    return NotFound("section", id_, next_steps=NextStep("section.list", "lists what is there"), field=rendered(path))
+    return NotFound(
+        "section", id_, next_steps=NextStep("section.list", "lists what is there"), field=format_argument_path(path)
+    )
 
 
-def _project_of(tx: Transaction, id_: str, path: Path) -> str:
-    project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted, id=id_)
+def _resolve_project(tx: Transaction, id_: str, path: ArgumentPath) -> str:
+    project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted_section, id=id_)
     if project_id is None or not _sees(tx, project_id):
-        raise missing(id_, path)
+        raise missing_section(id_, path)
     return ProjectId(project_id)
 
 
 def _sees(tx: Transaction, project_id: str) -> bool:
-    seen = projects_seen(tx)
+    seen = find_visible_project_ids(tx)
     return seen is None or project_id in seen

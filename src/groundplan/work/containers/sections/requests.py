@@ -12,8 +12,8 @@ from msgspec import Meta
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.wording import Path, quoted, refusal
-from groundplan.work.containers.requests import several
+from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
+from groundplan.work.containers.requests import parse_list
 from groundplan.work.engine.belongings import SECTIONS_MAX
 
 BULK_MAX = 50  # in one call
@@ -36,7 +36,7 @@ class ContentFormat(StrEnum):
     CODE = "CODE"
 
 
-def checked_id(text: str, path: Path) -> str:
+def parse_id(text: str, path: ArgumentPath) -> str:
     """An id in its canonical spelling; dashes may be left out.
 
     Raises:
@@ -44,22 +44,22 @@ def checked_id(text: str, path: Path) -> str:
     """
     found = parse_uuid(text.strip())
     if found is None:
-        wrong = f"must be a UUID, not {quoted(text)}"
-        raise refusal(path, wrong, code="invalid_id", next_steps=NextStep("section.list", "lists ids"))
+        wrong = f"must be a UUID, not {quote_text(text)}"
+        raise invalid_argument(path, wrong, code="invalid_id", next_steps=NextStep("section.list", "lists ids"))
     return found
 
 
-def checked_ids(given: Sequence[str] | str, field: str) -> list[str]:
+def parse_ids(given: Sequence[str] | str, field: str) -> list[str]:
     """Ids in their canonical spelling, each once, in the order they were given.
 
     Raises:
         Invalid: one is no UUID, or there are more than a container can have.
     """
-    texts = several(given, (field,), at_most=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
-    return list(dict.fromkeys(checked_id(text, (field, place)) for place, text in enumerate(texts)))
+    texts = parse_list(given, (field,), at_most=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
+    return list(dict.fromkeys(parse_id(text, (field, place)) for place, text in enumerate(texts)))
 
 
-def refuse_malformed(content: str, content_format: ContentFormat, path: Path) -> None:
+def refuse_malformed(content: str, content_format: ContentFormat, path: ArgumentPath) -> None:
     """Content that says it is JSON must be; there may be none yet.
 
     Raises:
@@ -71,15 +71,17 @@ def refuse_malformed(content: str, content_format: ContentFormat, path: Path) ->
         _JSON.decode(content)
     except json.JSONDecodeError as error:
         wrong = f"is not JSON at line {error.lineno}, column {error.colno}: {error.msg}"
-        raise refusal(path, f"{wrong}; correct it, or choose another contentFormat", code="invalid_json") from None
+        raise invalid_argument(
+            path, f"{wrong}; correct it, or choose another contentFormat", code="invalid_json"
+        ) from None
     except (ValueError, RecursionError):
         wrong = "is not JSON; correct it, or choose another contentFormat"
-        raise refusal(path, wrong, code="invalid_json") from None
+        raise invalid_argument(path, wrong, code="invalid_json") from None
 
 
-def _constant(literal: str) -> NoReturn:
+def _reject_constant(literal: str) -> NoReturn:
     raise ValueError(literal)  # NaN and the like, which only Python takes for JSON
 
 
 # Numbers are kept as they are written, so a long one costs nothing and none is out of range.
-_JSON: Any = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_constant)
+_JSON: Any = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_reject_constant)

@@ -10,29 +10,33 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Drop, LeftOut, Trimming
+from groundplan.kernel.budget import DropField, LeftOut, Trimming
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import Path, quoted, rendered
+from groundplan.kernel.wording import ArgumentPath, format_argument_path, quote_text
 from groundplan.work.containers.refs import type_of
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
 from groundplan.work.engine.belongings import SECTIONS_MAX
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
-TRIMMED = ("content", "usage_description", "tags")  # in the order in which an answer that is too long gives them up
+TRIMMABLE_FIELDS = (
+    "content",
+    "usage_description",
+    "tags",
+)  # in the order in which an answer that is too long gives them up
 
 
 class Section(Struct, rename="camel", kw_only=True):
     """A part of the text about a container."""
 
-    trimming: ClassVar[Trimming] = Trimming(*map(Drop, TRIMMED))
+    trimming: ClassVar[Trimming] = Trimming(*map(DropField, TRIMMABLE_FIELDS))
 
     id: str
     entity_type: EntityType
@@ -49,7 +53,7 @@ class Section(Struct, rename="camel", kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-class Draft(NamedTuple):
+class SectionDraft(NamedTuple):
     """A section that is to be."""
 
     title: str
@@ -88,9 +92,9 @@ class OrdinalTaken(Invalid):
     code = "ordinal_taken"
 
 
-def ordinal_taken(path: Path, ordinal: int, by: str, *, free: int, **details: Any) -> OrdinalTaken:
+def ordinal_taken(path: ArgumentPath, ordinal: int, by: str, *, free: int, **details: Any) -> OrdinalTaken:
     """Return the refusal of an ordinal that another section of the container has."""
-    field = rendered(path)
+    field = format_argument_path(path)
     return OrdinalTaken(
         f"{field} {ordinal} is taken by {by}; the next free one is {free}, or leave it out to stand behind the last",
         next_steps=NextStep("section.reorder", "puts all of them into another order"),
@@ -115,37 +119,37 @@ class TooManySections(Invalid):
         )
 
 
-class Places:
+class UsedOrdinals:
     """Where the sections of a container stand."""
 
-    def __init__(self, tx: Transaction, node: NodeRow) -> None:
-        rows = tx.all(sql.places_taken, project_id=tx.project.id, n=node.n)
+    def __init__(self, tx: Transaction, node: WorkNodeRow) -> None:
+        rows = tx.all(sql.used_ordinals, project_id=tx.project.id, n=node.n)
         self._taken = {ordinal: (id_, title) for ordinal, id_, title in rows}
 
     def __len__(self) -> int:
         return len(self._taken)
 
-    def refuse_taken(self, ordinal: int, path: Path, *, but: str | None = None) -> None:
+    def refuse_taken_ordinal(self, ordinal: int, path: ArgumentPath, *, but: str | None = None) -> None:
         """Raises OrdinalTaken where a section stands there, but for the one with this id."""
         id_, title = self._taken.get(ordinal, (but, ""))
         if id_ != but:
-            by = f"section {id_} ({quoted(title)})"
+            by = f"section {id_} ({quote_text(title)})"
             raise ordinal_taken(path, ordinal, by, free=self._free(ordinal), sectionId=id_)
 
-    def given_to(self, drafts: Sequence[Draft], paths: Sequence[Path]) -> list[int]:
+    def assign(self, drafts: Sequence[SectionDraft], paths: Sequence[ArgumentPath]) -> list[int]:
         """The ordinal of each of some new sections: what it asks for, else one behind all others.
 
         Raises:
             OrdinalTaken: it asks for one where another stands, or that another asks for.
         """
-        asked: dict[int, Path] = {}
+        asked: dict[int, ArgumentPath] = {}
         for draft, path in zip(drafts, paths, strict=True):
             if draft.ordinal is None:
                 continue
             here = (*path, "ordinal")
-            self.refuse_taken(draft.ordinal, here)
+            self.refuse_taken_ordinal(draft.ordinal, here)
             if draft.ordinal in asked:
-                by = f"{rendered(asked[draft.ordinal])} of this call"
+                by = f"{format_argument_path(asked[draft.ordinal])} of this call"
                 raise ordinal_taken(here, draft.ordinal, by, free=self._free(draft.ordinal, asked))
             asked[draft.ordinal] = path
         behind = count(max((*self._taken, *asked), default=-1) + 1)
@@ -156,7 +160,7 @@ class Places:
 
 
 def add_sections(
-    tx: Transaction, node: NodeRow, drafts: Sequence[Draft], *, within: Path | None = ("sections",)
+    tx: Transaction, node: WorkNodeRow, drafts: Sequence[SectionDraft], *, within: ArgumentPath | None = ("sections",)
 ) -> list[Section]:
     """Give a container of the project entered more sections, and say so in its history: all of them, or none.
 
@@ -167,10 +171,10 @@ def add_sections(
         OrdinalTaken: one asks for the place of another.
         Invalid: content that should be JSON is not.
     """
-    paths: list[Path] = [() if within is None else (*within, place) for place in range(len(drafts))]
+    paths: list[ArgumentPath] = [() if within is None else (*within, place) for place in range(len(drafts))]
     for draft, path in zip(drafts, paths, strict=True):
         refuse_malformed(draft.content, draft.content_format, (*path, "content"))
-    places = Places(tx, node)
+    places = UsedOrdinals(tx, node)
     if len(places) + len(drafts) > SECTIONS_MAX:
         raise TooManySections(len(places), len(drafts))
     made = [
@@ -188,49 +192,51 @@ def add_sections(
             modified_at=tx.now,
             modified_by=tx.actor.id,
         )
-        for draft, ordinal in zip(drafts, places.given_to(drafts, paths), strict=True)
+        for draft, ordinal in zip(drafts, places.assign(drafts, paths), strict=True)
     ]
     tags = {row.id: sorted(draft.tags) for row, draft in zip(made, drafts, strict=True)}
-    put(tx, made, tags)
+    insert_sections(tx, made, tags)
     if made:
-        changes = (changed(f"sections.{row.id}", None, told(row, tags[row.id])) for row in made)
-        tx.record(Op.SECTION_ADDED, node.id, *changes)
-    return [shown(tx, node, row, tags[row.id]) for row in made]
+        changes = (changed(f"sections.{row.id}", None, to_event_fields(row, tags[row.id])) for row in made)
+        tx.record(WorkOp.SECTION_ADDED, node.id, *changes)
+    return [build_section(tx, node, row, tags[row.id]) for row in made]
 
 
-def put(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[str, list[str]]) -> None:
+def insert_sections(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[str, list[str]]) -> None:
     """Write sections that are not there, with their tags."""
     values = [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows]
     if values:
         tx.many(sql.add_section, values)
     for value in values:
         if of_this := tags.get(value["id"]):
-            tx.run(sql.add_tags, project_id=tx.project.id, id=value["id"], tags=listed(of_this))
+            tx.run(sql.add_tags, project_id=tx.project.id, id=value["id"], tags=to_json_array(of_this))
 
 
-def take(tx: Transaction, ids: Collection[str]) -> None:
+def remove_sections(tx: Transaction, ids: Collection[str]) -> None:
     """Take sections away, with their tags."""
-    tx.run(sql.remove_tags, project_id=tx.project.id, ids=listed(ids))
-    tx.run(sql.remove_sections, project_id=tx.project.id, ids=listed(ids))
+    tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array(ids))
+    tx.run(sql.remove_sections, project_id=tx.project.id, ids=to_json_array(ids))
 
 
-def sections_shown(tx: Transaction, node: NodeRow, *, include_content: bool = True) -> list[Section]:
+def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool = True) -> list[Section]:
     """The sections of a container of the project entered, in their order."""
-    query = sql.sections_of if include_content else sql.sections_in_short
+    query = sql.sections_of if include_content else sql.sections_without_content
     rows = tx.all(query, SectionRow, project_id=tx.project.id, n=node.n)
     tags = tags_of(tx, [row.id for row in rows])
-    return [shown(tx, node, row, tags.get(row.id, []), include_content=include_content) for row in rows]
+    return [build_section(tx, node, row, tags.get(row.id, []), include_content=include_content) for row in rows]
 
 
 def tags_of(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
     """The tags of some sections of the project entered, sorted; nothing for those that have none."""
     found: dict[str, list[str]] = {}
-    for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=listed(ids)) if ids else ():
+    for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
         found.setdefault(id_, []).append(tag)
     return found
 
 
-def shown(tx: Transaction, node: NodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True) -> Section:
+def build_section(
+    tx: Transaction, node: WorkNodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True
+) -> Section:
     """A section as callers see it."""
     container_type = type_of(node)
     return Section(
@@ -249,6 +255,6 @@ def shown(tx: Transaction, node: NodeRow, row: SectionRow, tags: list[str], *, i
     )
 
 
-def told(row: SectionRow, tags: list[str]) -> dict[str, Any]:
+def to_event_fields(row: SectionRow, tags: list[str]) -> dict[str, Any]:
     """Everything that a section says, for the history."""
     return {**{name: getattr(row, name) for name in SectionText.__struct_fields__}, "tags": tags}

@@ -12,11 +12,11 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.requests import ContainerId, EntityType, Several, Version, checked_tags
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version, parse_tags
 from groundplan.work.containers.sections.refs import project_of, refuse_other_container, section_row
 from groundplan.work.containers.sections.requests import (
     Content,
@@ -26,14 +26,21 @@ from groundplan.work.containers.sections.requests import (
     Usage,
     refuse_malformed,
 )
-from groundplan.work.containers.sections.section import Places, Section, SectionRow, shown, tags_of, told
-from groundplan.work.engine.row import fetch
-from groundplan.work.events import Op
+from groundplan.work.containers.sections.section import (
+    Section,
+    SectionRow,
+    UsedOrdinals,
+    build_section,
+    tags_of,
+    to_event_fields,
+)
+from groundplan.work.engine.row import fetch_node
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
 # What an update can change, with its name on the wire.
-CHANGING = {
+UPDATABLE_FIELDS = {
     "title": "title",
     "usage_description": "usageDescription",
     "content": "content",
@@ -54,7 +61,7 @@ class UpdateSection(Struct, rename="camel", forbid_unknown_fields=True):
     usage_description: Usage | UnsetType = UNSET
     content: Content | UnsetType = UNSET
     content_format: ContentFormat | UnsetType = UNSET
-    tags: Several | UnsetType = UNSET
+    tags: StringList | UnsetType = UNSET
     ordinal: Ordinal | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
 
@@ -79,12 +86,12 @@ def update(tx: Transaction, request: UpdateSection) -> Section:
         OtherContainer: it is of another container than the one that was named.
         NotFound: it is not there.
     """
-    given = {name: value for name in CHANGING if (value := getattr(request, name)) is not UNSET}
+    given = {name: value for name in UPDATABLE_FIELDS if (value := getattr(request, name)) is not UNSET}
     if not given:
-        raise refusal((), f"say nothing to change; send some of {', '.join(CHANGING.values())}")
+        raise invalid_argument((), f"say nothing to change; send some of {', '.join(UPDATABLE_FIELDS.values())}")
     if "tags" in given:
-        given["tags"] = sorted(checked_tags(given["tags"]))
-    return _changed(tx, request, given)
+        given["tags"] = sorted(parse_tags(given["tags"]))
+    return _update_section(tx, request, given)
 
 
 def update_text(tx: Transaction, request: UpdateText) -> Section:
@@ -95,36 +102,38 @@ def update_text(tx: Transaction, request: UpdateText) -> Section:
         OtherContainer: it is of another container than the one that was named.
         NotFound: it is not there.
     """
-    return _changed(tx, request, {"content": request.content})
+    return _update_section(tx, request, {"content": request.content})
 
 
-def _changed(tx: Transaction, request: UpdateSection | UpdateText, given: dict[str, Any]) -> Section:
+def _update_section(tx: Transaction, request: UpdateSection | UpdateText, given: dict[str, Any]) -> Section:
     row = section_row(tx, request.section_id)
-    node = fetch(tx, row.node_n)
+    node = fetch_node(tx, row.node_n)
     refuse_other_container(tx, row, node, request.entity_type, request.entity_id)
     refuse_stale("section", row.id, current=row.version, given=request.version)
-    before = told(row, tags_of(tx, [row.id]).get(row.id, []))
+    before = to_event_fields(row, tags_of(tx, [row.id]).get(row.id, []))
     after = {**before, **given}
     if "content" in given or "content_format" in given:
         path = "content" if "content" in given else "contentFormat"
         refuse_malformed(after["content"], after["content_format"], (path,))
     if "ordinal" in given:
-        Places(tx, node).refuse_taken(given["ordinal"], ("ordinal",), but=row.id)
-    written = _written(tx, row, before, after)
-    tx.record(Op.SECTION_CHANGED, node.id, changed(f"sections.{row.id}", {name: before[name] for name in given}, given))
-    return shown(tx, node, written, after["tags"])
+        UsedOrdinals(tx, node).refuse_taken_ordinal(given["ordinal"], ("ordinal",), but=row.id)
+    written = _write_section(tx, row, before, after)
+    tx.record(
+        WorkOp.SECTION_CHANGED, node.id, changed(f"sections.{row.id}", {name: before[name] for name in given}, given)
+    )
+    return build_section(tx, node, written, after["tags"])
 
 
-def _written(tx: Transaction, row: SectionRow, before: Mapping[str, Any], after: Mapping[str, Any]) -> SectionRow:
+def _write_section(tx: Transaction, row: SectionRow, before: Mapping[str, Any], after: Mapping[str, Any]) -> SectionRow:
     columns = {name: value for name, value in after.items() if name != "tags"}
     touched: dict[str, Any] = {"version": row.version + 1, "modified_at": tx.now, "modified_by": tx.actor.id}
     written = replace(row, **columns, **touched)
     # The version stands in the statement too: it decides, whoever wrote in between.
-    if not tx.store(sql.change_section, written, project_id=tx.project.id, version=row.version):
+    if not tx.store(sql.update_section, written, project_id=tx.project.id, version=row.version):
         raise LookupError("a section that was read under the lock of its project is gone")
     if after["tags"] != before["tags"]:
-        tx.run(sql.remove_tags, project_id=tx.project.id, ids=listed([row.id]))
-        tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=listed(after["tags"]))
+        tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array([row.id]))
+        tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=to_json_array(after["tags"]))
     return written
 
 

@@ -7,11 +7,11 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.tagged import TaggedType, projects_asked, tag_counts
+from groundplan.work.containers.tags.tagged import TaggedType, resolve_projects, tag_counts
 
 
 class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
@@ -31,7 +31,7 @@ class TagCount(Struct):
 class Tags(Struct, rename="camel"):
     """Tags, most used first, and how many different ones there are."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("tags",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("tags",)))
 
     tags: list[TagCount]
     count: int
@@ -40,7 +40,7 @@ class Tags(Struct, rename="camel"):
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
     """The tags in a project, or in all that the actor sees and that are not archived."""
-    counts = tag_counts(tx, projects_asked(tx), request.entity_type)
+    counts = tag_counts(tx, resolve_projects(tx), request.entity_type)
     found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
     return Tags(found, len(found))
 

@@ -96,7 +96,7 @@ DELETE FROM work_node_tags
    AND node_n = :n
    AND tag IN (SELECT value FROM each(:tags));
 
--- name: tags_beside
+-- name: tags_of_tagged_containers
 -- Every tag of the containers that have this one. A cross join, so that SQLite begins with the tag.
 SELECT c.n, c.id, o.tag
   FROM work_node_tags AS t
@@ -113,7 +113,7 @@ SELECT c.n, c.id, o.tag
    AND o.node_n = t.node_n
  ORDER BY t.node_n, o.tag;
 
--- name: section_tags_beside
+-- name: tags_of_tagged_sections
 -- Every tag of the sections that have this one, with the node that each section is of; joined like the one above.
 SELECT s.id, c.id, o.tag
   FROM work_section_tags AS t
@@ -134,7 +134,7 @@ SELECT s.id, c.id, o.tag
    AND o.section_id = t.section_id
  ORDER BY s.node_n, s.ordinal, o.tag;
 
--- name: move_containers_on
+-- name: touch_containers
 -- The next revision of the containers that have a tag, for a change beside their rows.
 UPDATE work_nodes
    SET rev = rev + 1,
@@ -144,7 +144,7 @@ UPDATE work_nodes
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
--- name: move_sections_on
+-- name: touch_sections
 -- The next version of some sections.
 UPDATE work_sections
    SET version = version + 1,
@@ -154,7 +154,7 @@ UPDATE work_sections
    AND project_id = :project_id
    AND id IN (SELECT value FROM each(:ids));
 
--- name: add_renamed_to_containers
+-- name: add_new_tag_to_containers
 -- The other name, beside the one they have; where both were there already, they become one.
 INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
 SELECT t.tenant_id, t.project_id, t.node_n, :renamed
@@ -164,7 +164,7 @@ SELECT t.tenant_id, t.project_id, t.node_n, :renamed
    AND t.tag = :tag
     ON CONFLICT DO NOTHING;
 
--- name: add_renamed_to_sections
+-- name: add_new_tag_to_sections
 -- The same for sections.
 INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
 SELECT t.tenant_id, t.project_id, t.section_id, :renamed

@@ -9,28 +9,28 @@ from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import MixedProjects
 from groundplan.kernel.input_gate.text_limits import Name, too_many_characters
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.store.authorize import ProjectId
-from groundplan.kernel.store.idempotency import earlier_answer, once
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.idempotency import find_stored_answer, make_idempotent_request
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
+from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.requests import TAG_CHARS_MAX
 from groundplan.work.containers.tags.tagged import (
-    Entity,
+    TaggedEntity,
     TagRef,
+    count_unlisted,
     entities_with,
-    missing,
-    not_listed,
-    projects_looked_through,
+    list_visible_projects,
+    missing_tag,
     uses_by_project,
 )
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 
 NAME = "tag.rename"
 PROJECTS_SHOWN_MAX = 10
@@ -59,24 +59,24 @@ class RenameTag(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Renamed(Struct, rename="camel"):
+class RenamedTag(Struct, rename="camel"):
     """What has the new tag from now on, or would have it; the first of them, containers before sections."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("entities",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("entities",)))
 
     old_tag: str
     new_tag: str
     dry_run: bool
     project_id: str
     affected: int
-    entities: list[Entity]
+    entities: list[TaggedEntity]
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-_RENAMED = msgspec.json.Decoder(Renamed)
+_RENAMED = msgspec.json.Decoder(RenamedTag)
 
 
-def rename(tx: Transaction, request: RenameTag) -> Renamed:
+def rename(tx: Transaction, request: RenameTag) -> RenamedTag:
     """Rename a tag; where something has the new one already, the two become one.
 
     Raises:
@@ -85,75 +85,75 @@ def rename(tx: Transaction, request: RenameTag) -> Renamed:
     """
     answer = preview(tx, request)
     place = {"project_id": tx.project.id, "tag": answer.old_tag}
-    _tell_containers(tx, answer)
-    _tell_sections(tx, answer)
-    tx.run(sql.add_renamed_to_containers, **place, renamed=answer.new_tag)
+    _record_container_changes(tx, answer)
+    _record_section_changes(tx, answer)
+    tx.run(sql.add_new_tag_to_containers, **place, renamed=answer.new_tag)
     tx.run(sql.remove_from_containers, **place)
-    tx.run(sql.add_renamed_to_sections, **place, renamed=answer.new_tag)
+    tx.run(sql.add_new_tag_to_sections, **place, renamed=answer.new_tag)
     tx.run(sql.remove_from_sections, **place)
     return answer
 
 
-def preview(tx: Transaction, request: RenameTag) -> Renamed:
+def preview(tx: Transaction, request: RenameTag) -> RenamedTag:
     """What renaming a tag changes.
 
     Raises:
         NotFound: nothing has the tag.
         MixedProjects: it is used in several projects, and none of them was named.
     """
-    old, new = _checked(request)
+    old, new = _validate_names(request)
     project = {tx.project.id: tx.project.name}
     affected = uses_by_project(tx, project, old).total()
     if affected == 0:
-        raise missing(tx, project, old, "oldTag")
+        raise missing_tag(tx, project, old, "oldTag")
     entities = entities_with(tx, project, old)
     for entity in entities:
         entity.project_id = UNSET  # the same for all
-    return Renamed(old, new, request.dry_run, tx.project.id, affected, entities, not_listed(affected, entities))
+    return RenamedTag(old, new, request.dry_run, tx.project.id, affected, entities, count_unlisted(affected, entities))
 
 
-def _checked(request: RenameTag) -> tuple[str, str]:
+def _validate_names(request: RenameTag) -> tuple[str, str]:
     old, new = request.old_tag.strip(), request.new_tag.strip()
     if not new:
-        raise refusal(("newTag",), "must not be empty")
+        raise invalid_argument(("newTag",), "must not be empty")
     if len(new) > TAG_CHARS_MAX:
         raise too_many_characters(("newTag",), TAG_CHARS_MAX, len(new))
     if "," in new:
-        raise refusal(("newTag",), "has a comma, which stands between tags; leave it out")
+        raise invalid_argument(("newTag",), "has a comma, which stands between tags; leave it out")
     if new == old:
-        raise refusal(("newTag",), "is oldTag; send another name")
+        raise invalid_argument(("newTag",), "is oldTag; send another name")
     return old, new
 
 
-def _tell_containers(tx: Transaction, answer: Renamed) -> None:
+def _record_container_changes(tx: Transaction, answer: RenamedTag) -> None:
     tags: dict[tuple[int, str], list[str]] = {}
-    for n, id_, tag in tx.all(sql.tags_beside, project_id=tx.project.id, tag=answer.old_tag):
+    for n, id_, tag in tx.all(sql.tags_of_tagged_containers, project_id=tx.project.id, tag=answer.old_tag):
         tags.setdefault((n, id_), []).append(tag)
-    tx.run(sql.move_containers_on, project_id=tx.project.id, ns=listed(n for n, _ in tags))
+    tx.run(sql.touch_containers, project_id=tx.project.id, ns=to_json_array(n for n, _ in tags))
     for (_, id_), before in tags.items():
-        tx.record(Op.TAGGED, id_, changed("tags", before, _renamed(before, answer)))
+        tx.record(WorkOp.TAGGED, id_, changed("tags", before, _replace_tag(before, answer)))
 
 
-def _tell_sections(tx: Transaction, answer: Renamed) -> None:
+def _record_section_changes(tx: Transaction, answer: RenamedTag) -> None:
     tags: dict[str, list[str]] = {}
     of_nodes: dict[str, dict[str, None]] = {}
-    for section_id, node_id, tag in tx.all(sql.section_tags_beside, project_id=tx.project.id, tag=answer.old_tag):
+    for section_id, node_id, tag in tx.all(sql.tags_of_tagged_sections, project_id=tx.project.id, tag=answer.old_tag):
         tags.setdefault(section_id, []).append(tag)
         of_nodes.setdefault(node_id, {})[section_id] = None
-    tx.run(sql.move_sections_on, project_id=tx.project.id, ids=listed(tags))
+    tx.run(sql.touch_sections, project_id=tx.project.id, ids=to_json_array(tags))
     for node_id, section_ids in of_nodes.items():
         changes = (
-            changed(f"sections.{id_}", {"tags": tags[id_]}, {"tags": _renamed(tags[id_], answer)})
+            changed(f"sections.{id_}", {"tags": tags[id_]}, {"tags": _replace_tag(tags[id_], answer)})
             for id_ in section_ids
         )
-        tx.record(Op.SECTION_CHANGED, node_id, *changes)
+        tx.record(WorkOp.SECTION_CHANGED, node_id, *changes)
 
 
-def _renamed(before: list[str], answer: Renamed) -> list[str]:
+def _replace_tag(before: list[str], answer: RenamedTag) -> list[str]:
     return sorted({answer.new_tag if tag == answer.old_tag else tag for tag in before})
 
 
-def _project(tx: Transaction, request: RenameTag) -> str:
+def _locate(tx: Transaction, request: RenameTag) -> str:
     """The one project that is meant: the one named, or the only one where the tag is used.
 
     Raises:
@@ -164,21 +164,21 @@ def _project(tx: Transaction, request: RenameTag) -> str:
         return request.project_id
     if request.op_id is not None and not request.dry_run:
         # Sent again, the tag is no longer where it was; the answer that was given says where that is.
-        sent = once(
+        sent = make_idempotent_request(
             request.op_id, NAME, msgspec.structs.replace(request, op_id=None), dump=encode, load=_RENAMED.decode
         )
-        if (given := earlier_answer(tx, sent)) is not None:
+        if (given := find_stored_answer(tx, sent)) is not None:
             return ProjectId(given.project_id)
     tag = request.old_tag.strip()
     # What is archived is not renamed; only where the tag is nowhere else, whoever asks is told so.
     for archived in (False, True):
-        projects = projects_looked_through(tx, archived=archived)
+        projects = list_visible_projects(tx, archived=archived)
         there = uses_by_project(tx, projects, tag)
         if len(there) > 1:
             raise tag_in_several_projects(tag, {id_: name for id_, name in projects.items() if id_ in there})
         for project_id in there:
             return ProjectId(project_id)
-    raise missing(tx, projects, tag, "oldTag")
+    raise missing_tag(tx, projects, tag, "oldTag")
 
 
 PREVIEW = Operation(
@@ -187,9 +187,9 @@ PREVIEW = Operation(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=RenameTag,
-    output=Renamed,
+    output=RenamedTag,
     handler=preview,
-    project=_project,
+    project=_locate,
 )
 
 OPERATION = Operation(
@@ -198,9 +198,9 @@ OPERATION = Operation(
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     input=RenameTag,
-    output=Renamed,
+    output=RenamedTag,
     handler=rename,
-    project=_project,
+    project=_locate,
     variants=(PREVIEW,),
     choose_variant=lambda request: PREVIEW if request.dry_run else None,
     tool=Tool("rename_tag", Group.CONTAINERS),

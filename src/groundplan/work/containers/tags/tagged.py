@@ -13,11 +13,11 @@ from groundplan.kernel.budget import LeftOut
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.projects.list import ListProjects, list_projects
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
 ENTITIES_MAX = 100  # in one answer
-TAGS_LOOKED_THROUGH_MAX = 2_000
+TAGS_SCANNED_MAX = 2_000
 
 TagRef = Annotated[str, Meta(min_length=1, max_length=255)]
 
@@ -33,7 +33,7 @@ class TaggedType(StrEnum):
     SECTION = "SECTION"
 
 
-class Entity(Struct, rename="camel"):
+class TaggedEntity(Struct, rename="camel"):
     """Something that has a tag."""
 
     id: str
@@ -42,26 +42,26 @@ class Entity(Struct, rename="camel"):
     project_id: str | UnsetType = UNSET
 
 
-class _Tagged(Struct):
+class _TaggedRow(Struct):
     project_id: str
     id: str
     kind: str
     summary: str
 
 
-def projects_asked(tx: Transaction) -> dict[str, str]:
+def resolve_projects(tx: Transaction) -> dict[str, str]:
     """The name of the project entered by its id; without one, of those that the actor sees."""
-    return {tx.project.id: tx.project.name} if tx.has_project else projects_looked_through(tx)
+    return {tx.project.id: tx.project.name} if tx.has_project else list_visible_projects(tx)
 
 
-def projects_looked_through(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
+def list_visible_projects(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
     """The names of the projects that the actor sees, by their ids; archived ones only on request."""
     return {one.id: one.name for one in list_projects(tx, ListProjects(archived=archived)).projects}
 
 
 def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | None = None) -> Counter[str]:
     """How often each tag is used in some projects, by everything or by one type of entity."""
-    place = {"project_ids": listed(project_ids)}
+    place = {"project_ids": to_json_array(project_ids)}
     counts: Counter[str] = Counter()
     if of is None:
         counts.update(dict(tx.all(sql.container_tags, **place)))
@@ -74,36 +74,36 @@ def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | Non
 
 def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
     """How often a tag is used in each of some projects; those without it are not there."""
-    place = {"project_ids": listed(project_ids), "tag": tag}
+    place = {"project_ids": to_json_array(project_ids), "tag": tag}
     uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **place)))
     uses.update(dict(tx.all(sql.count_sections, **place)))
     return uses
 
 
-def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[Entity]:
+def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
     """The first entities with a tag in some projects: containers, then sections."""
-    place = {"project_ids": listed(projects), "tag": tag}
-    found: list[Entity] = []
-    for row in tx.all(sql.containers_with_tag, _Tagged, **place, at_most=ENTITIES_MAX):
-        entity = Entity(row.id, TaggedType(row.kind.upper()), row.summary, row.project_id)
+    place = {"project_ids": to_json_array(projects), "tag": tag}
+    found: list[TaggedEntity] = []
+    for row in tx.all(sql.containers_with_tag, _TaggedRow, **place, at_most=ENTITIES_MAX):
+        entity = TaggedEntity(row.id, TaggedType(row.kind.upper()), row.summary, row.project_id)
         if entity.type is TaggedType.PROJECT:
             entity.id, entity.title = row.project_id, projects[row.project_id]
         found.append(entity)
     for project_id, id_, title in tx.all(sql.sections_with_tag, **place, at_most=ENTITIES_MAX - len(found)):
-        found.append(Entity(id_, TaggedType.SECTION, title, project_id))
+        found.append(TaggedEntity(id_, TaggedType.SECTION, title, project_id))
     return found
 
 
-def not_listed(count: int, entities: Collection[Entity]) -> LeftOut:
+def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
     """Return how many entities there are beside the first."""
     return {"entities": count - len(entities)} if count > len(entities) else UNSET
 
 
-def missing(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
+def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
     """The refusal of a tag that nothing has, with those that were probably meant."""
     from difflib import get_close_matches  # only a mistake needs it
 
-    counts = tag_counts(tx, project_ids).most_common(TAGS_LOOKED_THROUGH_MAX)
+    counts = tag_counts(tx, project_ids).most_common(TAGS_SCANNED_MAX)
     spelled: dict[str, str] = {one.casefold(): one for one, _ in reversed(counts)}
     near = [spelled[one] for one in get_close_matches(tag.casefold(), spelled, n=2)]
     return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists what is there"), field=field)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 
 sql = load_queries(__file__)
 
 
-def set_tags(tx: Transaction, node: NodeRow, tags: list[str]) -> Change | None:
+def set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> Change | None:
     """Make these the tags of a container, and give the change to record; None where they are its tags already."""
     place = {"project_id": tx.project.id, "n": node.n}
     before = tx.scalars(sql.tags_of_container, **place)
@@ -18,7 +18,7 @@ def set_tags(tx: Transaction, node: NodeRow, tags: list[str]) -> Change | None:
     if before == after:
         return None
     if gone := set(before) - set(after):
-        tx.run(sql.remove_tags, **place, tags=listed(sorted(gone)))
+        tx.run(sql.remove_tags, **place, tags=to_json_array(sorted(gone)))
     if new := set(after) - set(before):
-        tx.run(sql.add_tags, **place, tags=listed(sorted(new)))
+        tx.run(sql.add_tags, **place, tags=to_json_array(sorted(new)))
     return changed("tags", before, after)

@@ -7,17 +7,17 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.tags.tagged import (
-    Entity,
+    TaggedEntity,
     TagRef,
+    count_unlisted,
     entities_with,
-    missing,
-    not_listed,
-    projects_asked,
+    missing_tag,
+    resolve_projects,
     uses_by_project,
 )
 
@@ -32,11 +32,11 @@ class GetTagUsage(Struct, rename="camel", forbid_unknown_fields=True):
 class TagUsage(Struct, rename="camel"):
     """What has the tag: how many, and the first of them, containers before sections."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("entities",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("entities",)))
 
     tag: str
     count: int
-    entities: list[Entity]
+    entities: list[TaggedEntity]
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -46,13 +46,13 @@ def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
     Raises:
         NotFound: nothing has it.
     """
-    projects = projects_asked(tx)
+    projects = resolve_projects(tx)
     tag = request.tag.strip()
     count = uses_by_project(tx, projects, tag).total()
     if count == 0:
-        raise missing(tx, projects, tag, "tag")
+        raise missing_tag(tx, projects, tag, "tag")
     entities = entities_with(tx, projects, tag)
-    return TagUsage(tag, count, entities, not_listed(count, entities))
+    return TagUsage(tag, count, entities, count_unlisted(count, entities))
 
 
 OPERATION = Operation(

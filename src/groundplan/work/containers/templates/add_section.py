@@ -9,14 +9,14 @@ from msgspec import Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
-from groundplan.kernel.budget import Drop, Trimming
+from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.requests import Several, checked_tags
+from groundplan.work.containers.requests import StringList, parse_tags
 from groundplan.work.containers.sections.requests import (
     Content,
     ContentFormat,
@@ -26,11 +26,11 @@ from groundplan.work.containers.sections.requests import (
     refuse_malformed,
 )
 from groundplan.work.containers.sections.section import OrdinalTaken
-from groundplan.work.containers.templates.refs import changeable_template
-from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, told
+from groundplan.work.containers.templates.refs import resolve_editable_template
+from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, to_event_fields
 from groundplan.work.events import TemplateOp
 
-SECTIONS_MAX = 50  # as many as a container can be given in one call
+TEMPLATE_SECTIONS_MAX = 50  # as many as a container can be given in one call
 
 sql = load_queries(__file__)
 
@@ -53,9 +53,9 @@ class TemplateFull(RuleViolated):
 
     def __init__(self, id_: str) -> None:
         super().__init__(
-            f"template {id_} has {SECTIONS_MAX} sections, which is the limit; begin another template",
+            f"template {id_} has {TEMPLATE_SECTIONS_MAX} sections, which is the limit; begin another template",
             id=id_,
-            limit=SECTIONS_MAX,
+            limit=TEMPLATE_SECTIONS_MAX,
         )
 
 
@@ -69,7 +69,7 @@ class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
     content_format: ContentFormat = ContentFormat.MARKDOWN
     is_required: bool = False
     ordinal: Ordinal | None = None
-    tags: Several = ""
+    tags: StringList = ""
     op_id: OpId = field(name="op_id", default=None)
 
 
@@ -77,7 +77,7 @@ class AddedSection(Struct, rename="camel"):
     """The new section."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Drop("section.content_sample"), Drop("section.usage_description"), Drop("section.tags")
+        DropField("section.content_sample"), DropField("section.usage_description"), DropField("section.tags")
     )
 
     template_id: str
@@ -94,16 +94,16 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
         TemplateFull: it has as many sections as it can have.
         OrdinalTaken: another section stands there.
     """
-    tags = sorted(checked_tags(request.tags))
+    tags = sorted(parse_tags(request.tags))
     # What a container would refuse is refused here, where it can be corrected.
     refuse_malformed(request.content_sample, request.content_format, ("contentSample",))
-    template = changeable_template(tx, request.id)
+    template = resolve_editable_template(tx, request.id)
     taken = tx.scalars(sql.ordinals, id=template.id)
-    if len(taken) >= SECTIONS_MAX:
+    if len(taken) >= TEMPLATE_SECTIONS_MAX:
         raise TemplateFull(template.id)
     section = TemplateSection(
         id=new_uuid(),
-        ordinal=_place(request.ordinal, taken),
+        ordinal=_choose_ordinal(request.ordinal, taken),
         title=request.title,
         usage_description=request.usage_description,
         content_sample=request.content_sample,
@@ -111,13 +111,13 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
         is_required=request.is_required,
         tags=tags,
     )
-    tx.store(sql.add_section, section, template_id=template.id, tags=listed(tags))
+    tx.store(sql.add_section, section, template_id=template.id, tags=to_json_array(tags))
     tx.run(sql.touch_template, id=template.id)
-    tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, told(section)))
+    tx.record(TemplateOp.UPDATED, template.id, changed(f"sections.{section.id}", None, to_event_fields(section)))
     return AddedSection(template.id, section)
 
 
-def _place(wanted: int | None, taken: Sequence[int]) -> int:
+def _choose_ordinal(wanted: int | None, taken: Sequence[int]) -> int:
     """Where the section stands; `taken` is in order."""
     if wanted is None:
         return taken[-1] + 1 if taken else 0

@@ -7,16 +7,16 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.requests import ContainerId, EntityType
-from groundplan.work.containers.sections.refs import container, project_of_container
-from groundplan.work.containers.sections.section import Draft, add_sections
-from groundplan.work.containers.templates.refs import whole_template
+from groundplan.work.containers.sections.refs import container, resolve_entity_project
+from groundplan.work.containers.sections.section import SectionDraft, add_sections
+from groundplan.work.containers.templates.refs import resolve_template_with_sections
 from groundplan.work.containers.templates.template import Template, TemplateRef
 
 
@@ -72,7 +72,7 @@ class AppliedSection(Struct, rename="camel"):
 class AppliedTemplate(Struct, rename="camel"):
     """What a container got."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("sections",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("sections",)))
 
     template_id: str
     entity_type: EntityType
@@ -91,13 +91,13 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
         TooManySections: the container would have too many.
     """
     node = container(tx, request.entity_type, request.entity_id)
-    template, sections = whole_template(tx, request.template_id, field="templateId")
+    template, sections = resolve_template_with_sections(tx, request.template_id, field="templateId")
     if template.target_entity_type is not request.entity_type:
         raise TemplateForOtherType(template, request.entity_type)
     if not template.is_enabled:
         raise TemplateDisabled(template)
     drafts = [
-        Draft(
+        SectionDraft(
             title=one.title,
             usage_description=one.usage_description or "",
             content=one.content_sample or "",
@@ -121,7 +121,7 @@ OPERATION = Operation(
     input=ApplyTemplate,
     output=AppliedTemplate,
     handler=apply,
-    project=lambda tx, request: project_of_container(tx, request.entity_type, request.entity_id),
+    project=lambda tx, request: resolve_entity_project(tx, request.entity_type, request.entity_id),
     tool=Tool("apply_template", Group.CONTAINERS),
     command=Command(
         ("template", "apply"),

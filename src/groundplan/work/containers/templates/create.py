@@ -10,11 +10,11 @@ from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.requests import EntityType, Several, checked_tags
-from groundplan.work.containers.templates.refs import refuse_taken
-from groundplan.work.containers.templates.template import Description, OneTemplate, Template, told
+from groundplan.work.containers.requests import EntityType, StringList, parse_tags
+from groundplan.work.containers.templates.refs import refuse_taken_name
+from groundplan.work.containers.templates.template import Description, OneTemplate, Template, to_event_fields
 from groundplan.work.events import TemplateOp
 
 sql = load_queries(__file__)
@@ -26,7 +26,7 @@ class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
     name: Name
     target_entity_type: EntityType
     description: Description = ""
-    tags: Several = ""
+    tags: StringList = ""
     is_built_in: bool = False
     is_protected: bool = False
     created_by: Name | None = None
@@ -39,8 +39,8 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
     Raises:
         TemplateExists: the name is taken.
     """
-    tags = sorted(checked_tags(request.tags))
-    refuse_taken(tx, request.name)  # and nobody takes it now: the organization is locked
+    tags = sorted(parse_tags(request.tags))
+    refuse_taken_name(tx, request.name)  # and nobody takes it now: the organization is locked
     template = Template(
         id=new_uuid(),
         name=request.name,
@@ -54,8 +54,8 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
         created_at=tx.now,
         modified_at=tx.now,
     )
-    tx.store(sql.add_template, template, target=template.target_entity_type, tags=listed(tags))
-    changes = (changed(name, None, value) for name, value in told(template).items())
+    tx.store(sql.add_template, template, target=template.target_entity_type, tags=to_json_array(tags))
+    changes = (changed(name, None, value) for name, value in to_event_fields(template).items())
     tx.record(TemplateOp.CREATED, template.id, *changes)
     return OneTemplate(template)
 

@@ -10,8 +10,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.templates.refs import changeable_template, whole_template
-from groundplan.work.containers.templates.template import TemplateRef, told
+from groundplan.work.containers.templates.refs import resolve_editable_template, resolve_template_with_sections
+from groundplan.work.containers.templates.template import TemplateRef, to_event_fields
 from groundplan.work.events import TemplateOp
 
 sql = load_queries(__file__)
@@ -39,12 +39,12 @@ def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
         TemplateBuiltIn: it comes with Groundplan.
         TemplateProtected: it is protected.
     """
-    id_ = changeable_template(tx, request.id).id
-    template, sections = whole_template(tx, id_)
+    id_ = resolve_editable_template(tx, request.id).id
+    template, sections = resolve_template_with_sections(tx, id_)
     tx.run(sql.delete_sections, id=id_)
     tx.run(sql.delete_template, id=id_)
-    changes = [changed(name, value, None) for name, value in told(template).items()]
-    changes += [changed(f"sections.{section.id}", told(section), None) for section in sections]
+    changes = [changed(name, value, None) for name, value in to_event_fields(template).items()]
+    changes += [changed(f"sections.{section.id}", to_event_fields(section), None) for section in sections]
     tx.record(TemplateOp.DELETED, id_, *changes)
     return DeletedTemplate(id_, len(sections))
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.templates.refs import template_meant, whole_template
+from groundplan.work.containers.templates.refs import resolve_template, resolve_template_with_sections
 from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
 
 
@@ -25,8 +25,8 @@ def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
         NotFound: there is none with this id.
     """
     if not request.include_sections:
-        return OneTemplate(template_meant(tx, request.id))
-    template, sections = whole_template(tx, request.id)
+        return OneTemplate(resolve_template(tx, request.id))
+    template, sections = resolve_template_with_sections(tx, request.id)
     template.sections = sections
     return OneTemplate(template)
 

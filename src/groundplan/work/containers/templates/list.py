@@ -8,11 +8,11 @@ import msgspec
 from msgspec import UNSET, Struct, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.requests import EntityType, Several, checked_tags
+from groundplan.work.containers.requests import EntityType, StringList, parse_tags
 from groundplan.work.containers.templates.built_in import BUILT_IN
 from groundplan.work.containers.templates.template import Template, TemplateRow, template_from
 
@@ -25,13 +25,13 @@ class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
     target_entity_type: EntityType | None = None
     is_built_in: bool | None = None
     is_enabled: bool | None = None
-    tags: Several | None = None
+    tags: StringList | None = None
 
 
 class Templates(Struct, rename="camel"):
     """Templates by name, without their sections, and how many there are."""
 
-    trimming: ClassVar[Trimming] = Trimming(Drop("templates[].description"), Cut(("templates",)))
+    trimming: ClassVar[Trimming] = Trimming(DropField("templates[].description"), CutLists(("templates",)))
 
     templates: list[Template]
     count: int
@@ -40,7 +40,7 @@ class Templates(Struct, rename="camel"):
 
 def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
     """The templates that are meant."""
-    tags = None if request.tags is None else set(checked_tags(request.tags))
+    tags = None if request.tags is None else set(parse_tags(request.tags))
     there = [template_from(row) for row in tx.all(sql.templates, TemplateRow)]
     there += [msgspec.structs.replace(one, sections=UNSET) for one in BUILT_IN.values()]
     found = [

@@ -36,7 +36,7 @@ SELECT {t.origin}, {t.template}, s.id AS section_id, s.tags AS section_tags, {s.
    AND t.id = :id
  ORDER BY s.ordinal;
 
--- name: template_named
+-- name: template_by_name
 -- The template with this name.
 SELECT t.id
   FROM work_templates AS t
@@ -56,7 +56,7 @@ SELECT t.name, t.id
 INSERT INTO work_templates (tenant_id, {origin}, {template})
 VALUES (:tenant_id, {origin:values}, {template:values});
 
--- name: change_template
+-- name: update_template
 -- A template as it is from now on.
 UPDATE work_templates
    SET {template:set}

@@ -12,15 +12,15 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.templates.built_in import BUILT_IN
 from groundplan.work.containers.templates.template import (
-    SectionRow,
     Template,
     TemplateRow,
     TemplateSection,
+    TemplateSectionRow,
     section_from,
     template_from,
 )
 
-NAMES_LOOKED_THROUGH_MAX = 2_000
+NAMES_SCANNED_MAX = 2_000
 
 sql = load_queries(__file__)
 
@@ -67,7 +67,7 @@ class TemplateProtected(RuleViolated):
         )
 
 
-def template_meant(tx: Transaction, ref: str, *, field: str = "id") -> Template:
+def resolve_template(tx: Transaction, ref: str, *, field: str = "id") -> Template:
     """The template with this id, without its sections.
 
     Raises:
@@ -82,7 +82,9 @@ def template_meant(tx: Transaction, ref: str, *, field: str = "id") -> Template:
     return template_from(row)
 
 
-def whole_template(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Template, list[TemplateSection]]:
+def resolve_template_with_sections(
+    tx: Transaction, ref: str, *, field: str = "id"
+) -> tuple[Template, list[TemplateSection]]:
     """The template with this id and its sections in their order, all of one moment.
 
     Raises:
@@ -93,26 +95,26 @@ def whole_template(tx: Transaction, ref: str, *, field: str = "id") -> tuple[Tem
         # Copies: what does not fit into an answer is taken out of what is answered.
         sections = [msgspec.structs.replace(section) for section in BUILT_IN[id_].sections or ()]
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET), sections
-    rows = tx.all(sql.template_with_sections, SectionRow, id=id_)
+    rows = tx.all(sql.template_with_sections, TemplateSectionRow, id=id_)
     if not rows:
         raise _missing(tx, ref, field)
     return template_from(rows[0]), [section_from(row) for row in rows if row.section_id is not None]
 
 
-def own_template(tx: Transaction, ref: str) -> Template:
+def resolve_own_template(tx: Transaction, ref: str) -> Template:
     """The template with this id, protected or not, if it is the organization's own.
 
     Raises:
         NotFound: there is none.
         TemplateBuiltIn: it comes with Groundplan.
     """
-    template = template_meant(tx, ref)
+    template = resolve_template(tx, ref)
     if template.id in BUILT_IN:
         raise TemplateBuiltIn(template)
     return template
 
 
-def changeable_template(tx: Transaction, ref: str) -> Template:
+def resolve_editable_template(tx: Transaction, ref: str) -> Template:
     """The template with this id, if it may be changed.
 
     Raises:
@@ -120,20 +122,20 @@ def changeable_template(tx: Transaction, ref: str) -> Template:
         TemplateBuiltIn: it comes with Groundplan.
         TemplateProtected: it is protected.
     """
-    template = own_template(tx, ref)
+    template = resolve_own_template(tx, ref)
     if template.is_protected:
         raise TemplateProtected(template)
     return template
 
 
-def refuse_taken(tx: Transaction, name: str, *, but: str | None = None) -> None:
+def refuse_taken_name(tx: Transaction, name: str, *, but: str | None = None) -> None:
     """Refuse a name that a template has; `but` is the id of the one that may have it.
 
     Raises:
         TemplateExists: it is taken.
     """
     constants = [one.id for one in BUILT_IN.values() if one.name == name]
-    for taken in (*constants, *tx.scalars(sql.template_named, name=name)):
+    for taken in (*constants, *tx.scalars(sql.template_by_name, name=name)):
         if taken != but:
             raise TemplateExists(name, taken)
 
@@ -143,7 +145,7 @@ def _missing(tx: Transaction, ref: str, field: str) -> NotFound:
     from difflib import get_close_matches  # only a mistake needs it
 
     ids = {one.name: one.id for one in BUILT_IN.values()}
-    ids.update(tx.all(sql.template_names, at_most=NAMES_LOOKED_THROUGH_MAX))
+    ids.update(tx.all(sql.template_names, at_most=NAMES_SCANNED_MAX))
     near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
     step = NextStep("template.list", "lists what is there")
     return NotFound("template", ref, near=near, next_steps=step, field=field)

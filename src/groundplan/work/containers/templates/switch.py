@@ -10,9 +10,9 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.templates.refs import changeable_template
+from groundplan.work.containers.templates.refs import resolve_editable_template
 from groundplan.work.containers.templates.template import OneTemplate, TemplateRef
-from groundplan.work.containers.templates.update import change
+from groundplan.work.containers.templates.update import save_changes
 
 
 class SwitchTemplate(Struct, rename="camel", forbid_unknown_fields=True):
@@ -45,7 +45,7 @@ def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
 
 
 def _switch(tx: Transaction, request: SwitchTemplate, *, is_enabled: bool) -> OneTemplate:
-    return OneTemplate(change(tx, changeable_template(tx, request.id), is_enabled=is_enabled))
+    return OneTemplate(save_changes(tx, resolve_editable_template(tx, request.id), is_enabled=is_enabled))
 
 
 _OPERATION = partial(

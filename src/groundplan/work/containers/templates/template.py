@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from groundplan.kernel.budget import Drop, LeftOut, Trimming
+from groundplan.kernel.budget import DropField, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import MaxBytes
 from groundplan.work.containers.requests import EntityType
 from groundplan.work.containers.sections.requests import ContentFormat
@@ -54,18 +54,18 @@ class OneTemplate(Struct):
     """The template as it is now."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        Drop("template.sections[].content_sample"),
-        Drop("template.sections[].usage_description"),
-        Drop("template.description"),
-        Drop("template.sections[].tags"),
-        Drop("template.tags"),
+        DropField("template.sections[].content_sample"),
+        DropField("template.sections[].usage_description"),
+        DropField("template.description"),
+        DropField("template.sections[].tags"),
+        DropField("template.tags"),
     )
 
     template: Template
 
 
 # What events have for themselves, and what is told in events of its own.
-UNTOLD = ("id", "created_at", "modified_at", "sections", "left_out")
+OMITTED_FROM_EVENTS = ("id", "created_at", "modified_at", "sections", "left_out")
 
 
 class TemplateRow(Struct):
@@ -84,7 +84,7 @@ class TemplateRow(Struct):
     modified_at: str
 
 
-class SectionRow(TemplateRow):
+class TemplateSectionRow(TemplateRow):
     """A template beside one of its sections; without one where it has none."""
 
     section_id: str | None
@@ -103,7 +103,7 @@ def template_from(row: TemplateRow) -> Template:
     return Template(target_entity_type=row.target, tags=_tags(row.tags), **alike)
 
 
-def section_from(row: SectionRow) -> TemplateSection:
+def section_from(row: TemplateSectionRow) -> TemplateSection:
     """A section."""
     alike = {name: getattr(row, name) for name in TemplateSection.__struct_fields__ if hasattr(row, name)}
     return TemplateSection(**{**alike, "id": row.section_id, "tags": _tags(row.section_tags)})
@@ -113,7 +113,7 @@ def _tags(stored: str) -> list[str]:
     return msgspec.json.decode(stored, type=list[str])
 
 
-def told(thing: Template | TemplateSection) -> dict[str, Any]:
+def to_event_fields(thing: Template | TemplateSection) -> dict[str, Any]:
     """What an event tells of a template or a section, by field."""
-    fields = (name for name in thing.__struct_fields__ if name not in UNTOLD)
+    fields = (name for name in thing.__struct_fields__ if name not in OMITTED_FROM_EVENTS)
     return {name: getattr(thing, name) for name in fields}

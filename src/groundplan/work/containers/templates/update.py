@@ -12,11 +12,17 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.requests import EntityType, Several, checked_tags
-from groundplan.work.containers.templates.refs import TemplateProtected, own_template, refuse_taken
-from groundplan.work.containers.templates.template import Description, OneTemplate, Template, TemplateRef, told
+from groundplan.work.containers.requests import EntityType, StringList, parse_tags
+from groundplan.work.containers.templates.refs import TemplateProtected, refuse_taken_name, resolve_own_template
+from groundplan.work.containers.templates.template import (
+    Description,
+    OneTemplate,
+    Template,
+    TemplateRef,
+    to_event_fields,
+)
 from groundplan.work.events import TemplateOp
 
 sql = load_queries(__file__)
@@ -29,7 +35,7 @@ class UpdateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
     name: Name | UnsetType = UNSET
     description: Description | UnsetType = UNSET
     target_entity_type: EntityType | UnsetType = UNSET
-    tags: Several | UnsetType = UNSET
+    tags: StringList | UnsetType = UNSET
     is_protected: bool | UnsetType = UNSET
     op_id: OpId = field(name="op_id", default=None)
 
@@ -43,36 +49,36 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
         TemplateProtected: it is protected, and more is asked for than to take that away.
         TemplateExists: the name is taken.
     """
-    before = own_template(tx, request.id)
-    values = _given(request)
+    before = resolve_own_template(tx, request.id)
+    values = _parse_values(request)
     if before.is_protected and values != {"is_protected": False}:
         raise TemplateProtected(before)
     if "name" in values:
-        refuse_taken(tx, values["name"], but=before.id)
-    return OneTemplate(change(tx, before, **values))
+        refuse_taken_name(tx, values["name"], but=before.id)
+    return OneTemplate(save_changes(tx, before, **values))
 
 
-def change(tx: Transaction, before: Template, **values: Any) -> Template:
+def save_changes(tx: Transaction, before: Template, **values: Any) -> Template:
     """A template with other values, as it is kept from now on; nothing happens where they are the same."""
     after = msgspec.structs.replace(before, **values)
     moved = [
         changed(name, was, now)
-        for (name, was), now in zip(told(before).items(), told(after).values(), strict=True)
+        for (name, was), now in zip(to_event_fields(before).items(), to_event_fields(after).values(), strict=True)
         if was != now
     ]
     if not moved:
         return before
     after.modified_at = tx.now
-    tx.store(sql.change_template, after, target=after.target_entity_type, tags=listed(after.tags or ()))
+    tx.store(sql.update_template, after, target=after.target_entity_type, tags=to_json_array(after.tags or ()))
     tx.record(TemplateOp.UPDATED, after.id, *moved)
     return after
 
 
-def _given(request: UpdateTemplate) -> dict[str, Any]:
+def _parse_values(request: UpdateTemplate) -> dict[str, Any]:
     given = {name: getattr(request, name) for name in request.__struct_fields__ if name not in ("id", "op_id")}
     values = {name: value for name, value in given.items() if value is not UNSET}
     if "tags" in values:
-        values["tags"] = sorted(checked_tags(values["tags"]))
+        values["tags"] = sorted(parse_tags(values["tags"]))
     return values
 
 

@@ -10,17 +10,23 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.blockers import Blockers, blockers_of
-from groundplan.work.containers.pipeline import following, pipelines_of
+from groundplan.work.containers.pipeline import pipelines_of, step_after
 from groundplan.work.containers.refs import project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import Moved, NoSuchStep, moved, moving, take_step
+from groundplan.work.containers.workflow.moving import (
+    NoSuchStep,
+    TransitionAnswer,
+    build_transition_answer,
+    find_at_version,
+    take_step,
+)
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_live, status_of
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_claim_live, status_of
+from groundplan.work.events import WorkOp
 
-HINT = "Task completed. Consider updating the knowledge graph."
-TOLD_MAX = 5  # blockers in a sentence; the details have more
+COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
+BLOCKERS_NAMED_MAX = 5  # blockers in a sentence; the details have more
 SUGGESTED_ACTIONS = (
     "Update atom knowledge for areas affected by this task",
     "Update atom paths if files were moved or new directories created",
@@ -34,12 +40,14 @@ class Blocked(RuleViolated):
     code = "blocked"
     contract_code = "BLOCKED"
 
-    def __init__(self, node: NodeRow, blockers: Blockers) -> None:
+    def __init__(self, node: WorkNodeRow, blockers: Blockers) -> None:
         said = []
         why = f" ({blockers.reason})" if blockers.reason else ""
         if blockers.ids:
-            more = f" and {blockers.total - TOLD_MAX} more" if blockers.total > TOLD_MAX else ""
-            said.append(f"waits for {', '.join(blockers.ids[:TOLD_MAX])}{more}{'' if blockers.is_held else why}")
+            more = f" and {blockers.total - BLOCKERS_NAMED_MAX} more" if blockers.total > BLOCKERS_NAMED_MAX else ""
+            said.append(
+                f"waits for {', '.join(blockers.ids[:BLOCKERS_NAMED_MAX])}{more}{'' if blockers.is_held else why}"
+            )
         if blockers.is_held:
             said.append(f"is on hold{why}")
         if blockers.above:
@@ -70,7 +78,7 @@ class GraphHints(Struct, rename="camel"):
     suggested_actions: list[str]
 
 
-class Advanced(Moved, kw_only=True):
+class Advanced(TransitionAnswer, kw_only=True):
     """The step that was taken; when a task is done, what to think of."""
 
     graph_hints: GraphHints | UnsetType = UNSET
@@ -86,24 +94,24 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
         Blocked: it waits for something, or something above it does.
         UnresolvedChildren: it shall be closed and something below it is open.
     """
-    node = moving(tx, request.container_type, request.id, version=request.version)
+    node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
-    to = status if _is_left_by_another(tx, node) else following(pipelines_of(tx).of(request.container_type), status)
+    to = status if _is_left_by_another(tx, node) else step_after(pipelines_of(tx).of(request.container_type), status)
     if to is None:
         raise NoSuchStep(node, status, "behind which there is no step")
     if node.waits or node.blocked_above:
         raise Blocked(node, blockers_of(tx, node))
     readiness = Readiness(tx, decision=None)
-    transition = take_step(tx, readiness, node, to=to, op=Op.ADVANCED)
-    answer = moved(tx, readiness, node, transition, Advanced)
+    transition = take_step(tx, readiness, node, to=to, op=WorkOp.ADVANCED)
+    answer = build_transition_answer(tx, readiness, node, transition, Advanced)
     if to in TERMINAL and request.container_type is WorkflowType.TASK:
-        answer.graph_hints = GraphHints(HINT, list(SUGGESTED_ACTIONS))
+        answer.graph_hints = GraphHints(COMPLETION_HINT, list(SUGGESTED_ACTIONS))
     return answer
 
 
-def _is_left_by_another(tx: Transaction, node: NodeRow) -> bool:
+def _is_left_by_another(tx: Transaction, node: WorkNodeRow) -> bool:
     """Whether somebody else began it and let the claim lapse: then whoever advances it takes it over first."""
-    is_lapsed = not is_live(node.claimed_by, node.claimed_until, now=tx.now)
+    is_lapsed = not is_claim_live(node.claimed_by, node.claimed_until, now=tx.now)
     return node.status == ACTIVE and node.claimed_by not in (None, tx.actor.id) and is_lapsed
 
 

@@ -8,15 +8,15 @@ from msgspec import Meta, Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.shapes import missing
+from groundplan.kernel.input_gate.shapes import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal
-from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.kernel.wording import invalid_argument
+from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.container import HOLD
-from groundplan.work.containers.refs import any_container, project_of
+from groundplan.work.containers.refs import find_any_container, project_of
 from groundplan.work.containers.requests import (
     IDS_MAX,
     ContainerId,
@@ -24,16 +24,16 @@ from groundplan.work.containers.requests import (
     Reason,
     Version,
     WorkflowType,
-    several,
+    parse_list,
 )
-from groundplan.work.containers.workflow.circles import refuse_circle
-from groundplan.work.containers.workflow.moving import NoSuchStep, moving
-from groundplan.work.engine.cycles import Walked
+from groundplan.work.containers.workflow.circles import refuse_container_cycle
+from groundplan.work.containers.workflow.moving import NoSuchStep, find_at_version
+from groundplan.work.engine.cycles import DependencyCache
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow, fetch
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.engine.statuses import status_of
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 
 BlockedBy = Annotated[str | list[str], Meta(extra_json_schema={"type": ["array", "string"]})]
 
@@ -68,16 +68,16 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
         CycleDetected: it would have to wait for itself.
         MixedProjects: what it shall wait for is of another project.
     """
-    node = moving(tx, request.container_type, request.id, version=request.version)
+    node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
     if node.resolved:
         raise NoSuchStep(node, status, "so it waits for nothing")
-    ids, holds = asked_blockers(request.blocked_by)
+    ids, holds = parse_blockers(request.blocked_by)
     reason = (request.blocked_reason or "").strip() or None
     if holds and reason is None:
-        raise missing("blockedReason", (), wanted=f"why it is on hold: {HOLD} alone tells nobody")
+        raise missing_argument("blockedReason", (), wanted=f"why it is on hold: {HOLD} alone tells nobody")
     readiness = Readiness(tx, decision=None)
-    readiness.look_at([node.n])
+    readiness.snapshot([node.n])
     was_waiting = node.waits
     changes, added = _depend(tx, readiness, node, ids)
     if holds and node.held_reason != reason:
@@ -87,35 +87,37 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
     says_why = bool(ids) and not holds and (reason is not None or not node.open_deps)
     if says_why and reason != node.blocked_reason:
         changes.append(changed("blocked_reason", node.blocked_reason, reason))
-    node = _written(tx, node, changes)
+    node = _save_node(tx, node, changes)
     if not was_waiting and node.held_reason is not None and not node.open_deps:
-        readiness.began_or_ceased_to_wait(node.n, node.kind, waits=True)
+        readiness.propagate_waiting(node.n, node.kind, waits=True)
     readiness.settle()
     answer = BlockAnswer(added_blockers=added, total_blockers=node.open_deps + (node.held_reason is not None))
-    put_node(answer, tx, node.n)
+    load_container_into(answer, tx, node.n)
     return answer
 
 
-def asked_blockers(given: str | list[str]) -> tuple[list[str], bool]:
+def parse_blockers(given: str | list[str]) -> tuple[list[str], bool]:
     """The ids among the blockers, and whether a hold is among them.
 
     Raises:
         Invalid: there is none.
     """
-    texts = several(given, ("blockedBy",), at_most=IDS_MAX, chars_max=255)
+    texts = parse_list(given, ("blockedBy",), at_most=IDS_MAX, chars_max=255)
     if not texts:
-        raise refusal(("blockedBy",), f"names nothing; send ids, or {HOLD} for a hold")
+        raise invalid_argument(("blockedBy",), f"names nothing; send ids, or {HOLD} for a hold")
     return [text for text in texts if text != HOLD], HOLD in texts
 
 
-def _depend(tx: Transaction, readiness: Readiness, node: NodeRow, refs: list[str]) -> tuple[list[Change], list[str]]:
+def _depend(
+    tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
+) -> tuple[list[Change], list[str]]:
     """Let a node depend on others; the changes, and who it did not depend on before."""
-    walked = Walked(tx)
+    walked = DependencyCache(tx)
     changes: list[Change] = []
     added: list[str] = []
     for ref in refs:
-        other = any_container(tx, ref, field="blockedBy")
-        refuse_circle(tx, walked, node, other, field="blockedBy")
+        other = find_any_container(tx, ref, field="blockedBy")
+        refuse_container_cycle(tx, walked, node, other, field="blockedBy")
         if add_edge(tx, node.n, DEPENDS_ON, other.n):
             walked.added(node.n, other.n)
             changes.append(changed(DEPENDS_ON, None, other.id))
@@ -125,17 +127,17 @@ def _depend(tx: Transaction, readiness: Readiness, node: NodeRow, refs: list[str
     return changes, added
 
 
-def _written(tx: Transaction, node: NodeRow, changes: list[Change]) -> NodeRow:
+def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> WorkNodeRow:
     """The node with its hold and its reason, one revision further where something changed."""
-    node = fetch(tx, node.n)
+    node = fetch_node(tx, node.n)
     if not changes:
         return node
     for change in changes:
         if change.field in ("held_reason", "blocked_reason"):
             setattr(node, change.field, change.after)
-    tx.store(sql.move_node, node, project_id=tx.project.id)
+    tx.store(sql.update_node_status, node, project_id=tx.project.id)
     fields = {change.field for change in changes}
-    op = Op.CONNECTED if DEPENDS_ON in fields else Op.HELD if "held_reason" in fields else Op.UPDATED
+    op = WorkOp.CONNECTED if DEPENDS_ON in fields else WorkOp.HELD if "held_reason" in fields else WorkOp.UPDATED
     tx.record(op, node.id, *changes)
     return node
 

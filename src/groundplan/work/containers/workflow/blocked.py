@@ -7,14 +7,14 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Drop, Trimming
+from groundplan.kernel.budget import DropField, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import next_offset
-from groundplan.work.containers.container import Container, Feature, Task, containers_at
-from groundplan.work.containers.places import Place, place_asked, project_asked
+from groundplan.work.containers.container import Container, Feature, Task, load_containers_at
+from groundplan.work.containers.places import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import LIMIT_MAX, ContainerId, Limit, Offset
 
 sql = load_queries(__file__)
@@ -40,7 +40,7 @@ class QueryBlockedFeatures(Struct, rename="camel", forbid_unknown_fields=True):
 class BlockedTasks(Struct, rename="camel"):
     """Tasks that wait, the most important first, and how many there are in all."""
 
-    trimming: ClassVar[Trimming] = Trimming(Drop("items[].description"), Drop("items[].summary"))
+    trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
     items: list[Task]
     count: int
@@ -50,14 +50,14 @@ class BlockedTasks(Struct, rename="camel"):
 class BlockedFeatures(Struct, rename="camel"):
     """Features that wait, the most important first, and how many there are in all."""
 
-    trimming: ClassVar[Trimming] = Trimming(Drop("items[].description"), Drop("items[].summary"))
+    trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
     items: list[Feature]
     count: int
     next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
 
 
-class _Waiting(Struct):
+class _BlockedRow(Struct):
     priority: float
     created_at: str
     n: int
@@ -70,20 +70,20 @@ def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
     Raises:
         NotFound: there is no such feature here.
     """
-    found, count = _waiting(tx, request, place_asked(tx, request.feature_id), is_feature=False)
+    found, count = _list_blocked(tx, request, resolve_scope(tx, request.feature_id), is_feature=False)
     items = [one for one in found if isinstance(one, Task)]
     return BlockedTasks(items, count, next_offset(request.offset, len(items), count))
 
 
 def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
     """The features that wait, in a project or in all that the caller sees."""
-    found, count = _waiting(tx, request, place_asked(tx), is_feature=True)
+    found, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
     items = [one for one in found if isinstance(one, Feature)]
     return BlockedFeatures(items, count, next_offset(request.offset, len(items), count))
 
 
-def _waiting(
-    tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, place: Place, *, is_feature: bool
+def _list_blocked(
+    tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, place: SearchScope, *, is_feature: bool
 ) -> tuple[list[Container], int]:
     """A page of those that wait, as many as the answer may hold, and how many there are on all pages."""
     found = []
@@ -91,12 +91,12 @@ def _waiting(
     wanted = request.offset + request.limit
     for project_id in place.project_ids:
         asked = {"project_id": project_id, "is_feature": is_feature, "feature_n": place.feature_n}
-        rows = tx.all(sql.blocked, _Waiting, **asked, at_most=wanted)
+        rows = tx.all(sql.blocked, _BlockedRow, **asked, at_most=wanted)
         count += rows[0].total if rows else 0
         found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
     # The rows of one project come in their order, in which the lower number is the older one, whatever the clock said.
     best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
-    shown = containers_at(tx, [(project_id, n) for *_, n, project_id in best])
+    shown = load_containers_at(tx, [(project_id, n) for *_, n, project_id in best])
     frame = BlockedTasks([], count, next_offset=count)
     return tx.budget.reserve(frame).take_rows(shown, at_least=1), count
 
@@ -109,7 +109,7 @@ TASKS = Operation(
     input=QueryBlockedTasks,
     output=BlockedTasks,
     handler=blocked_tasks,
-    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
+    project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_blocked_tasks", Group.CONTAINERS),
     command=Command(("task", "blocked"), names={"project_id": "project", "feature_id": "feature"}),

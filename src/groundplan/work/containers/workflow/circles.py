@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, Walked
-from groundplan.work.engine.row import NodeRow
-from groundplan.work.graph.connect import refuse_waiting_for_itself
+from groundplan.work.engine.cycles import CycleDetected, DependencyCache
+from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.graph.connect import refuse_cycle
 
-ADVICE = "; leave this out, or take one of the others away first"
+CYCLE_HINT = "; leave this out, or take one of the others away first"
 
 
-def refuse_circle(tx: Transaction, walked: Walked, waiting: NodeRow, other: NodeRow, *, field: str) -> None:
+def refuse_container_cycle(
+    tx: Transaction, walked: DependencyCache, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str
+) -> None:
     """Raises CycleDetected when one container depending on another would have to wait for itself."""
     try:
-        refuse_waiting_for_itself(tx, walked, waiting, other)
+        refuse_cycle(tx, walked, waiting, other)
     except CycleDetected as error:
-        raise CycleDetected(error.details["path"], hint=ADVICE, field=field) from None
+        raise CycleDetected(error.details["path"], hint=CYCLE_HINT, field=field) from None

@@ -12,26 +12,33 @@ from typing import ClassVar, TypeVar
 from msgspec import UNSET, UnsetType, field
 
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.budget import Cut, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.version import refuse_stale
-from groundplan.work.containers.answers import Entity, FeatureTransition, OneContainer, Transition, others, put_node
+from groundplan.work.containers.answers import (
+    Entity,
+    FeatureTransition,
+    OneContainer,
+    Transition,
+    list_entities,
+    load_container_into,
+)
 from groundplan.work.containers.answers import feature_transition as moved_feature
-from groundplan.work.containers.pipeline import pipelines_of, position
+from groundplan.work.containers.pipeline import format_position, pipelines_of
 from groundplan.work.containers.refs import container, type_of
 from groundplan.work.containers.requests import ContainerType, WorkflowType
-from groundplan.work.engine.claims import check_free, lease_end
+from groundplan.work.engine.claims import enforce_claims, lease_end
 from groundplan.work.engine.edges import dependents
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow
+from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_NOT_IMPLEMENT, status_of
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
 
-RELEASED = ("unblocked_entities", "feature_unblocked_entities")  # lists of an answer about a step
+UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of an answer about a step
 
 sql = load_queries(__file__)
 
@@ -42,16 +49,16 @@ class NoSuchStep(RuleViolated):
     code = "no_such_step"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, node: NodeRow, status: str, why: str) -> None:
+    def __init__(self, node: WorkNodeRow, status: str, why: str) -> None:
         super().__init__(
             f"{type_of(node)} {node.id} is {status}, {why}",
-            next_steps=_way_on(node, status),
+            next_steps=_suggest_step(node, status),
             id=node.id,
             status=status,
         )
 
 
-def _way_on(node: NodeRow, status: str) -> NextStep:
+def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
     """How something that is new goes on, and how something that ended comes back."""
     if status == WILL_NOT_IMPLEMENT:
         reopened = {"node_id": node.id, "resolved": False}
@@ -62,10 +69,10 @@ def _way_on(node: NodeRow, status: str) -> NextStep:
     return NextStep("container.revert", "takes it back", this)
 
 
-class Moved(OneContainer, kw_only=True):
+class TransitionAnswer(OneContainer, kw_only=True):
     """A step that was taken, and what came of it."""
 
-    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, Cut(RELEASED))
+    trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, CutLists(UNBLOCKED_LISTS))
 
     transition: Transition
     pipeline_position: str | None  # as 2/4; none for the exit
@@ -77,10 +84,10 @@ class Moved(OneContainer, kw_only=True):
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
-M = TypeVar("M", bound=Moved)
+M = TypeVar("M", bound=TransitionAnswer)
 
 
-def moving(tx: Transaction, container_type: WorkflowType, ref: str, *, version: int) -> NodeRow:
+def find_at_version(tx: Transaction, container_type: WorkflowType, ref: str, *, version: int) -> WorkNodeRow:
     """The task or the feature to move, if it is at the version that the caller read.
 
     Raises:
@@ -92,7 +99,7 @@ def moving(tx: Transaction, container_type: WorkflowType, ref: str, *, version: 
     return node
 
 
-def take_step(tx: Transaction, readiness: Readiness, node: NodeRow, *, to: str, op: Op) -> Transition:
+def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: str, op: WorkOp) -> Transition:
     """Give a node another status.
 
     Raises:
@@ -101,25 +108,25 @@ def take_step(tx: Transaction, readiness: Readiness, node: NodeRow, *, to: str, 
         EvidenceRequired: it shall be closed, and the project requires evidence that there is none of.
     """
     before = status_of(node, now=tx.now)
-    check_free(tx, node.id, node.claimed_by, node.claimed_until)
+    enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
     was_resolved = node.resolved
     if to == CLOSED:
         _check_closable(tx, node)
         node.resolve()
-        op = Op.RESOLVED
+        op = WorkOp.RESOLVED
     else:
         if node.resolved:
             node.reopen()
-            op = Op.REOPENED
+            op = WorkOp.REOPENED
         node.status = None if to == NEW else to
     changes = [changed("status", before, to)]
     if was_resolved != node.resolved:
         changes.append(changed("resolved", was_resolved, node.resolved))
     changes += _settle_claim(tx, node, to)
-    readiness.look_at([node.n] if node.parent_n is None else [node.n, node.parent_n])
+    readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
     taken = any(change.field == "claimed_by" and change.after is not None for change in changes)
     node.claim_number += taken
-    tx.store(sql.move_node, node, project_id=tx.project.id)
+    tx.store(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(op, node.id, *changes)
     if was_resolved != node.resolved:
         (readiness.closed if node.resolved else readiness.opened)({node.n: node.parent_n})
@@ -128,13 +135,13 @@ def take_step(tx: Transaction, readiness: Readiness, node: NodeRow, *, to: str, 
     return Transition(before, to)
 
 
-def _check_closable(tx: Transaction, node: NodeRow) -> None:
+def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
     refuse_open_children(tx, node)
     if tx.project.policies.evidence == "require" and not node.evidence_total and type_of(node) is ContainerType.TASK:
         raise EvidenceRequired(node)
 
 
-def _settle_claim(tx: Transaction, node: NodeRow, to: str) -> list[Change]:
+def _settle_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
     """Let the claim follow the status: a task that goes ACTIVE is the caller's, any other is nobody's."""
     before = node.claimed_by, node.claimed_until
     if to == ACTIVE and type_of(node) is ContainerType.TASK:
@@ -149,30 +156,34 @@ def _settle_claim(tx: Transaction, node: NodeRow, to: str) -> list[Change]:
     return [changed("claimed_by", before[0], None)]
 
 
-def moved(tx: Transaction, readiness: Readiness, node: NodeRow, transition: Transition, shape: type[M]) -> M:
+def build_transition_answer(
+    tx: Transaction, readiness: Readiness, node: WorkNodeRow, transition: Transition, shape: type[M]
+) -> M:
     """The answer to a step that was taken."""
-    return described(
+    return complete_answer(
         tx,
         readiness,
         node,
         shape(transition=transition, pipeline_position=None),
-        ended=[node.n, *readiness.resolved_parents],
+        ended=[node.n, *readiness.auto_resolved_parents],
     )
 
 
-def described(tx: Transaction, readiness: Readiness, node: NodeRow, answer: M, *, ended: Collection[int]) -> M:
+def complete_answer(
+    tx: Transaction, readiness: Readiness, node: WorkNodeRow, answer: M, *, ended: Collection[int]
+) -> M:
     """The answer with where the container stands now, and what came of it for those who waited for what ended."""
     settled = readiness.settle()
-    put_node(answer, tx, node.n)
+    load_container_into(answer, tx, node.n)
     steps = pipelines_of(tx).of(WorkflowType(type_of(node)))
-    answer.pipeline_position = position(steps, answer.transition.after)
+    answer.pipeline_position = format_position(steps, answer.transition.after)
     answer.feature_transition = moved_feature(readiness)
     if settled.unblocked:
         own = set(dependents(tx, ended))
         of_features = set(dependents(tx, closed_features(tx, readiness))) - own
-        released = others(one for one in settled.unblocked if one.n in own)
+        released = list_entities(one for one in settled.unblocked if one.n in own)
         answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
-        released = others(one for one in settled.unblocked if one.n in of_features)
+        released = list_entities(one for one in settled.unblocked if one.n in of_features)
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
     return answer
@@ -180,5 +191,5 @@ def described(tx: Transaction, readiness: Readiness, node: NodeRow, answer: M, *
 
 def closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
     """The features that ended by what happened below them."""
-    ids = [move.id for move in readiness.moved_features if move.after in TERMINAL]
-    return tx.scalars(sql.numbers_of, ids=listed(ids)) if ids else []
+    ids = [move.id for move in readiness.feature_status_changes if move.after in TERMINAL]
+    return tx.scalars(sql.node_numbers, ids=to_json_array(ids)) if ids else []

@@ -11,8 +11,8 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Feature, containers_shown
-from groundplan.work.containers.places import place_asked
+from groundplan.work.containers.container import Feature, load_containers
+from groundplan.work.containers.places import resolve_scope
 from groundplan.work.containers.requests import priority_range
 
 sql = load_queries(__file__)
@@ -34,7 +34,7 @@ class _OpenFeature(Struct):
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     """The best feature that waits for nothing, if there is one."""
-    place = place_asked(tx)
+    place = resolve_scope(tx)
     least, below = priority_range(request.priority)
     found = []
     for project_id in place.project_ids:
@@ -45,7 +45,7 @@ def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
     if not found:
         return None
     *_, project_id, n = min(found)
-    feature = containers_shown(tx, project_id, [n])[n]
+    feature = load_containers(tx, project_id, [n])[n]
     assert isinstance(feature, Feature)  # noqa: S101 - the query asks for no other
     return feature
 

@@ -11,8 +11,8 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.container import Task, containers_shown
-from groundplan.work.containers.places import place_asked, project_asked
+from groundplan.work.containers.container import Task, load_containers
+from groundplan.work.containers.places import resolve_project, resolve_scope
 from groundplan.work.containers.requests import ContainerId, priority_range
 
 sql = load_queries(__file__)
@@ -39,7 +39,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     Raises:
         NotFound: there is no such feature here.
     """
-    place = place_asked(tx, request.feature_id)
+    place = resolve_scope(tx, request.feature_id)
     least, below = priority_range(request.priority)
     found: list[tuple[float, int, str, str, int]] = []
     for project_id in place.project_ids:
@@ -54,7 +54,7 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
     if not found:
         return None
     *_, project_id, n = min(found)
-    task = containers_shown(tx, project_id, [n])[n]
+    task = load_containers(tx, project_id, [n])[n]
     assert isinstance(task, Task)  # noqa: S101 - what may be started is neither the root nor a feature
     return task
 
@@ -67,7 +67,7 @@ OPERATION: Operation[NextTask, Any] = Operation(
     input=NextTask,
     output=Task | None,  # type: ignore[arg-type] # a type as much as any
     handler=next_task,
-    project=lambda tx, request: project_asked(tx, request.project_id, request.feature_id),
+    project=lambda tx, request: resolve_project(tx, request.project_id, request.feature_id),
     without_project=Permission.PROJECT_LIST,
     tool=Tool("get_next_task", Group.CONTAINERS),
     command=Command(("task", "next"), names={"project_id": "project", "feature_id": "feature"}),

@@ -1,13 +1,13 @@
 -- What moving through a pipeline reads and writes.
 
--- name: numbers_of
+-- name: node_numbers
 -- The numbers of some nodes.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
--- name: move_node
+-- name: update_node_status
 -- Give a node its next revision, with another status or another hold, and whoever has it now.
 UPDATE work_nodes
    SET rev = rev + 1,

@@ -8,13 +8,19 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.pipeline import pipelines_of, preceding
+from groundplan.work.containers.pipeline import pipelines_of, step_before
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import Moved, NoSuchStep, moved, moving, take_step
+from groundplan.work.containers.workflow.moving import (
+    NoSuchStep,
+    TransitionAnswer,
+    build_transition_answer,
+    find_at_version,
+    take_step,
+)
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.statuses import NEW, status_of
-from groundplan.work.events import Op
+from groundplan.work.events import WorkOp
 
 
 class Revert(Struct, rename="camel", forbid_unknown_fields=True):
@@ -26,7 +32,7 @@ class Revert(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-def revert(tx: Transaction, request: Revert) -> Moved:
+def revert(tx: Transaction, request: Revert) -> TransitionAnswer:
     """Take one step back.
 
     Raises:
@@ -34,14 +40,14 @@ def revert(tx: Transaction, request: Revert) -> Moved:
         StaleVersion: it is at another version; `currentVersion` says at which.
         NoSuchStep: it is new, or was terminated.
     """
-    node = moving(tx, request.container_type, request.id, version=request.version)
+    node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
-    to = preceding(pipelines_of(tx).of(request.container_type), status)
+    to = step_before(pipelines_of(tx).of(request.container_type), status)
     if to is None:
         raise NoSuchStep(node, status, "the first step" if status == NEW else "out of the pipeline")
     readiness = Readiness(tx, decision=None)
-    transition = take_step(tx, readiness, node, to=to, op=Op.REVERTED)
-    return moved(tx, readiness, node, transition, Moved)
+    transition = take_step(tx, readiness, node, to=to, op=WorkOp.REVERTED)
+    return build_transition_answer(tx, readiness, node, transition, TransitionAnswer)
 
 
 OPERATION = Operation(
@@ -50,7 +56,7 @@ OPERATION = Operation(
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     input=Revert,
-    output=Moved,
+    output=TransitionAnswer,
     handler=revert,
     project=lambda tx, request: project_of(tx, ContainerType(request.container_type), request.id),
     tool=Tool("revert", Group.CONTAINERS),

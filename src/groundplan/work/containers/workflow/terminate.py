@@ -7,19 +7,25 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Trimming
+from groundplan.kernel.budget import CutLists, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, OneContainer, Transition, dependents_of
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Reason, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import RELEASED, Moved, closed_features, described, moving
-from groundplan.work.engine.drop import drop, open_below
+from groundplan.work.containers.workflow.moving import (
+    UNBLOCKED_LISTS,
+    TransitionAnswer,
+    closed_features,
+    complete_answer,
+    find_at_version,
+)
+from groundplan.work.engine.drop import drop, find_open_subtree
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT, status_of
 
-UNSAID = "terminated"  # what the evidence says where nobody gave a reason
+DEFAULT_REASON = "terminated"  # what the evidence says where nobody gave a reason
 
 
 class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
@@ -32,11 +38,11 @@ class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
     op_id: OpId = field(name="op_id", default=None)
 
 
-class Terminated(Moved, kw_only=True):
+class Terminated(TransitionAnswer, kw_only=True):
     """What was given up, and who waited for it. They wait no more, which may not be what they need."""
 
     trimming: ClassVar[Trimming] = Trimming(
-        *OneContainer.trimming, Cut((*RELEASED, "affected_dependents", "feature_affected_dependents"))
+        *OneContainer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
     )
 
     reason: str | UnsetType = UNSET
@@ -54,13 +60,13 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
         AlreadyResolved: it is done, or was given up before.
         ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
     """
-    node = moving(tx, request.container_type, request.id, version=request.version)
+    node = find_at_version(tx, request.container_type, request.id, version=request.version)
     before = status_of(node, now=tx.now)
     reason = (request.reason or "").strip()
-    ended = open_below(tx, node)
+    ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
-    drop(tx, readiness, node, reason or UNSAID, decision=None)
-    ended += readiness.resolved_parents
+    drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
+    ended += readiness.auto_resolved_parents
     affected = dependents_of(tx, ended)
     answer = Terminated(
         transition=Transition(before, WILL_NOT_IMPLEMENT),
@@ -70,7 +76,7 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
         affected_dependents_total=affected.total,
         feature_affected_dependents=dependents_of(tx, closed_features(tx, readiness)).listed or UNSET,
     )
-    return described(tx, readiness, node, answer, ended=ended)
+    return complete_answer(tx, readiness, node, answer, ended=ended)
 
 
 OPERATION = Operation(

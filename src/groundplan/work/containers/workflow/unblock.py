@@ -12,17 +12,17 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.answers import OneContainer, put_node
+from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.blockers import blockers_of
 from groundplan.work.containers.container import HOLD
-from groundplan.work.containers.refs import any_container, project_of, type_of
+from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
-from groundplan.work.containers.workflow.block import BlockedBy, asked_blockers
-from groundplan.work.containers.workflow.moving import moving
+from groundplan.work.containers.workflow.block import BlockedBy, parse_blockers
+from groundplan.work.containers.workflow.moving import find_at_version
 from groundplan.work.engine.edges import DEPENDS_ON, remove_edge
 from groundplan.work.engine.readiness import Readiness
-from groundplan.work.engine.row import NodeRow, fetch
-from groundplan.work.events import Op
+from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
@@ -33,7 +33,7 @@ class NotBlockedBy(RuleViolated):
     code = "not_blocked_by"
     contract_code = "INVALID_OPERATION"
 
-    def __init__(self, node: NodeRow, blocker: str) -> None:
+    def __init__(self, node: WorkNodeRow, blocker: str) -> None:
         said = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
         this = {"containerType": type_of(node).value, "id": node.id}
         super().__init__(
@@ -71,14 +71,14 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
         StaleVersion: it is at another version; `currentVersion` says at which.
         NotBlockedBy: it does not wait for that.
     """
-    node = moving(tx, request.container_type, request.id, version=request.version)
-    ids, holds = asked_blockers(request.blocked_by)
+    node = find_at_version(tx, request.container_type, request.id, version=request.version)
+    ids, holds = parse_blockers(request.blocked_by)
     if holds and node.held_reason is None:
         raise NotBlockedBy(node, HOLD)
     readiness = Readiness(tx, decision=None)
-    readiness.look_at([node.n])
+    readiness.snapshot([node.n])
     changes, removed = _release(tx, readiness, node, ids)
-    node = fetch(tx, node.n)
+    node = fetch_node(tx, node.n)
     if holds:
         removed.append(HOLD)
         changes.append(changed("held_reason", node.held_reason, None))
@@ -86,10 +86,10 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
     if not node.open_deps and node.blocked_reason is not None:
         changes.append(changed("blocked_reason", node.blocked_reason, None))
         node.blocked_reason = None
-    tx.store(sql.move_node, node, project_id=tx.project.id)
-    tx.record(Op.DISCONNECTED if ids else Op.UNHELD, node.id, *changes)
+    tx.store(sql.update_node_status, node, project_id=tx.project.id)
+    tx.record(WorkOp.DISCONNECTED if ids else WorkOp.UNHELD, node.id, *changes)
     if holds and not node.open_deps:
-        readiness.began_or_ceased_to_wait(node.n, node.kind, waits=False)
+        readiness.propagate_waiting(node.n, node.kind, waits=False)
     readiness.settle()
     left = blockers_of(tx, node)
     answer = UnblockAnswer(
@@ -97,15 +97,17 @@ def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
         remaining_blockers=left.all,
         is_fully_unblocked=not left.all and not node.blocked_above,
     )
-    put_node(answer, tx, node.n)
+    load_container_into(answer, tx, node.n)
     return answer
 
 
-def _release(tx: Transaction, readiness: Readiness, node: NodeRow, refs: list[str]) -> tuple[list[Change], list[str]]:
+def _release(
+    tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
+) -> tuple[list[Change], list[str]]:
     changes: list[Change] = []
     removed: list[str] = []
     for ref in refs:
-        other = any_container(tx, ref, field="blockedBy")
+        other = find_any_container(tx, ref, field="blockedBy")
         if not remove_edge(tx, node.n, DEPENDS_ON, other.n):
             raise NotBlockedBy(node, other.id)
         changes.append(changed(DEPENDS_ON, other.id, None))

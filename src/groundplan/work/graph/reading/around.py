@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import Node, nodes_shown
+from groundplan.work.engine.node import WorkNode, load_nodes
 
 ANCESTORS_MAX = 50  # the root and the nearest
 DEPENDENCIES_MAX = 20  # in each direction
 RELATED_MAX = 20  # in each direction
-LOOKED_THROUGH_MAX = 500  # edges of one node, to show the open ones first
+EDGES_SCANNED_MAX = 500  # edges of one node, to show the open ones first
 
 sql = load_queries(__file__)
 
@@ -27,10 +27,10 @@ class Ancestor(Struct):
     resolved: bool
 
 
-class Dependency(Struct):
+class NodeDependency(Struct):
     """The other end of a `depends_on`, and whether there is nothing left to wait for."""
 
-    node: Node
+    node: WorkNode
     satisfied: bool
 
 
@@ -52,34 +52,34 @@ class AncestorRow(Struct):
     depth: int
 
 
-class Above(NamedTuple):
+class AncestorList(NamedTuple):
     """The ancestors shown, root first, and how many there are between the root and the next."""
 
     ancestors: list[Ancestor]
     left_out: int
 
 
-class Beside(NamedTuple):
+class EdgeNeighbours(NamedTuple):
     """The neighbours shown along edges, and how many more there are of each sort."""
 
-    depends_on: list[Dependency]
-    depended_by: list[Dependency]
+    depends_on: list[NodeDependency]
+    depended_by: list[NodeDependency]
     related: list[Relation]
     left_out: dict[str, int]
 
 
-def above(tx: Transaction, n: int) -> Above:
+def load_ancestors(tx: Transaction, n: int) -> AncestorList:
     """The way from the root to a node; of a very long one both ends."""
     *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
     if node.depth > ANCESTORS_MAX:
         rows[0] = tx.one(sql.root, AncestorRow, project_id=tx.project.id)
-    return Above([Ancestor(row.id, row.summary, row.resolved) for row in rows], node.depth - len(rows))
+    return AncestorList([Ancestor(row.id, row.summary, row.resolved) for row in rows], node.depth - len(rows))
 
 
-def beside(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> Beside:
+def load_edge_neighbours(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> EdgeNeighbours:
     """What a node waits for, who waits for it, and what else it is connected to."""
     project_id = tx.project.id
-    edges = {"project_id": project_id, "n": n, "looked_through": LOOKED_THROUGH_MAX, "at_most": DEPENDENCIES_MAX + 1}
+    edges = {"project_id": project_id, "n": n, "looked_through": EDGES_SCANNED_MAX, "at_most": DEPENDENCIES_MAX + 1}
     targets = tx.scalars(sql.dependencies, **edges)
     waiting = tx.scalars(sql.dependents, **edges)
     related = [
@@ -91,16 +91,16 @@ def beside(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> Beside:
         totals = tx.one(sql.edge_counts, project_id=project_id, n=n)  # there may be more than were fetched
     targets, waiting = targets[:DEPENDENCIES_MAX], waiting[:DEPENDENCIES_MAX]
     related = [*_first(related, "out"), *_first(related, "in")]
-    nodes = nodes_shown(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
+    nodes = load_nodes(tx, {*targets, *waiting}, lean=lean) if targets or waiting else {}
     left_out = {
         name: total - len(listed)
         for name, total, listed in zip(
             ("depends_on", "depended_by", "related"), totals, (targets, waiting, related), strict=True
         )
     }
-    return Beside(
-        depends_on=[Dependency(nodes[target_n], nodes[target_n].resolved) for target_n in targets],
-        depended_by=[Dependency(nodes[waiting_n], resolved) for waiting_n in waiting],
+    return EdgeNeighbours(
+        depends_on=[NodeDependency(nodes[target_n], nodes[target_n].resolved) for target_n in targets],
+        depended_by=[NodeDependency(nodes[waiting_n], resolved) for waiting_n in waiting],
         related=related,
         left_out=left_out,
     )

@@ -11,13 +11,19 @@ from typing import Annotated, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Cut, Drop, LeftOut, Trimming
+from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import Node, nodes_shown
-from groundplan.work.engine.refs import find, in_project
-from groundplan.work.graph.reading.around import Ancestor, Dependency, Relation, above, beside
-from groundplan.work.graph.reading.tree import NodeTree, fit_branches, grown, joined, left_out
+from groundplan.work.engine.node import WorkNode, load_nodes
+from groundplan.work.engine.refs import find_node, find_node_in_project
+from groundplan.work.graph.reading.around import (
+    Ancestor,
+    NodeDependency,
+    Relation,
+    load_ancestors,
+    load_edge_neighbours,
+)
+from groundplan.work.graph.reading.tree import NodeTree, fit_branches, join_branches, left_out, load_branches
 from groundplan.work.requests import NodeRef
 
 DEPTH_MAX = 10
@@ -31,42 +37,42 @@ class ReadContext(Struct, forbid_unknown_fields=True):
     lean: bool | None = None
 
 
-class Context(Struct, kw_only=True):
+class NodeContext(Struct, kw_only=True):
     """A node and its neighbourhood. A lean one has no empty fields."""
 
     # The tree has given way before this: `context` adds as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
-        Cut(("related",)),
-        Cut(("depended_by",)),
-        Cut(("depends_on",)),
-        Cut(("ancestors",), from_start=True),
-        Drop("children.state"),  # the node has it, too
-        Cut(("node.context_links",)),
-        Cut(("node.evidence",), from_start=True),
-        Drop("node.properties"),
-        Drop("node.state"),
+        CutLists(("related",)),
+        CutLists(("depended_by",)),
+        CutLists(("depends_on",)),
+        CutLists(("ancestors",), from_start=True),
+        DropField("children.state"),  # the node has it, too
+        CutLists(("node.context_links",)),
+        CutLists(("node.evidence",), from_start=True),
+        DropField("node.properties"),
+        DropField("node.state"),
     )
 
-    node: Node
+    node: WorkNode
     ancestors: list[Ancestor] | UnsetType = UNSET
     children: NodeTree | UnsetType = UNSET
-    depends_on: list[Dependency] | UnsetType = UNSET
-    depended_by: list[Dependency] | UnsetType = UNSET
+    depends_on: list[NodeDependency] | UnsetType = UNSET
+    depended_by: list[NodeDependency] | UnsetType = UNSET
     related: list[Relation] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
-def context(tx: Transaction, request: ReadContext) -> Context:
+def context(tx: Transaction, request: ReadContext) -> NodeContext:
     """A node with its neighbourhood.
 
     Raises:
         AmbiguousNode: several ids begin like this.
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
-    n = in_project(tx, request.node_id).n
-    node = nodes_shown(tx, [n], lean=lean)[n]
-    over, around = above(tx, n), beside(tx, n, resolved=node.resolved, lean=lean)
-    answer = Context(
+    n = find_node_in_project(tx, request.node_id).n
+    node = load_nodes(tx, [n], lean=lean)[n]
+    over, around = load_ancestors(tx, n), load_edge_neighbours(tx, n, resolved=node.resolved, lean=lean)
+    answer = NodeContext(
         node=node,
         ancestors=over.ancestors,
         depends_on=around.depends_on,
@@ -77,10 +83,10 @@ def context(tx: Transaction, request: ReadContext) -> Context:
         answer.ancestors = answer.ancestors or UNSET
         answer.depends_on = answer.depends_on or UNSET
         answer.depended_by = answer.depended_by or UNSET
-    branches = grown(tx, node, n, depth=request.depth)
+    branches = load_branches(tx, node, n, depth=request.depth)
     missing = {"ancestors": over.left_out, "children": left_out(branches[:1]), **around.left_out}
     branches = fit_branches(branches, tx.budget.reserve(answer, missing))
-    answer.children = joined(branches, lean=lean)
+    answer.children = join_branches(branches, lean=lean)
     missing["children"] = left_out(branches)
     answer.left_out = {name: count for name, count in missing.items() if count} or UNSET
     return answer
@@ -92,9 +98,9 @@ OPERATION = Operation(
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=ReadContext,
-    output=Context,
+    output=NodeContext,
     handler=context,
-    project=lambda tx, request: find(tx, request.node_id).project_id,
+    project=lambda tx, request: find_node(tx, request.node_id).project_id,
     tool=Tool("graph_context", Group.WORK),
     command=Command(("work", "context"), arguments=("node_id",)),
 )

@@ -6,41 +6,41 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.kernel.events.read import headlines
+from groundplan.kernel.events.read import list_headlines
 from groundplan.kernel.next_steps import NextStep
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import Counts
-from groundplan.work.events import ACTIONS, Op
+from groundplan.work.engine.node import WorkCounts
+from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.next import Next, offer
-from groundplan.work.graph.reading.history import OPS
+from groundplan.work.graph.reading.history import EVENT_PREFIX
 from groundplan.work.graph.reading.orientation import (
     LISTS_MAX,
     BlockedBrief,
     BranchBrief,
-    Brief,
     ClaimBrief,
+    NodeBrief,
     Orientation,
     ProjectBrief,
     RecentBrief,
 )
 
 # What is looked through where no index leads straight to it.
-CLAIMS_LOOKED_THROUGH = 200
-TOP_LOOKED_THROUGH = 100  # from each end
-CHANGED_LOOKED_THROUGH = 500
-EDGES_LOOKED_THROUGH = 500
-LEVELS_LOOKED_THROUGH = 1_000
-WRITES_LOOKED_THROUGH = 200
-EVENTS_OF_A_WRITE = 10
+CLAIMS_SCANNED_MAX = 200
+TOP_LEVEL_SCANNED_MAX = 100  # from each end
+CHANGES_SCANNED_MAX = 500
+EDGES_SCANNED_MAX = 500
+LEVELS_SCANNED_MAX = 1_000
+WRITES_SCANNED_MAX = 200
+EVENTS_PER_WRITE_MAX = 10
 
-WAITS_MAX = 2  # shown of one blocked node
-OF_ONE_WRITE_MAX = 2  # one batch must not fill the list of what happened
+DEPENDENCIES_SHOWN_MAX = 2  # shown of one blocked node
+SHOWN_PER_WRITE_MAX = 2  # one batch must not fill the list of what happened
 
 sql = load_queries(__file__)
 
 
-class GlanceRow(Struct):
+class ProjectOverviewRow(Struct):
     """What a project is for, how much of its top level is open, and how much there is to do."""
 
     project_id: str
@@ -53,7 +53,7 @@ class GlanceRow(Struct):
     actionable: int
 
 
-class TopRow(Struct):
+class TopLevelRow(Struct):
     """A child of the root."""
 
     id: str
@@ -62,7 +62,7 @@ class TopRow(Struct):
     open_children: int
 
 
-class BlockedRow(Struct):
+class BlockedNodeRow(Struct):
     """A node that cannot be started."""
 
     n: int
@@ -72,21 +72,24 @@ class BlockedRow(Struct):
     held_reason: str | None
 
 
-def glances(tx: Transaction, project_ids: Iterable[str]) -> dict[str, GlanceRow]:
+def load_overview_rows(tx: Transaction, project_ids: Iterable[str]) -> dict[str, ProjectOverviewRow]:
     """How some projects stand, by their ids."""
-    return {row.project_id: row for row in tx.all(sql.glances, GlanceRow, project_ids=listed(project_ids))}
+    return {
+        row.project_id: row
+        for row in tx.all(sql.project_overviews, ProjectOverviewRow, project_ids=to_json_array(project_ids))
+    }
 
 
-def whole_glance(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
+def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
     """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
     project = tx.project
-    row = glances(tx, [project.id])[project.id]
+    row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _claims(tx), _tree(tx)
     whole = Orientation(
         project=ProjectBrief(
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
-        counts=Counts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
+        counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
         next=_next(tx),
         my_claims=claims[: LISTS_MAX["my_claims"]],
         blocked=_blocked(tx) if row.blocked else [],
@@ -103,46 +106,48 @@ def _first_step(tx: Transaction) -> str:
     return f"nothing is planned yet; {tx.describe(step)}"
 
 
-def _next(tx: Transaction) -> list[Brief]:
+def _next(tx: Transaction) -> list[NodeBrief]:
     offers = offer(tx, Next(project=tx.project.id, count=LISTS_MAX["next"], lean=True)).nodes
-    return [Brief(id=one.node.id, summary=one.node.summary) for one in offers]
+    return [NodeBrief(id=one.node.id, summary=one.node.summary) for one in offers]
 
 
 def _claims(tx: Transaction) -> list[ClaimBrief]:
-    rows = tx.all(sql.claims_held, project_id=tx.project.id, looked_through=CLAIMS_LOOKED_THROUGH)
+    rows = tx.all(sql.own_claims, project_id=tx.project.id, looked_through=CLAIMS_SCANNED_MAX)
     return [ClaimBrief(id=id_, summary=summary, claimed_at=claimed_at) for id_, summary, claimed_at in rows]
 
 
 def _tree(tx: Transaction) -> list[BranchBrief]:
-    asked = {"project_id": tx.project.id, "looked_through": TOP_LOOKED_THROUGH, "at_most": LISTS_MAX["tree"]}
+    asked = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
         BranchBrief(
             id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
         )
-        for row in tx.all(sql.top_level, TopRow, **asked)
+        for row in tx.all(sql.top_level, TopLevelRow, **asked)
     ]
 
 
 def _blocked(tx: Transaction) -> list[BlockedBrief]:
     rows = tx.all(
-        sql.blocked_lately,
-        BlockedRow,
+        sql.recently_blocked,
+        BlockedNodeRow,
         project_id=tx.project.id,
-        looked_through=CHANGED_LOOKED_THROUGH,
+        looked_through=CHANGES_SCANNED_MAX,
         at_most=LISTS_MAX["blocked"],
     )
     found = []
     for row in rows:
         waits_itself = row.open_deps or row.held_reason is not None
-        waiting_n, through, hold = (row.n, UNSET, row.held_reason) if waits_itself else _held_back_by(tx, row.n)
+        waiting_n, through, hold = (
+            (row.n, UNSET, row.held_reason) if waits_itself else _find_blocking_ancestor(tx, row.n)
+        )
         waited_for = tx.all(
-            sql.waited_for,
+            sql.open_dependencies,
             project_id=tx.project.id,
             n=waiting_n,
-            looked_through=EDGES_LOOKED_THROUGH,
-            at_most=WAITS_MAX,
+            looked_through=EDGES_SCANNED_MAX,
+            at_most=DEPENDENCIES_SHOWN_MAX,
         )
-        waits_for = [Brief(id=other, summary=called) for other, called in waited_for]
+        waits_for = [NodeBrief(id=other, summary=called) for other, called in waited_for]
         blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
         if hold is not None:
             blocked.hold = hold
@@ -150,24 +155,24 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
     return found
 
 
-def _held_back_by(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
+def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
     """The ancestor that waits and holds a node back with it, and why somebody put it on hold."""
     asked = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
-    found = tx.one_or_none(sql.held_back_by, **asked, looked_through=LEVELS_LOOKED_THROUGH)
+    found = tx.one_or_none(sql.blocking_ancestor, **asked, looked_through=LEVELS_SCANNED_MAX)
     return found or (n, UNSET, None)
 
 
 def _recent(tx: Transaction) -> list[RecentBrief]:
-    found = headlines(
+    found = list_headlines(
         tx,
-        ops=OPS,
-        told=[Op.RESOLVED, Op.DROPPED],
-        writes=WRITES_LOOKED_THROUGH,
-        of_each=EVENTS_OF_A_WRITE,
-        at_most_of_each=OF_ONE_WRITE_MAX,
+        ops=EVENT_PREFIX,
+        told=[WorkOp.RESOLVED, WorkOp.DROPPED],
+        writes=WRITES_SCANNED_MAX,
+        of_each=EVENTS_PER_WRITE_MAX,
+        at_most_of_each=SHOWN_PER_WRITE_MAX,
         at_most=LISTS_MAX["recent"],
     )
-    ids = listed(one.subject for one in found)
+    ids = to_json_array(one.subject for one in found)
     summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
     return [
         RecentBrief(

@@ -13,16 +13,16 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change
-from groundplan.kernel.budget import Cut, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import InvalidCursor, cursor_at, position_of
-from groundplan.kernel.events.read import BEHIND_ALL, PastEvent, about
+from groundplan.kernel.budget import CutLists, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import InvalidCursor, decode_cursor, encode_cursor
+from groundplan.kernel.events.read import AFTER_ALL_EVENTS, PastEvent, list_events_about
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.refs import find, gone
+from groundplan.work.engine.refs import find_node, find_removed_node
 from groundplan.work.events import ACTIONS
 from groundplan.work.requests import NodeRef
 
-OPS = "work"  # what our events are called in front of the dot; a project has others too
+EVENT_PREFIX = "work"  # what our events are called in front of the dot; a project has others too
 LIMIT_MAX = 100
 
 
@@ -35,7 +35,7 @@ class ReadHistory(Struct, forbid_unknown_fields=True):
     lean: bool | None = None
 
 
-class FieldChange(Struct):
+class HistoryChange(Struct):
     """One field that an event moved."""
 
     field: str
@@ -49,7 +49,7 @@ class HistoryEvent(Struct, kw_only=True):
     timestamp: str
     agent: str
     action: str
-    changes: list[FieldChange] | UnsetType = UNSET
+    changes: list[HistoryChange] | UnsetType = UNSET
     decision: str | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
@@ -57,7 +57,7 @@ class HistoryEvent(Struct, kw_only=True):
 class History(Struct):
     """A page of events, newest first."""
 
-    trimming: ClassVar[Trimming] = Trimming(Cut(("events[].changes",)))
+    trimming: ClassVar[Trimming] = Trimming(CutLists(("events[].changes",)))
 
     events: list[HistoryEvent]
     next_cursor: str | UnsetType = UNSET
@@ -71,20 +71,20 @@ def history(tx: Transaction, request: ReadHistory) -> History:
         AmbiguousNode: several ids begin like this.
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
-    _, node_id = whereabouts(tx, request.node_id)
+    _, node_id = locate_node(tx, request.node_id)
     before = _position(tx, node_id, request.cursor)
-    past = about(tx, node_id, ops=OPS, before=before, at_most=request.limit + 1)
+    past = list_events_about(tx, node_id, ops=EVENT_PREFIX, before=before, at_most=request.limit + 1)
     page = take_page(
         tx.budget.reserve(History([])),
-        [(event, _shown(event, lean=lean)) for event in past[: request.limit]],
-        cursor_after=lambda row: cursor_at(tx, OPERATION.name, node_id, row[0].rev, row[0].n),
+        [(event, _format_event(event, lean=lean)) for event in past[: request.limit]],
+        cursor_after=lambda row: encode_cursor(tx, OPERATION.name, node_id, row[0].rev, row[0].n),
         item=itemgetter(1),
         has_more=len(past) > request.limit,
     )
     return History([shown for _, shown in page.rows], page.next_cursor)
 
 
-def whereabouts(tx: Transaction, ref: str) -> tuple[str, str]:
+def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
     """The project and the id of a node, also of one that was merged into another or deleted.
 
     Raises:
@@ -92,23 +92,23 @@ def whereabouts(tx: Transaction, ref: str) -> tuple[str, str]:
         AmbiguousNode: several ids begin like this.
     """
     # First, for its id may be the beginning of another one.
-    left = gone(tx, ref)
+    left = find_removed_node(tx, ref)
     if left is not None:
         return left.project_id, ref
-    found = find(tx, ref)
+    found = find_node(tx, ref)
     return found.project_id, found.id
 
 
 def _position(tx: Transaction, node_id: str, cursor: str | None) -> tuple[int, int]:
     if cursor is None:
-        return BEHIND_ALL
-    match position_of(tx, OPERATION.name, node_id, cursor):
+        return AFTER_ALL_EVENTS
+    match decode_cursor(tx, OPERATION.name, node_id, cursor):
         case [int(rev), int(n)]:
             return rev, n
     raise InvalidCursor
 
 
-def _shown(event: PastEvent, *, lean: bool) -> HistoryEvent:
+def _format_event(event: PastEvent, *, lean: bool) -> HistoryEvent:
     changes = [_change(change, lean=lean) for change in event.changes]
     return HistoryEvent(
         timestamp=event.at,
@@ -119,10 +119,10 @@ def _shown(event: PastEvent, *, lean: bool) -> HistoryEvent:
     )
 
 
-def _change(change: Change, *, lean: bool) -> FieldChange:
+def _change(change: Change, *, lean: bool) -> HistoryChange:
     if not lean:
-        return FieldChange(change.field, change.before, change.after)
-    return FieldChange(
+        return HistoryChange(change.field, change.before, change.after)
+    return HistoryChange(
         change.field,
         UNSET if change.before is None else change.before,
         UNSET if change.after is None else change.after,
@@ -137,7 +137,7 @@ OPERATION = Operation(
     input=ReadHistory,
     output=History,
     handler=history,
-    project=lambda tx, request: whereabouts(tx, request.node_id)[0],
+    project=lambda tx, request: locate_node(tx, request.node_id)[0],
     tool=Tool("graph_history", Group.WORK),
     command=Command(("work", "history"), arguments=("node_id",)),
 )

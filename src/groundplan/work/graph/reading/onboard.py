@@ -18,8 +18,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.graph.reading.glance import glances, whole_glance
-from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, brief
+from groundplan.work.graph.reading.glance import build_orientation, load_overview_rows
+from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, shorten_orientation
 
 FIRST_PROJECT = NextStep("work.open", "makes one, given project and goal")
 SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
@@ -35,7 +35,7 @@ class Onboard(Struct, forbid_unknown_fields=True):
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
     """One project at a glance; without a name the only one there is, or the projects to choose from."""
     if tx.has_project:
-        return _brief(tx, request, *whole_glance(tx))
+        return _shorten(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
     if not projects:
         return Orientation(projects=[], hint=f"there is no project yet; {tx.describe(FIRST_PROJECT)}")
@@ -43,7 +43,7 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
     latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
-    rows = glances(tx, (one.id for one in latest))
+    rows = load_overview_rows(tx, (one.id for one in latest))
     choices = [
         ProjectChoice(
             id=one.id,
@@ -55,12 +55,12 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
         for one in latest
     ]
     whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
-    return _brief(tx, request, whole, {"projects": len(projects) - len(choices)})
+    return _shorten(tx, request, whole, {"projects": len(projects) - len(choices)})
 
 
-def _brief(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
+def _shorten(tx: Transaction, request: Onboard, whole: Orientation, unlisted: Mapping[str, int]) -> Orientation:
     lean = tx.preferences.lean if request.lean is None else request.lean
-    return brief(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
+    return shorten_orientation(whole, unlisted, tokens_max=tx.preferences.answer_tokens_max, lean=lean)
 
 
 OPERATION = Operation(

@@ -9,13 +9,13 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from groundplan.kernel.budget import LeftOut, fit_excerpts
-from groundplan.work.engine.node import Counts
+from groundplan.work.engine.node import WorkCounts
 
 TOKENS_MAX = 600
 
 # The lists, the most important first: how many entries each has at most, and how many it keeps as long as possible.
 LISTS_MAX = {"next": 3, "my_claims": 5, "blocked": 3, "tree": 8, "recent": 5, "projects": 20}
-LISTS_DEAR = {"next": 2, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
+LISTS_MIN = {"next": 2, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
 
 # A goal and a reason may be longer than what a node is called.
 GOAL_WIDTHS = 4
@@ -32,7 +32,7 @@ class ProjectBrief(Struct, kw_only=True):
     archived_at: str | UnsetType = UNSET
 
 
-class Brief(Struct, kw_only=True):
+class NodeBrief(Struct, kw_only=True):
     """A node by name: its summary, or what there is room for."""
 
     id: str
@@ -40,29 +40,29 @@ class Brief(Struct, kw_only=True):
     excerpt: str | UnsetType = UNSET
 
 
-class ClaimBrief(Brief, kw_only=True):
+class ClaimBrief(NodeBrief, kw_only=True):
     """A node that the caller works on."""
 
     claimed_at: str | UnsetType = UNSET
 
 
-class BranchBrief(Brief, kw_only=True):
+class BranchBrief(NodeBrief, kw_only=True):
     """A node on the top level of the tree, with how many of its children are open."""
 
     resolved: bool | UnsetType = UNSET  # only where it is
     open_children: int | UnsetType = UNSET
 
 
-class BlockedBrief(Brief, kw_only=True):
+class BlockedBrief(NodeBrief, kw_only=True):
     """A node that cannot be started, and what for; `through` is the ancestor that waits, if it is not the node."""
 
     through: str | UnsetType = UNSET
-    waits_for: list[Brief]
+    waits_for: list[NodeBrief]
     hold: str | UnsetType = UNSET  # why somebody put it, or that ancestor, on hold
     hold_excerpt: str | UnsetType = UNSET
 
 
-class RecentBrief(Brief, kw_only=True):
+class RecentBrief(NodeBrief, kw_only=True):
     """Something that was finished, given up or decided lately."""
 
     action: str
@@ -72,7 +72,7 @@ class RecentBrief(Brief, kw_only=True):
     decision_excerpt: str | UnsetType = UNSET
 
 
-class ProjectChoice(Brief, kw_only=True):
+class ProjectChoice(NodeBrief, kw_only=True):
     """A project among several."""
 
     name: str
@@ -84,8 +84,8 @@ class Orientation(Struct, kw_only=True):
     """One project at a glance, or the projects to choose from."""
 
     project: ProjectBrief | UnsetType = UNSET
-    counts: Counts | UnsetType = UNSET
-    next: list[Brief] | UnsetType = UNSET
+    counts: WorkCounts | UnsetType = UNSET
+    next: list[NodeBrief] | UnsetType = UNSET
     my_claims: list[ClaimBrief] | UnsetType = UNSET
     blocked: list[BlockedBrief] | UnsetType = UNSET
     tree: list[BranchBrief] | UnsetType = UNSET
@@ -95,17 +95,17 @@ class Orientation(Struct, kw_only=True):
     hint: str | UnsetType = UNSET
 
 
-AnyBrief = TypeVar("AnyBrief", bound=Brief)
+AnyBrief = TypeVar("AnyBrief", bound=NodeBrief)
 
 
-def brief(whole: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool) -> Orientation:
+def shorten_orientation(whole: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool) -> Orientation:
     """As much of an orientation as fits. `unlisted` says how many more there are than its lists have."""
     lists = {name: len(getattr(whole, name)) for name in LISTS_MAX if getattr(whole, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
         lambda chars, kept: _shorten(whole, unlisted, chars, kept, lean=lean),
         lists,
-        floors=LISTS_DEAR,
+        floors=LISTS_MIN,
         tokens_max=limit,
     )
 
@@ -114,7 +114,8 @@ def _shorten(
     whole: Orientation, unlisted: Mapping[str, int], chars: int, kept: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
-        name: [_named(one, chars, lean=lean) for one in getattr(whole, name)[:count]] for name, count in kept.items()
+        name: [_shorten_entry(one, chars, lean=lean) for one in getattr(whole, name)[:count]]
+        for name, count in kept.items()
     }
     if whole.project is not UNSET:
         goal, goal_excerpt = _excerpt(whole.project.goal, chars * GOAL_WIDTHS)
@@ -125,7 +126,7 @@ def _shorten(
     return replace(whole, **parts)
 
 
-def _named(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
+def _shorten_entry(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
     summary, excerpt = _excerpt(one.summary, chars)
     shown = replace(one, summary=summary, excerpt=excerpt)
     match shown:
@@ -134,7 +135,7 @@ def _named(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
             if lean:
                 shown.agent = shown.at = UNSET
         case BlockedBrief():
-            shown.waits_for = [_named(other, chars, lean=lean) for other in shown.waits_for]
+            shown.waits_for = [_shorten_entry(other, chars, lean=lean) for other in shown.waits_for]
             shown.hold, shown.hold_excerpt = _excerpt(shown.hold, chars)
         case ClaimBrief() if lean:
             shown.claimed_at = UNSET

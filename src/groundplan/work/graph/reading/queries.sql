@@ -174,7 +174,7 @@ SELECT f.id, d.type, f.summary
    AND f.n = d.from_n
  ORDER BY d.type, f.n;
 
--- name: glances
+-- name: project_overviews
 -- What some projects are for, how much there is to do in them, and how much of it lies open on their top level.
 SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - p.resolved AS unresolved, p.blocked,
        p.actionable
@@ -186,7 +186,7 @@ SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - 
  WHERE p.tenant_id = :tenant_id
    AND p.project_id IN (SELECT value FROM each(:project_ids));
 
--- name: claims_held
+-- name: own_claims
 -- What the actor has claimed and not lost since, the latest first.
 SELECT held.id, held.summary, held.claimed_at
   FROM (SELECT c.n, c.id, c.summary, c.claimed_at
@@ -226,7 +226,7 @@ SELECT c.id, c.summary, c.resolved, c.open_children
  ORDER BY c.resolved, c.n
  LIMIT :at_most;
 
--- name: blocked_lately
+-- name: recently_blocked
 -- Blocked nodes among those that changed last, in the order in which they would be offered if they were not.
 SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
   FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
@@ -239,7 +239,7 @@ SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
  ORDER BY late.priority DESC, late.depth DESC, late.updated_at, late.n
  LIMIT :at_most;
 
--- name: held_back_by
+-- name: blocking_ancestor
 -- The nearest ancestor that waits for something and holds back what is below it.
 WITH RECURSIVE above (n, id, parent_n, held_reason, holds_back, distance) AS (
     SELECT c.n, c.id, c.parent_n, c.held_reason, false, 0
@@ -264,7 +264,7 @@ SELECT n, id, held_reason
   FROM above
  WHERE holds_back;
 
--- name: waited_for
+-- name: open_dependencies
 -- What a node still waits for; of very many dependencies, those among the oldest.
 SELECT t.id, t.summary
   FROM (SELECT d.to_n

@@ -10,9 +10,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.budget import Budget
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import Node
+from groundplan.work.engine.node import WorkNode
 
 CHILDREN_MAX = 50  # of one node in one answer
 TREE_NODES_MAX = 200  # in one answer
@@ -60,7 +60,7 @@ class Branch:
         self.shown.children = list(children) if children or is_bare_top else UNSET
 
 
-def grown(tx: Transaction, node: Node, n: int, *, depth: int) -> list[Branch]:
+def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> list[Branch]:
     """The branches of the tree below a node, itself first, then level by level in the order of creation."""
     top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
     branches, level = [top], [top]
@@ -76,7 +76,7 @@ def grown(tx: Transaction, node: Node, n: int, *, depth: int) -> list[Branch]:
     return branches
 
 
-def joined(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
+def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
     """The tree that these branches make: all of them that there are, or the first few."""
     children: dict[int, list[NodeTree]] = {}
     for branch in branches[1:]:
@@ -127,4 +127,4 @@ def _next_level(tx: Transaction, level: Sequence[Branch], *, room: int) -> list[
 
 
 def _numbers(branches: Sequence[Branch]) -> str:
-    return listed(branch.n for branch in branches)
+    return to_json_array(branch.n for branch in branches)

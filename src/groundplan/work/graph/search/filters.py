@@ -10,17 +10,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from groundplan.kernel.input_gate.text_limits import NormalizedName, applied
+from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marker
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import refusal, shown
-from groundplan.work.engine.refs import in_project
+from groundplan.kernel.wording import describe_value, invalid_argument
+from groundplan.work.engine.refs import find_node_in_project
 from groundplan.work.engine.root import ROOT_N
-from groundplan.work.graph.search.text import index_match, lowered
-from groundplan.work.requests import RESERVED, NodeRef, ReservedProperty
+from groundplan.work.graph.search.text import index_match, lower_ascii
+from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
-CLAIMANT = "_claimed_by"  # the property as which a claim is shown
+CLAIMANT_PROPERTY = "_claimed_by"  # the property as which a claim is shown
 
 sql = load_queries(__file__)
 
@@ -74,7 +74,7 @@ IMPLIED: Mapping[str, Mapping[str, bool]] = {
 }
 
 
-class CountsRow(Struct):
+class SearchCountsRow(Struct):
     """The project's place in the text index, and how many nodes of each kind it has."""
 
     number: int
@@ -85,7 +85,7 @@ class CountsRow(Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class NodeSearch:
     """A filter as the queries take it."""
 
     source: Source
@@ -93,7 +93,7 @@ class Search:
     total: int | None  # how many nodes it finds, where that is known without counting
 
 
-def search_for(tx: Transaction, given: Filter) -> Search:
+def build_search(tx: Transaction, given: Filter) -> NodeSearch:
     """What to ask the database for.
 
     Raises:
@@ -102,7 +102,7 @@ def search_for(tx: Transaction, given: Filter) -> Search:
         ReservedProperty: it asks for a property that only the engine sets.
         Invalid: it cannot be about a claim.
     """
-    counts = tx.one(sql.counts, CountsRow, project_id=tx.project.id)
+    counts = tx.one(sql.counts, SearchCountsRow, project_id=tx.project.id)
     conditions = _conditions(tx, given)
     keys = {"first_key": counts.number * TEXT_KEYS, "last_key": (counts.number + 1) * TEXT_KEYS - 1}
     source = next((source for name, source in SOURCES.items() if conditions[name]), Source.PROJECT)
@@ -120,18 +120,18 @@ def search_for(tx: Transaction, given: Filter) -> Search:
             known_total = known[name] if value else counts.total - known[name]
         case _:
             known_total = None
-    return Search(source, {"project_id": tx.project.id, "source": source, **keys, **conditions}, known_total)
+    return NodeSearch(source, {"project_id": tx.project.id, "source": source, **keys, **conditions}, known_total)
 
 
 def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
     """Each condition by its name in the queries; None where it was not set."""
-    text = lowered(given.text) if given.text else None
+    text = lower_ascii(given.text) if given.text else None
     ancestor_n = _number(tx, given.ancestor)
     is_below_root = ancestor_n == ROOT_N  # as all others are, which need not be looked for
     properties = dict(given.properties or {})
-    claimed_by = _claimant(given.claimed_by, properties.pop(CLAIMANT, UNSET))
+    claimed_by = _claimant(given.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
     for key in properties:
-        if key.startswith(RESERVED):
+        if key.startswith(RESERVED_PREFIX):
             raise ReservedProperty(("filter", "properties", key))
     present = {key: value for key, value in properties.items() if value is not None}
     absent = [key for key, value in properties.items() if value is None]
@@ -171,17 +171,19 @@ def _fragment(properties: Mapping[str, Any]) -> str:
 
 
 def _number(tx: Transaction, ref: str | None) -> int | None:
-    return None if ref is None else in_project(tx, ref).n
+    return None if ref is None else find_node_in_project(tx, ref).n
 
 
 def _claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
     """Whose claims are asked for; None for those of nobody, UNSET for any. It may be said in two ways."""
-    place = ("filter", "properties", CLAIMANT) if claimed_by is UNSET else ("filter", "claimed_by")
+    place = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
-        raise refusal(place, f"is contradicted by filter.properties.{CLAIMANT}; leave one of them out")
+        raise invalid_argument(
+            place, f"is contradicted by filter.properties.{CLAIMANT_PROPERTY}; leave one of them out"
+        )
     claimant = as_property if claimed_by is UNSET else claimed_by
     if isinstance(claimant, str):
-        return applied(NormalizedName(), claimant, place)
+        return apply_marker(NormalizedName(), claimant, place)
     if claimant is not None and claimant is not UNSET:
-        raise refusal(place, f"must be a string or null, not {shown(claimant)}")
+        raise invalid_argument(place, f"must be a string or null, not {describe_value(claimant)}")
     return claimant

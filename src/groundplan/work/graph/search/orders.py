@@ -12,11 +12,11 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from groundplan.kernel.cursors import InvalidCursor, Value
+from groundplan.kernel.cursors import CursorValue, InvalidCursor
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.priority import ABSENT
-from groundplan.work.graph.search.filters import Search, Source
+from groundplan.work.engine.priority import PRIORITY_ABSENT
+from groundplan.work.graph.search.filters import NodeSearch, Source
 
 Position = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class Order:
 ORDERS: Mapping[Sort, Order] = {
     Sort.READINESS: Order(
         {"after_ready": True, "after_priority": inf, "after_depth": 0, "after_updated_at": "", "after_n": 0},
-        sql.rest,
+        sql.not_ready,
         sql.chosen_by_rank,
     ),
     Sort.DEPTH: Order({"after_depth": -1, "after_n": 0}, sql.by_depth, sql.chosen_by_depth),
@@ -53,8 +53,8 @@ ORDERS: Mapping[Sort, Order] = {
 }
 
 
-def page(
-    tx: Transaction, search: Search, sort: Sort, position: Position, *, at_most: int
+def fetch_page(
+    tx: Transaction, search: NodeSearch, sort: Sort, position: Position, *, at_most: int
 ) -> tuple[list[int], int | None]:
     """The numbers of the nodes that come behind a position; and how many do in all, where that costs nothing more."""
     order = ORDERS[sort]
@@ -75,11 +75,11 @@ def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> 
             found = tx.scalars(sql.ready, **asked, at_most=at_most)
         behind_ready = {**asked, **ORDERS[Sort.READINESS].start}
     if len(found) < at_most and not asked["is_ready"]:
-        found += tx.scalars(sql.rest, **behind_ready, at_most=at_most - len(found))
+        found += tx.scalars(sql.not_ready, **behind_ready, at_most=at_most - len(found))
     return found
 
 
-def total(tx: Transaction, search: Search) -> int:
+def total(tx: Transaction, search: NodeSearch) -> int:
     """How many nodes there are on all pages together."""
     if search.total is not None:
         return search.total
@@ -87,17 +87,19 @@ def total(tx: Transaction, search: Search) -> int:
     return int(tx.scalar(query, **search.parameters))
 
 
-def to_cursor(position: Position) -> list[Value]:
+def to_cursor(position: Position) -> list[CursorValue]:
     """A position as a cursor carries it."""
-    return [None if value == ABSENT else value for value in position.values()]
+    return [None if value == PRIORITY_ABSENT else value for value in position.values()]
 
 
-def from_cursor(sort: Sort, values: Sequence[Value]) -> Position:
+def from_cursor(sort: Sort, values: Sequence[CursorValue]) -> Position:
     """The position that a cursor carried."""
     if len(values) != len(ORDERS[sort].start):
         raise InvalidCursor
     position = dict(zip(ORDERS[sort].start, values, strict=True))
     if sort is Sort.READINESS:
         position["after_ready"] = bool(position["after_ready"])
-        position["after_priority"] = ABSENT if position["after_priority"] is None else position["after_priority"]
+        position["after_priority"] = (
+            PRIORITY_ABSENT if position["after_priority"] is None else position["after_priority"]
+        )
     return position

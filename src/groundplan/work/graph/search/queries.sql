@@ -187,7 +187,7 @@ SELECT n
  ORDER BY priority DESC, depth DESC, updated_at, n
  LIMIT :at_most;
 
--- name: rest
+-- name: not_ready
 -- What may not be started, in the same order.
 SELECT c.n
 {from_whole_project}
@@ -269,7 +269,7 @@ SELECT count(*)
 SELECT count(*)
 {from_chosen};
 
--- name: shown
+-- name: page_rows
 -- What is shown of the nodes of a page, and what they are sorted by. The numbers are made beforehand: under row level
 -- security PostgreSQL seeks by none that it would have to make on the way.
 WITH wanted (n) AS MATERIALIZED (

@@ -9,15 +9,15 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.budget import Drop, LeftOut, Trimming, take_page
-from groundplan.kernel.cursors import cursor_at, position_of
+from groundplan.kernel.budget import DropField, LeftOut, Trimming, take_page
+from groundplan.kernel.cursors import decode_cursor, encode_cursor
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
-from groundplan.kernel.store.queries import listed, load_queries
+from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.node import show_claim
-from groundplan.work.graph.search.filters import Filter, search_for
-from groundplan.work.graph.search.orders import ORDERS, Position, Sort, from_cursor, page, to_cursor, total
+from groundplan.work.engine.node import add_claim_properties
+from groundplan.work.graph.search.filters import Filter, build_search
+from groundplan.work.graph.search.orders import ORDERS, Position, Sort, fetch_page, from_cursor, to_cursor, total
 
 LIMIT = 20
 LIMIT_MAX = 100
@@ -26,7 +26,7 @@ NAME = "work.query"
 sql = load_queries(__file__)
 
 
-class Query(Struct, forbid_unknown_fields=True):
+class QueryNodes(Struct, forbid_unknown_fields=True):
     """Which nodes to find, and how to list them."""
 
     project: Name
@@ -50,10 +50,10 @@ class FoundNode(Struct, kw_only=True):
     left_out: LeftOut = UNSET
 
 
-class Found(Struct):
+class FoundNodes(Struct):
     """A page of nodes, how many there are on all pages, and where the next one begins."""
 
-    trimming: ClassVar[Trimming] = Trimming(Drop("nodes[].properties"), Drop("nodes[].state"))
+    trimming: ClassVar[Trimming] = Trimming(DropField("nodes[].properties"), DropField("nodes[].state"))
 
     nodes: list[FoundNode]
     total: int
@@ -79,7 +79,7 @@ class FoundRow(Struct):
     updated_at: str
 
 
-def query(tx: Transaction, request: Query) -> Found:
+def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
     """The nodes that pass the filter.
 
     Raises:
@@ -91,20 +91,20 @@ def query(tx: Transaction, request: Query) -> Found:
     belongs_to = [tx.project.id, request.filter, request.sort]
     position = ORDERS[request.sort].start
     if request.cursor is not None:
-        position = from_cursor(request.sort, position_of(tx, NAME, belongs_to, request.cursor))
-    search = search_for(tx, request.filter or Filter())
+        position = from_cursor(request.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
+    search = build_search(tx, request.filter or Filter())
     # One more than asked for tells whether there are more.
-    ns, behind = page(tx, search, request.sort, position, at_most=request.limit + 1)
+    ns, behind = fetch_page(tx, search, request.sort, position, at_most=request.limit + 1)
     if request.cursor is not None:
         behind = None  # those before it count as well
     elif len(ns) <= request.limit:
         behind = len(ns)
-    found = Found([], total(tx, search) if behind is None else behind)
+    found = FoundNodes([], total(tx, search) if behind is None else behind)
     lean = tx.preferences.lean if request.lean is None else request.lean
     listed_page = take_page(
         tx.budget.reserve(found),
         [(row, _node(row, now=tx.now, lean=lean)) for row in _rows(tx, ns[: request.limit])],
-        cursor_after=lambda one: cursor_at(tx, NAME, belongs_to, *to_cursor(_position(request.sort, one[0]))),
+        cursor_after=lambda one: encode_cursor(tx, NAME, belongs_to, *to_cursor(_position(request.sort, one[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
@@ -115,13 +115,13 @@ def query(tx: Transaction, request: Query) -> Found:
 def _rows(tx: Transaction, ns: list[int]) -> list[FoundRow]:
     if not ns:
         return []
-    by_n = {row.n: row for row in tx.all(sql.shown, FoundRow, project_id=tx.project.id, ns=listed(ns))}
+    by_n = {row.n: row for row in tx.all(sql.page_rows, FoundRow, project_id=tx.project.id, ns=to_json_array(ns))}
     return [by_n[n] for n in ns]
 
 
 def _node(row: FoundRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
-    show_claim(properties, row, now=now)
+    add_claim_properties(properties, row, now=now)
     return FoundNode(
         id=row.id,
         summary=row.summary,
@@ -149,8 +149,8 @@ OPERATION = Operation(
     summary="Search and filter nodes.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
-    input=Query,
-    output=Found,
+    input=QueryNodes,
+    output=FoundNodes,
     handler=query,
     project=lambda _tx, request: request.project,
     tool=Tool("graph_query", Group.WORK),

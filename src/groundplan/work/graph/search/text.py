@@ -10,7 +10,7 @@ TRIGRAM_CHARS = 3  # what the index keeps; a shorter text is looked for in every
 TRIGRAMS_MAX = 4  # asked of the index: with more of them it takes longer than to look again at what it found
 
 
-def lowered(text: str) -> str:
+def lower_ascii(text: str) -> str:
     """The text with its ASCII letters in lower case."""
     return text.encode().lower().decode()
 
