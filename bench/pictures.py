@@ -20,7 +20,7 @@ from groundplan.purpose.exchange.formats.table import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus
 from groundplan.purpose.picture.comparison import comparison
-from groundplan.purpose.picture.subject import Picture, build_plan_picture, pathway
+from groundplan.purpose.picture.picture_model import Picture, build_plan_picture, pathway
 from groundplan.purpose.picture.svg import DrawnPicture, draw
 
 PROJECT = "atlas"

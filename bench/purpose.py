@@ -46,7 +46,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     build_content,
 )
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 from groundplan.session import Session
 
 PROJECT = "atlas"

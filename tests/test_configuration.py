@@ -31,7 +31,7 @@ from groundplan.kernel.errors import Invalid
 from groundplan.kernel.next_steps import OPERATION_NAMES
 from groundplan.kernel.operations.registry import Group
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.opening import open_store
+from groundplan.kernel.store.open_store import open_store
 from groundplan.session import Session
 
 VARIABLE = re.compile(r"\bGROUNDPLAN_[A-Z_]+[A-Z]\b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.context import refusals as context_refusals
 from groundplan.context import resolve
 from groundplan.context import tables as context_tables
@@ -181,11 +181,11 @@ OPERATIONS = Registry(
 )
 
 ports.on_project_created.connect(create_root)
-questions.resolve_task.connect(resolve_task)
-questions.find_knowledge_of_files.connect(get_knowledge_of_files)
+providers.resolve_task.connect(resolve_task)
+providers.find_knowledge_of_files.connect(get_knowledge_of_files)
 ports.begin_first_draft.connect(create_draft.create_scope_draft)
-questions.context_in_force.connect(resolve.find_context_in_force)
-questions.list_versions_on_run.connect(versions_on_run)
+providers.context_in_force.connect(resolve.find_context_in_force)
+providers.list_versions_on_run.connect(versions_on_run)
 
 for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusals.REFUSALS):
     declare_refusals(refusals)

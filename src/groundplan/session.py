@@ -14,13 +14,13 @@ from msgspec import Struct
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.actors import Access, Actor, ActorKind, local_actor
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.input_gate.strict_json import validate_value
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.execute import DEFAULT_PREFERENCES, ExecutionResult, execute
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.store.opening import open_store
+from groundplan.kernel.store.open_store import open_store
 from groundplan.kernel.store.store import Store
 from groundplan.verbs import Verbs
 

@@ -72,7 +72,7 @@ import groundplan.work.containers.sections.requests
 import groundplan.work.containers.sections.section
 import groundplan.work.containers.tags.list
 import groundplan.work.containers.tags.rename
-import groundplan.work.containers.tags.tagged
+import groundplan.work.containers.tags.tagged_entities
 import groundplan.work.containers.tags.usage
 import groundplan.work.containers.templates.add_section
 import groundplan.work.containers.templates.apply
@@ -83,8 +83,8 @@ import groundplan.work.containers.update
 import groundplan.work.containers.workflow.advance
 import groundplan.work.containers.workflow.block
 import groundplan.work.containers.workflow.blocked
-import groundplan.work.containers.workflow.moving
 import groundplan.work.containers.workflow.terminate
+import groundplan.work.containers.workflow.transitions
 import groundplan.work.containers.workflow.unblock
 import groundplan.work.containers.workflow_state
 import groundplan.work.graph.connect
@@ -894,7 +894,7 @@ class ContainerVerbs:
         id: str,
         version: int,
         op_id: str | None = None,
-    ) -> groundplan.work.containers.workflow.moving.TransitionAnswer:
+    ) -> groundplan.work.containers.workflow.transitions.TransitionAnswer:
         """One step back; reopens what was closed."""
 
     def terminate(
@@ -1152,7 +1152,7 @@ class TagVerbs:
     def list(
         self,
         *,
-        entity_type: groundplan.work.containers.tags.tagged.TaggedType | Literal["PROJECT", "FEATURE", "TASK", "SECTION"] | None = None,
+        entity_type: groundplan.work.containers.tags.tagged_entities.TaggedType | Literal["PROJECT", "FEATURE", "TASK", "SECTION"] | None = None,
         project_id: str | None = None,
     ) -> groundplan.work.containers.tags.list.Tags:
         """Tags and how often each is used."""

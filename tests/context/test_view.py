@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.context.invariants import Invariant, check_view
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import Invalid, NotFound
@@ -261,10 +261,10 @@ def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(desk: Facts) -> None
 
 
 def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Facts, clock: Hands) -> None:
-    def in_force() -> questions.ContextInForce | None:
-        def ask(tx: Transaction) -> questions.ContextInForce | None:
+    def in_force() -> providers.ContextInForce | None:
+        def ask(tx: Transaction) -> providers.ContextInForce | None:
             tx.enter(authorize_project(tx, "atlas", Permission.CONTEXT_READ))
-            return questions.context_in_force(tx, None)
+            return providers.context_in_force(tx, None)
 
         return desk.session.store.read(desk.session.actor, ask)
 
@@ -272,9 +272,9 @@ def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Fact
     desk.write("/a", valueKind="string", required=True)
     desk.commit(allowPartial=True)
     moment = "2026-03-01T09:00:00.000Z"
-    assert in_force() == questions.ContextInForce(desk.run, True, moment, ["/a"])
+    assert in_force() == providers.ContextInForce(desk.run, True, moment, ["/a"])
     clock.move(minutes=1)
     desk.draft(copyFrom="latest")
     desk.write("/a", "x")
     desk.commit()
-    assert in_force() == questions.ContextInForce(desk.run, False, "2026-03-01T09:01:00.000Z", [])
+    assert in_force() == providers.ContextInForce(desk.run, False, "2026-03-01T09:01:00.000Z", [])

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
-from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
+from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
 from groundplan.kernel.input_gate.text_limits import MaxBytes, NormalizedName
 from groundplan.kernel.operations.schema import HiddenInSchema, build_json_schema
 

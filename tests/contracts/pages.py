@@ -20,7 +20,7 @@ from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
-from groundplan.surfaces.unexpected import LOG_VARIABLE
+from groundplan.surfaces.exception_log import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS

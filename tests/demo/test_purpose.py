@@ -9,9 +9,9 @@ import pytest
 
 from groundplan.catalog import OPERATIONS
 from groundplan.demo.context import fill_context
-from groundplan.demo.course import SPRING, TRUST
 from groundplan.demo.purpose import fill_purpose
 from groundplan.demo.theory import GOAL
+from groundplan.demo.theory_changes import SPRING, TRUST
 from groundplan.kernel.operations.registry import Effect
 from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences

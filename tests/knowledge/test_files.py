@@ -13,7 +13,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.reading.files import get_knowledge_of_files
-from groundplan.questions import FilesQuery
+from groundplan.providers import FilesQuery
 from tests.knowledge.desk import Knowledge, told
 
 

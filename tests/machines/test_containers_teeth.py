@@ -11,7 +11,7 @@ from hypothesis import Phase, settings
 
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers import update
-from groundplan.work.containers.workflow import moving
+from groundplan.work.containers.workflow import transitions
 from groundplan.work.engine import claims, cycles, move, readiness
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow
@@ -64,9 +64,9 @@ SABOTAGE: dict[str, tuple[Any, str, Callable[..., Any] | property | str]] = {
     "nobody counts the tasks of a feature": (Readiness, "_add_tally", nothing),
     "what moves stays in its feature": (move, "feature_of_children", nothing),
     "a task may wait for its feature's dependents": (cycles, "has_inherited_dependencies", only_where_inherited),
-    "nobody claims what goes active": (moving, "_settle_claim", no_changes),
+    "nobody claims what goes active": (transitions, "_settle_claim", no_changes),
     "what is released stays active": (claims, "ACTIVE", "no such status"),
-    "an old version is as good as a new one": (moving, "refuse_stale", nothing),
+    "an old version is as good as a new one": (transitions, "refuse_stale", nothing),
     "a pipeline leaves somebody behind": (update, "refuse_statuses_in_use", nothing),
 }
 

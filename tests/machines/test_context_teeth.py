@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from groundplan.context import resolve, run
-from groundplan.context.editing import constraints, deciding, edit, inputs, sources, suggesting
+from groundplan.context.editing import constraints, edit, inputs, sources, suggestion_decisions, suggestions
 from groundplan.context.runs import commit, create_draft
 from groundplan.context.runs import list as list_runs
 from groundplan.kernel.actors import ActorKind, local_actor
@@ -87,7 +87,7 @@ overruled = all_of(
     instead(inputs, "refuse_redefinition"),
     instead(constraints, "refuse_redefinition"),
 )
-unchosen = all_of(instead(inputs, "refuse_outside_options"), instead(deciding, "refuse_outside_options"))
+unchosen = all_of(instead(inputs, "refuse_outside_options"), instead(suggestion_decisions, "refuse_outside_options"))
 incomplete = instead(commit, "find_required_unset", lambda *_: [])
 unbacked = all_of(
     asked(commit.sql, "unbacked_inputs", "= 'source-backed'", "= 'nobody'"),
@@ -111,9 +111,9 @@ SABOTAGE: dict[str, Sabotage] = {
     "a whole commit may lack something": all_of(incomplete, dropped("pciv_runs_commit_is_whole")),
     "what is source-backed needs no source": all_of(unbacked, dropped("pciv_runs_commit_is_backed")),
     "the last source can go": all_of(instead(inputs, "refuse_unbacked"), instead(edit, "refuse_unbacked")),
-    "anybody decides": instead(suggesting, "require_person"),
+    "anybody decides": instead(suggestions, "require_person"),
     "what was decided can be decided again": asked(
-        suggesting.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
+        suggestions.sql, "suggestion", r"status(?=\s+FROM)", "'pending' AS status"
     ),
     "sources of other runs are cited": asked(sources.sql, "existing_sources", r"\s+AND run_id = :run_id"),
     "what was deleted is still there": asked(run.sql, "run", r"\s+AND NOT EXISTS.+"),

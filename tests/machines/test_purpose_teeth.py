@@ -13,18 +13,18 @@ from msgspec.structs import replace
 
 from groundplan.kernel.store import store
 from groundplan.kernel.store.queries import Queries, Query, to_json_array
-from groundplan.purpose import check, outside
+from groundplan.purpose import check, gate_inputs
 from groundplan.purpose.content import read_content
 from groundplan.purpose.editing import edges, edit, nodes
 from groundplan.purpose.events import Op
 from groundplan.purpose.exchange import export, import_document, incoming_keys
+from groundplan.purpose.gate_inputs import read_gate_inputs
+from groundplan.purpose.gates import active_waivers
 from groundplan.purpose.gates import run as gates
-from groundplan.purpose.gates import waiving
 from groundplan.purpose.keys import fresh_keys
 from groundplan.purpose.observing import read_observations
 from groundplan.purpose.observing.record import _Recorder
 from groundplan.purpose.observing.record import sql as recording
-from groundplan.purpose.outside import gate_inputs
 from groundplan.purpose.version import draft_row, read_versions
 from groundplan.purpose.versions import draft, publish
 from groundplan.purpose.versions.cloning import clone
@@ -108,7 +108,7 @@ def forgetful(tx: Any, content: Any, version_id: str) -> None:
 
 def of_today(tx: Any, row: Any, *given: Any, **named: Any) -> Any:
     """What a gate is told about a version: of a published one as well what was observed since."""
-    return gate_inputs(tx, row._replace(published_rev=2**53) if row.published_rev else row, *given, **named)
+    return read_gate_inputs(tx, row._replace(published_rev=2**53) if row.published_rev else row, *given, **named)
 
 
 def given_before(tx: Any, prefix: str, count: int) -> list[str]:
@@ -141,13 +141,13 @@ SABOTAGE: dict[str, Sabotage] = {
     "a node may come to stand below its causes": instead(nodes, "refuse_downward"),
     "edges may close a cycle": instead(edges, "refuse_cycles"),
     "a gate lets everything pass": instead(gates, "run_gate", passed),
-    "a waiver counts for ever": instead(waiving, "waivers_in_force", lambda waivers, _today: list(waivers)),
-    "gates look at what came later": instead(check, "gate_inputs", of_today),
+    "a waiver counts for ever": instead(active_waivers, "waivers_in_force", lambda waivers, _today: list(waivers)),
+    "gates look at what came later": instead(check, "read_gate_inputs", of_today),
     "the first review decides": asked(read_observations.sql, "latest_reviews", r"l\.rev DESC, l\.n DESC", "l.rev, l.n"),
     "a copy lacks a text": instead(draft, "clone", forgetful),
     "a key is given again": instead(edit, "fresh_keys", given_before),
     "anybody edits what they have not seen": instead(edit, "draft_row", at_any_rev),
-    "a version stands on no facts": instead(outside, "context_facts"),
+    "a version stands on no facts": instead(gate_inputs, "context_facts"),
     "a call that comes twice is done twice": instead(store, "find_stored_answer"),
 }
 OF_FILES: dict[str, Sabotage] = {

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from groundplan.purpose.analysis.analyse import Analysis, CutEdge, Touched, WeakestLink, analyse, trace_impacts
 from groundplan.purpose.model import Confidence, Content, EdgeType, PurposeEdge, PurposeNode, build_content
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, observed, theory
 
 BRANCHED = theory(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.ports import Provider
@@ -107,13 +107,13 @@ def test_work_that_traces_to_a_goal_is_asked_for_where_somebody_knows(
     assert desk.check("health").metrics.work_alignment is None
     asked: list[list[str]] = []
 
-    def told(_tx: Transaction, goals: list[str]) -> questions.AlignedWorkCounts:
+    def told(_tx: Transaction, goals: list[str]) -> providers.AlignedWorkCounts:
         asked.append(goals)
-        return questions.AlignedWorkCounts(8, 6)
+        return providers.AlignedWorkCounts(8, 6)
 
-    aligned: Provider[list[str], questions.AlignedWorkCounts] = Provider()
+    aligned: Provider[list[str], providers.AlignedWorkCounts] = Provider()
     aligned.connect(told)
-    monkeypatch.setattr(questions, "count_aligned_work", aligned)
+    monkeypatch.setattr(providers, "count_aligned_work", aligned)
     assert desk.check("health").metrics.work_alignment is None
 
     desk.publish()

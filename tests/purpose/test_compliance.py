@@ -9,12 +9,12 @@ import pytest
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import GroundplanError
-from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance import isolation
 from groundplan.purpose.compliance.section import Compliance
-from groundplan.purpose.editing import drafting
+from groundplan.purpose.editing import draft_state
 from groundplan.purpose.editing.edit import EditPurpose, edit
 from groundplan.session import Session
 from tests.engines import Engine, PostgresEngine, filled_once, person
@@ -501,7 +501,7 @@ def test_the_statements_shown_are_those_that_the_slice_runs(atlas: Atlas) -> Non
 
 
 def sql_of(name: str) -> str:
-    return f"```sql\n{getattr(drafting.sql, name).sqlite};\n```"
+    return f"```sql\n{getattr(draft_state.sql, name).sqlite};\n```"
 
 
 def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: Atlas) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
-from groundplan.kernel.version import StaleRevision
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.purpose.editing.directions import InvalidDirection
-from groundplan.purpose.editing.drafting import PublishedImmutable
+from groundplan.purpose.editing.draft_state import PublishedImmutable
 from groundplan.purpose.editing.edges import DependencyCycle, DuplicateEdge, SelfEdge
 from groundplan.purpose.version import NoDraft
 from tests.purpose.desk import Op, Purpose, add_edge, add_node, op

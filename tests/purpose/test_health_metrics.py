@@ -18,7 +18,7 @@ from groundplan.purpose.analysis.health_metrics import (
     find_worst_band,
 )
 from groundplan.purpose.model import Content, EdgeType, build_content
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, NOW, observed, theory, together, whole_theory
 
 CHAIN = "AC1 -> OP1 -> OC1 -> G1"

@@ -10,9 +10,9 @@ from msgspec import UNSET
 
 from groundplan.kernel.cursors import InvalidCursor
 from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX, count_tokens, encode
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.open import ANSWER_TOKENS_AIM, OpenedPurpose
 from groundplan.session import Session
 from tests.purpose.desk import Purpose, add_edge, add_node, op

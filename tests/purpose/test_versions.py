@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import Conflict, Forbidden, GroundplanError, Invalid, NotFound
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.output_gate import encode
 from groundplan.kernel.ports import Provider
 from groundplan.kernel.preferences import Preferences
-from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.content import ContentAltered
 from groundplan.purpose.version import NoDraft
 from groundplan.purpose.versions.draft import DraftExists
@@ -348,7 +348,7 @@ def test_work_that_serves_activities_is_asked_for_where_somebody_knows(
 
     serving: Provider[list[str], dict[str, list[str]]] = Provider()
     serving.connect(lambda _tx, keys: {key: ["w1", "w2"] for key in keys if key == "AC1"})
-    monkeypatch.setattr(questions, "find_work_serving", serving)
+    monkeypatch.setattr(providers, "find_work_serving", serving)
 
     assert {check.code: check.result for check in drawn.check("B").checks}["GB_WORK"] == "passed"
     drawn.edit(add_node("ACTIVITY", "idle", ref="i"), add_edge("i", "OP1"))

@@ -9,8 +9,8 @@ from pathlib import Path
 import yaml
 
 from groundplan import skills
+from groundplan.repository.rules.export_plan import HAND_EDITED, NOT_OURS
 from groundplan.repository.rules.formats import front_matter
-from groundplan.repository.rules.plan import HAND_EDITED, NOT_OURS
 from groundplan.skills import SKILL_NAMES, read_skill
 from groundplan.skills.install import Installed, add_checksum, install
 

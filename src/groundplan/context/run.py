@@ -8,11 +8,11 @@ from groundplan.context.schemas import PcivRunV1, RunStatus
 from groundplan.kernel.errors import MixedProjects, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.authorize import ProjectId, find_visible_project_ids
 from groundplan.kernel.store.guards import Frozen
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import StaleRevision
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
 
 sql = load_queries(__file__)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from groundplan.demo.course import draft_in_progress, first_observations, later_observations, second_version
 from groundplan.demo.theory import GOAL, Days, Ops, first_version
+from groundplan.demo.theory_changes import draft_in_progress, first_observations, later_observations, second_version
 from groundplan.demo.work import AGENT
 from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session

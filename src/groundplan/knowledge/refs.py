@@ -14,7 +14,7 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
 from groundplan.knowledge.requests import KnowledgeEntityType, parse_id
-from groundplan.questions import resolve_task
+from groundplan.providers import resolve_task
 
 sql = load_queries(__file__)
 

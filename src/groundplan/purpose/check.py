@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NotFound
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -23,11 +23,11 @@ from groundplan.purpose.compliance.proposal import ProposedOperation
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import parse_moment
+from groundplan.purpose.gate_inputs import read_gate_inputs
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.limits import Ref
 from groundplan.purpose.model import Profile
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
-from groundplan.purpose.outside import gate_inputs
 from groundplan.purpose.version import VersionRef, require_version
 
 PATHWAYS_DEFAULT = 50
@@ -73,7 +73,7 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     _refuse_unused_arguments(request, gate)
     row = require_version(tx, request.version)
     content = read_verified_content(tx, row)
-    observations, outside, today = gate_inputs(tx, row, content, as_of=_as_of(request))
+    observations, outside, today = read_gate_inputs(tx, row, content, as_of=_as_of(request))
     profile = request.profile or row.profile
     found = run_gate(gate, content, observations, profile=profile, outside=outside, today=today)
     return found.describe(tx.preferences.vocabulary)

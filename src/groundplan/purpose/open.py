@@ -18,7 +18,7 @@ from groundplan.purpose.analysis.health import read_bands
 from groundplan.purpose.analysis.health_metrics import Band, find_worst_band
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import day_of, parse_moment
-from groundplan.purpose.gates.waiving import waivers_in_force
+from groundplan.purpose.gates.active_waivers import waivers_in_force
 from groundplan.purpose.model import (
     AssumptionStatus,
     Confidence,
@@ -29,7 +29,7 @@ from groundplan.purpose.model import (
     RiskLevel,
 )
 from groundplan.purpose.observing import observations
-from groundplan.purpose.observing.observed import Measurement, Observations, Waiver
+from groundplan.purpose.observing.observation_rows import Measurement, Observations, Waiver
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.pages import PagePosition, fill_page, list_entries
 from groundplan.purpose.version import (

@@ -8,9 +8,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.errors import Conflict, NotFound
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import StaleRevision
 from groundplan.purpose.model import Profile, VersionStatus
 
 sql = load_queries(__file__)

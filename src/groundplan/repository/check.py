@@ -20,7 +20,7 @@ from groundplan.kernel.store.store import ProjectArchived
 from groundplan.knowledge.freshness import FreshnessState
 from groundplan.repository.freshness import AtomAssessment, WatchedAtom, assess, find_narrow_patterns
 from groundplan.repository.git import Commit, Repository, TreeDiff
-from groundplan.repository.rules.formats.table import OWN_FILES
+from groundplan.repository.rules.formats.registry import OWN_FILES
 from groundplan.session import Session
 
 PAGE_SIZE = 1_000  # as many as a list gives, and as many as a check takes

@@ -21,7 +21,7 @@ from groundplan.catalog import build_schema
 from groundplan.kernel.store.migrations import Dialect, Migration, load_migrations
 from groundplan.kernel.store.sqlite.file import _bring_up_to_date, connect, migrate
 from groundplan.kernel.store.sqlite.store import SqliteStore
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from tests.kernel.store.test_migrations import SECOND, TAKEN, steps_with
 from tests.proof import scaled
 

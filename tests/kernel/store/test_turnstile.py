@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.store.sqlite.turnstile import QueueStuck, WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import QueueStuck, WriteQueue
 
 SHORT_S = 0.05  # long enough for a lock that is free, and all we want to wait for one that is not
 
 HOLDER = """
 import sys
 from pathlib import Path
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 with WriteQueue(Path(sys.argv[1])).turn():
     print("mine", flush=True)
     sys.stdin.read()
@@ -32,7 +32,7 @@ with WriteQueue(Path(sys.argv[1])).turn():
 INTERRUPTED = """
 import signal, sys
 from pathlib import Path
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.05)
@@ -45,7 +45,7 @@ sys.stdin.read()
 COUNTER = """
 import sys
 from pathlib import Path
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 turnstile, tally = WriteQueue(Path(sys.argv[1])), Path(sys.argv[2])
 for _ in range(int(sys.argv[3])):
     with turnstile.turn():

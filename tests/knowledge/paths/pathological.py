@@ -5,7 +5,7 @@ A path has every text that its pattern asks for, only not in the right place: so
 
 from __future__ import annotations
 
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX
+from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
 
 # Sixty braces in one another, and thirty of which each has a branch of its own that is tried to the last.
 NESTED = "{" * 60 + "a*,*b" + "}" * 60

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.knowledge.paths.machine import Automaton
+from groundplan.knowledge.paths.automaton import Automaton
 from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.paths.pattern import MalformedPattern, Pattern, parse_pattern
 from groundplan.knowledge.paths.route import PatternRoute

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.knowledge.paths.index import PathIndex
 from groundplan.knowledge.paths.names import split_path
-from groundplan.knowledge.paths.requested import parse_paths
+from groundplan.knowledge.paths.requested_paths import parse_paths
 from tests.machines.budget import budget
 
 STEPS = 2_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from groundplan.knowledge.paths.automaton import Automaton
 from groundplan.knowledge.paths.index import PathIndex
-from groundplan.knowledge.paths.machine import Automaton
 from groundplan.knowledge.paths.pattern import PATTERN_CHARS_MAX, MalformedPattern, parse_pattern
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX
+from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX
 from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import parse_segment
 from tests.knowledge.paths.pathological import PATHOLOGICAL, long_path

@@ -6,7 +6,7 @@ import csv
 import io
 
 from groundplan.purpose.exchange.formats.csv_sheets import csv_sheets
-from groundplan.purpose.exchange.readers.document_reading import ReadDocument
+from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from tests.purpose.formats.taken_in import within_limits
 from tests.purpose.formats.written import written

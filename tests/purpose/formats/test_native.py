@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundplan.kernel.errors import Invalid
 from groundplan.purpose.exchange.formats.document import THINGS_MAX, TheoryDocument, build_document, native_json
 from groundplan.purpose.exchange.formats.table import READABLE, FileFormat
-from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, ReadDocument, UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, ReadDocument, UnreadableFile
 from groundplan.purpose.exchange.readers.read_file import read_file, read_native
 from groundplan.purpose.exchange.theory import Theory
 from tests.purpose.formats.taken_in import damaged

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX
 from groundplan.purpose.exchange.formats.canvas import canvas
-from groundplan.purpose.exchange.readers.document_reading import ReadDocument
+from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_canvas import read_canvas
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.taken_in import damaged, fields_of, refusal, skips, taken, within_limits

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_reading import ReadDocument
+from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_csv import read_csv
 from groundplan.purpose.model import EdgeType, NodeType
 from tests.purpose.formats.sheets import WHOLE, read, titles

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.exchange.readers import safe_xml
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.safe_xml import DEPTH_MAX, TAG_BYTES_MAX, Element, read_xml
 from tests.purpose.formats.written import tries
 

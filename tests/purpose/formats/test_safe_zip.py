@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundplan.purpose.exchange.readers import safe_zip
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.safe_zip import MEMBER_BYTES_MAX, MEMBERS_MAX, read_member
 from tests.purpose.formats.miradi import zipped
 from tests.purpose.formats.written import tries

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from groundplan.purpose.exchange.formats.document import EdgeWritten, NodeWritten
-from groundplan.purpose.exchange.readers.document_reading import ReadDocument
+from groundplan.purpose.exchange.readers.document_builder import ReadDocument
 from groundplan.purpose.exchange.readers.read_xmpz2 import read_xmpz2
 from groundplan.purpose.model import Confidence, EdgeType, NodeType
 from tests.purpose.formats.miradi import Factor, MiradiProject, whole_project, xmpz2

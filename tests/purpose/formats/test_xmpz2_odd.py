@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 from groundplan.purpose.exchange.readers.read_xmpz2 import KINDS_NAMED_MAX, read_xmpz2
 from groundplan.purpose.model import EdgeType
 from tests.purpose.formats.miradi import MiradiProject, whole_project, xmpz2

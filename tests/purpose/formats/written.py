@@ -35,7 +35,7 @@ from groundplan.purpose.model import (
     VersionStatus,
     build_content,
 )
-from groundplan.purpose.observing.observed import Measurement, Waiver
+from groundplan.purpose.observing.observation_rows import Measurement, Waiver
 from tests.machines.budget import budget
 
 # What ends a label, a quote, a comment, a row or an element in some format, and what only looks like nothing.

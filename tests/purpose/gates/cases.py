@@ -9,7 +9,7 @@ from groundplan.purpose.gates.profiles import Gate
 from groundplan.purpose.gates.result import Check, ContextFacts, ExternalFacts, GateResult
 from groundplan.purpose.gates.run import run_gate
 from groundplan.purpose.model import Content, Profile
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 from tests.purpose.theories import NOTHING_OBSERVED, TODAY, observed, theory
 
 COMMITTED = ContextFacts(run="run")

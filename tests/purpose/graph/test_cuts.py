@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from groundplan.purpose.graph import cuts as cutting
 from groundplan.purpose.graph.cuts import EdgeCut, heaviest_cuts
 from groundplan.purpose.graph.dominators import dominators_towards
-from groundplan.purpose.graph.numbered import build_graph
+from groundplan.purpose.graph.indexed_graph import build_graph
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, drawn, grows_linearly, pairs, reaches
 

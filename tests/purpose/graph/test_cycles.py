@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundplan.purpose.graph import cycles as searching
 from groundplan.purpose.graph.cycles import closed_cycle, components, cyclic_components, shortest_cycle
-from groundplan.purpose.graph.numbered import Graph, build_graph
+from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, acyclic_pairs, cycles, drawn, grows_linearly, pairs, reaches
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import build_graph
+from groundplan.purpose.graph.indexed_graph import build_graph
 from groundplan.purpose.graph.pathways import pathways
 from tests.purpose.graph.drawn import KEYS, Pair, drawn, pairs, simple_ways
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.purpose.graph.numbered import build_graph
-from groundplan.purpose.graph.strongest import strongest_paths
+from groundplan.purpose.graph.indexed_graph import build_graph
+from groundplan.purpose.graph.strongest_paths import strongest_paths
 from tests.proof import scaled
 from tests.purpose.graph.drawn import KEYS, Pair, grows_linearly, simple_ways
 

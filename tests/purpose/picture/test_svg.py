@@ -14,8 +14,8 @@ from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import AssumptionStatus, EdgeType, NodeType, RiskLevel
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.comparison import comparison
+from groundplan.purpose.picture.picture_model import Emphasis, build_plan_picture, pathway
 from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
-from groundplan.purpose.picture.subject import Emphasis, build_plan_picture, pathway
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
 from groundplan.purpose.picture.wording import measure_width

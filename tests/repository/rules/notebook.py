@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from groundplan.repository.rules.export import ExportedRules, export
-from groundplan.repository.rules.formats.table import RuleFormat
-from groundplan.repository.rules.taking import ImportedRules, import_rules
+from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.import_rules import ImportedRules, import_rules
 from groundplan.session import Session
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import RuleFormat
-from groundplan.repository.rules.marking import format_end_mark
-from groundplan.repository.rules.plan import REPAIRED
+from groundplan.repository.rules.export_plan import REPAIRED
+from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.marks import format_end_mark
 from tests.repository.rules.notebook import Notebook
 
 FILE = "src/cart/AGENTS.md"
@@ -117,7 +117,7 @@ def test_a_check_repairs_nothing_and_a_write_that_is_refused_is_no_repair(
 ) -> None:
     damaged(notebook)
     before = notebook.files()
-    monkeypatch.setattr("groundplan.repository.rules.placing.FILE_BYTES_MAX", len(before[FILE]))
+    monkeypatch.setattr("groundplan.repository.rules.folder.FILE_BYTES_MAX", len(before[FILE]))
 
     done = notebook.export(RuleFormat.AGENTS, force=True)
 

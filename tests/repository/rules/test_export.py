@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules import subjects
+from groundplan.repository.rules import exported_atoms
 from groundplan.repository.rules.export import NOT_CARRIED, RulesOutOfReach
-from groundplan.repository.rules.formats.table import RuleFormat
-from groundplan.repository.rules.marking import format_end_mark
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS
+from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED, NOT_OURS
+from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.marks import format_end_mark
 from tests.repository.rules.notebook import Notebook
 
 CART = {
@@ -243,7 +243,7 @@ def test_an_atom_that_slips_from_page_to_page_is_not_taken_for_deleted(
 ) -> None:
     atoms = [notebook.atom(f"Atom {number}", f"src/{number}/**") for number in range(3)]
     notebook.export(RuleFormat.CLAUDE)
-    monkeypatch.setattr(subjects, "PAGE_SIZE", 2)
+    monkeypatch.setattr(exported_atoms, "PAGE_SIZE", 2)
     call = notebook.session.call
     moved: list[object] = []
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from groundplan.knowledge.paths.pattern import parse_pattern
 from groundplan.repository.rules.formats import agents, cursor, front_matter
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.formats.table import RuleFormat, parse_piece, render_piece, survives_round_trip
+from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece, render_piece, survives_round_trip
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.marking import format_end_mark
+from groundplan.repository.rules.marks import format_end_mark
 from groundplan.repository.rules.rule import ExportedAtom, Rule
 from tests.repository.rules import texts
 

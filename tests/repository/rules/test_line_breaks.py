@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import RuleFormat
+from groundplan.repository.rules.formats.registry import RuleFormat
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.marking import format_end_mark
+from groundplan.repository.rules.marks import format_end_mark
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
 

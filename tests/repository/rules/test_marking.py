@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundplan.repository.rules.formats.table import RuleFormat, render_piece
+from groundplan.repository.rules.formats.registry import RuleFormat, render_piece
 from groundplan.repository.rules.line_breaks import CRLF, apply_line_breaks, normalize_line_breaks
-from groundplan.repository.rules.marking import (
+from groundplan.repository.rules.marks import (
     Piece,
     RuleBlock,
     UnclosedBlock,

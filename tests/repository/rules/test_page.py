@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundplan.repository.rules.formats import agents, claude, cursor
-from groundplan.repository.rules.formats.table import SUBFOLDER, RuleFormat, render_piece
+from groundplan.repository.rules.formats.registry import SUBFOLDER, RuleFormat, render_piece
 from tests.repository.rules import texts
 
 PAGE = (Path(__file__).parents[3] / "docs" / "concepts" / "rules-files.md").read_text(encoding="utf-8")

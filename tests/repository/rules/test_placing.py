@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.repository.rules.placing import FILE_BYTES_MAX, Folder, UnusableFile
+from groundplan.repository.rules.folder import FILE_BYTES_MAX, Folder, UnusableFile
 
 
 @pytest.fixture

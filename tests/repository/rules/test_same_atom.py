@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.repository.rules.formats.table import RuleFormat
-from groundplan.repository.rules.taking import BOTH_CHANGED
+from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.import_rules import BOTH_CHANGED
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART
 from tests.repository.rules.test_taking import names, reasons

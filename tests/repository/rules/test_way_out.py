@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from groundplan.repository.rules.formats.table import RuleFormat
-from groundplan.repository.rules.marking import format_end_mark
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED
+from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED
+from groundplan.repository.rules.formats.registry import RuleFormat
+from groundplan.repository.rules.marks import format_end_mark
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART, each_format
 

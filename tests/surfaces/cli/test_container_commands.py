@@ -10,7 +10,7 @@ import pytest
 import groundplan
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Group
-from groundplan.surfaces.cli.drawings import RENDERERS
+from groundplan.surfaces.cli.renderers import RENDERERS
 from groundplan.surfaces.mcp.tools import RegistryTools
 from tests.surfaces.cli.conftest import Run
 

@@ -14,9 +14,9 @@ from typer.main import get_command
 from groundplan import Session
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.operations.registry import Command, Effect, Operation
-from groundplan.surfaces.cli.drawing import format_usage
-from groundplan.surfaces.cli.meanings import GROUP_HELP
+from groundplan.surfaces.cli.option_help import GROUP_HELP
 from groundplan.surfaces.cli.program import build_app
+from groundplan.surfaces.cli.terminal import format_usage
 from tests.surfaces.cli.conftest import Run
 
 COMMANDS = [(operation, command) for operation in OPERATIONS for command in operation.commands]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET, structs
 
-from groundplan.context.editing.claims import (
+from groundplan.context.editing.inputs import DEFAULT_DOMAIN, LastSource
+from groundplan.context.editing.provenance import (
     ProposedValue,
     needs_approval,
     refuse_redefinition,
@@ -12,7 +13,6 @@ from groundplan.context.editing.claims import (
     resolve_provenance,
     unset_to_none,
 )
-from groundplan.context.editing.inputs import DEFAULT_DOMAIN, LastSource
 from groundplan.context.editing.rows import (
     add_row,
     change_row,
@@ -23,11 +23,11 @@ from groundplan.context.editing.rows import (
     resolve_row,
 )
 from groundplan.context.editing.sources import validate_source_id
-from groundplan.context.editing.suggesting import NewSuggestion, SuggestionTarget, suggest
+from groundplan.context.editing.suggestions import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
 from groundplan.context.schemas import ConstraintWrite, PcivConstraintV1, Provenance
 from groundplan.context.values import Value, parse_value, typed_value
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath

@@ -8,14 +8,14 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, field
 
 from groundplan.context.editing.artifacts import write_artifact
-from groundplan.context.editing.claims import refuse_redefinition
 from groundplan.context.editing.constraints import write_constraint
-from groundplan.context.editing.deciding import accept, reject
 from groundplan.context.editing.inputs import Inputs, refuse_unbacked, write_input
-from groundplan.context.editing.removing import Removals, remove
+from groundplan.context.editing.provenance import refuse_redefinition
+from groundplan.context.editing.removals import Removals, remove
 from groundplan.context.editing.rows import generate_ascending_ids
 from groundplan.context.editing.sources import validate_source_id, write_source
-from groundplan.context.editing.suggesting import NewSuggestion
+from groundplan.context.editing.suggestion_decisions import accept, reject
+from groundplan.context.editing.suggestions import NewSuggestion
 from groundplan.context.limits import ROWS_MAX, SOURCES_MAX
 from groundplan.context.pointers import validate_pointer
 from groundplan.context.run import load_draft, project_of_run

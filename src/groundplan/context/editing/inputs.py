@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, structs
 
-from groundplan.context.editing.claims import (
+from groundplan.context.editing.provenance import (
     ProposedValue,
     ProvenanceNotAllowed,
     classify_writer,
@@ -18,7 +18,7 @@ from groundplan.context.editing.claims import (
 )
 from groundplan.context.editing.rows import add_row, change_row, diff_rows, get_given_fields, new_row, refuse_other_run
 from groundplan.context.editing.sources import refuse_long_json, validate_source_ids
-from groundplan.context.editing.suggesting import NewSuggestion, SuggestionTarget, suggest
+from groundplan.context.editing.suggestions import NewSuggestion, SuggestionTarget, suggest
 from groundplan.context.events import Op
 from groundplan.context.limits import OPTIONS_BYTES_MAX
 from groundplan.context.pointers import validate_pointer
@@ -31,7 +31,7 @@ from groundplan.kernel.actors import Actor, ActorKind
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_alternatives, quote_text

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from groundplan.context.editing.claims import ProvenanceNotAllowed
+from groundplan.context.editing.provenance import ProvenanceNotAllowed
 from groundplan.context.editing.rows import (
     add_row,
     change_row,
@@ -24,7 +24,7 @@ from groundplan.context.values import encode_json
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import NotFound
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from groundplan.context.events import Op
 from groundplan.context.resolve import NoContext, find_latest_committed_run
 from groundplan.context.run import RunRow, load_run, missing_run, parse_id, to_pciv_run
-from groundplan.context.runs.copying import copy_rows
+from groundplan.context.runs.copy_rows import copy_rows
 from groundplan.context.schemas import PcivRunV1, RunOwnership, RunStatus
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed

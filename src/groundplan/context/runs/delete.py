@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.context.events import Op
 from groundplan.context.refusals import RunBound
 from groundplan.context.run import RunRow, final_run, load_run, project_of_run
@@ -74,7 +74,7 @@ def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
     if row.is_draft:
         _remove(tx, row)
     else:
-        versions = questions.list_versions_on_run(tx, row.id)
+        versions = providers.list_versions_on_run(tx, row.id)
         if versions:
             raise bound_run(row.id, versions)
         tx.run(sql.insert_deleted_run, project_id=tx.project.id, run_id=row.id)

@@ -9,7 +9,7 @@ import msgspec
 from groundplan.kernel.actors import Actor
 from groundplan.kernel.budget import Budget, trim
 from groundplan.kernel.errors import NameTaken, NotFound
-from groundplan.kernel.input_gate.admit import parse_request
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Effect, Operation
 from groundplan.kernel.output_gate import encode, fits, refuse_oversized

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, Struct, UnsetType
 
-from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
+from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
 
 JsonSchema = dict[str, Any]
 

@@ -114,14 +114,14 @@ def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]
 
 
 def _parse_table(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite.definition import parse_create_table  # PostgreSQL can do without
+    from groundplan.kernel.store.sqlite.table_definition import parse_create_table  # PostgreSQL can do without
 
     table = parse_create_table(text)
     return _Structure(table.columns, table.keys, [Reference(*one) for one in table.references])
 
 
 def _parse_index(text: str) -> list[list[str]]:
-    from groundplan.kernel.store.sqlite.definition import parse_unique_index
+    from groundplan.kernel.store.sqlite.table_definition import parse_unique_index
 
     columns = parse_unique_index(text)
     return [] if columns is None else [columns]

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from groundplan.knowledge.paths.buckets import Bucket, BucketIndex, IndexedPattern
 from groundplan.knowledge.paths.names import split_path
 from groundplan.knowledge.paths.pattern import parse_pattern
-from groundplan.knowledge.paths.shelf import Bucket, BucketIndex, IndexedPattern
 
 
 class TooManySteps(Exception):

@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from groundplan.knowledge.paths import malformed
+from groundplan.knowledge.paths.automaton import Automaton
 from groundplan.knowledge.paths.braces import expand_braces
-from groundplan.knowledge.paths.machine import Automaton
 from groundplan.knowledge.paths.malformed import ALTERNATIVES_MAX, MalformedPattern
 from groundplan.knowledge.paths.names import is_drive, split_path
 from groundplan.knowledge.paths.route import PatternRoute

@@ -19,7 +19,7 @@ from groundplan.knowledge.atom import Atom, AtomRelation, build_atoms, load_atom
 from groundplan.knowledge.changelog import ChangelogLine, latest_entries
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import load_molecules
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
 from groundplan.knowledge.trimming import drop_parts

@@ -11,11 +11,11 @@ from contextlib import suppress
 
 from groundplan.kernel.budget import trim
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.paths.requested import PATH_CHARS_MAX, PATHS_MAX, parse_paths
+from groundplan.knowledge.paths.requested_paths import PATH_CHARS_MAX, PATHS_MAX, parse_paths
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.knowledge.reading.context import PATHS_CHARS_MAX, FileKnowledge, build_file_knowledge
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT
-from groundplan.questions import FilesQuery
+from groundplan.providers import FilesQuery
 
 
 def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId

@@ -11,9 +11,9 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import refuse_stale
 from groundplan.knowledge.atom import AtomRow, load_atom, load_atoms
 from groundplan.knowledge.events import Op
 from groundplan.knowledge.molecule import MoleculeRow, load_molecule

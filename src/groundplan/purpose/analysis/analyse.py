@@ -7,10 +7,10 @@ from typing import ClassVar
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
-from groundplan.purpose.graph.causal import CausalGraph, build_causal_graph
-from groundplan.purpose.graph.goals import GoalTrace, trace_goals
+from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph
+from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
 from groundplan.purpose.graph.pathways import pathways
-from groundplan.purpose.graph.reaching import find_leading_to, find_reachable_from
+from groundplan.purpose.graph.reachability import find_leading_to, find_reachable_from
 from groundplan.purpose.model import (
     Assumption,
     AssumptionStatus,
@@ -22,7 +22,7 @@ from groundplan.purpose.model import (
     edge_order,
     sort_keys,
 )
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 
 
 class WeakestLink(Struct, frozen=True):

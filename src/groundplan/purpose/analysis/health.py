@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.analysis.health_metrics import Bands, Health, classify_metrics, compute_health, compute_metrics
 from groundplan.purpose.dates import to_last_instant
+from groundplan.purpose.gate_inputs import context_facts
 from groundplan.purpose.model import Content, NodeType
-from groundplan.purpose.observing.observed import Observations
-from groundplan.purpose.outside import context_facts
+from groundplan.purpose.observing.observation_rows import Observations
 from groundplan.purpose.version import latest_published
 
 
@@ -42,7 +42,7 @@ def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:
 
 def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     """How much open work there is, and how much of it traces to a goal of the published version."""
-    if not questions.count_aligned_work.is_connected:
+    if not providers.count_aligned_work.is_connected:
         return None
     published = latest_published(tx)
     if published is None:
@@ -50,5 +50,5 @@ def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
     from groundplan.purpose.content import read_content  # only where there is somebody to ask
 
     goals = [node.key for node in read_content(tx, published.id).of_type(NodeType.GOAL)]
-    found = questions.count_aligned_work(tx, goals)
+    found = providers.count_aligned_work(tx, goals)
     return found.open, found.aligned

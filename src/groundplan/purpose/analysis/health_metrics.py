@@ -13,10 +13,10 @@ from msgspec import UNSET, Struct, UnsetType, structs
 
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.purpose.dates import day_of
-from groundplan.purpose.graph.causal import build_causal_graph, find_valid_causal_edges
-from groundplan.purpose.graph.goals import GoalTrace, trace_goals
+from groundplan.purpose.graph.causal_graph import build_causal_graph, find_valid_causal_edges
+from groundplan.purpose.graph.goal_traces import GoalTrace, trace_goals
 from groundplan.purpose.model import AssumptionStatus, Confidence, Content, EdgeType, NodeType, RiskLevel
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 
 Band = Literal["green", "amber", "red"]
 

@@ -20,8 +20,8 @@ from groundplan.purpose.compliance.content_checks import (
 from groundplan.purpose.compliance.graph_model import graph_model
 from groundplan.purpose.compliance.isolation import check_tenant_filters, check_tenant_isolation
 from groundplan.purpose.compliance.proposal import ProposedOperation
+from groundplan.purpose.compliance.proposal_context import seen
 from groundplan.purpose.compliance.section import CheckedItem, ChecklistItem, ChecklistSection, Compliance
-from groundplan.purpose.compliance.seen import seen
 from groundplan.purpose.compliance.version_checks import check_version_constraints, check_version_state
 
 TABLE_PREFIX = "toc_"

@@ -13,8 +13,8 @@ from groundplan.kernel.input_gate.text_limits import NormalizedName, apply_marke
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.compliance.proposal import OperationKind
-from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, verdict
-from groundplan.purpose.compliance.seen import ProposalContext
+from groundplan.purpose.compliance.proposal_context import ProposalContext
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, verdict
 from groundplan.purpose.dates import parse_day
 from groundplan.purpose.editing.directions import points_down
 from groundplan.purpose.editing.edges import PATH_KEYS_MAX, format_path
@@ -27,7 +27,7 @@ Word = TypeVar("Word", bound=StrEnum)
 SHOW_CONTENT = "", NextStep("purpose.open", "shows what is there")
 
 
-def check_node_operation(it: ProposalContext, *, is_fenced: bool) -> SectionDraft:
+def check_node_operation(it: ProposalContext, *, is_fenced: bool) -> SectionResult:
     """Whether a node may be made, changed or removed so."""
     given, node = it.proposal, it.node(it.proposal.node)
     is_ours, is_new = it.kind.subject == "node", it.kind is OperationKind.CREATE_NODE
@@ -93,10 +93,10 @@ def check_node_operation(it: ProposalContext, *, is_fenced: bool) -> SectionDraf
         "version_id": it.row and it.row.id,
         "status": it.row and it.row.status,
     }
-    return SectionDraft(4, "Node Operations", checks, facts if is_ours or is_named else {}, verdict(checks))
+    return SectionResult(4, "Node Operations", checks, facts if is_ours or is_named else {}, verdict(checks))
 
 
-def check_edge_operation(it: ProposalContext) -> SectionDraft:
+def check_edge_operation(it: ProposalContext) -> SectionResult:
     """Whether an edge may be made, changed or removed so."""
     given = it.proposal
     source, target = it.node(given.source), it.node(given.target)
@@ -180,10 +180,10 @@ def check_edge_operation(it: ProposalContext) -> SectionDraft:
         "profile": it.row and it.row.profile,
         "cycle": cycle and cycle[:PATH_KEYS_MAX],
     }
-    return SectionDraft(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(5, "Edge Operations", checks, facts if is_ours else {}, verdict(checks))
 
 
-def check_assumption_operation(it: ProposalContext) -> SectionDraft:
+def check_assumption_operation(it: ProposalContext) -> SectionResult:
     """Whether an assumption may be made, changed or removed so."""
     given, found = it.proposal, it.assumption(it.proposal.assumption)
     is_ours, is_new = it.kind.subject == "assumption", it.kind is OperationKind.ADD_ASSUMPTION
@@ -256,7 +256,7 @@ def check_assumption_operation(it: ProposalContext) -> SectionDraft:
         "on": on,
         "risk_level": given.risk_level or (found and found.risk_level),
     }
-    return SectionDraft(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
+    return SectionResult(6, "Assumptions Handling", checks, facts if is_ours else {}, verdict(checks))
 
 
 def _one_of(words: type[Word], said: str | None) -> Word | None:

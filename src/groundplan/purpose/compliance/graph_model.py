@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from groundplan.kernel.store.live_catalog import LiveTable, Reference
-from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, has_failures
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures
 
 NODES, EDGES = "toc_nodes", "toc_edges"
 ENDS = ("source_node_id", "target_node_id")
@@ -18,7 +18,7 @@ TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "des
 RESTORE_ACTION = "Let the database be restored to the schema of its migrations."
 
 
-def graph_model(tables: Mapping[str, LiveTable]) -> SectionDraft:
+def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
     """The shape of the tables that are there."""
     missing = [
         f"{table}.{column}"
@@ -73,7 +73,7 @@ def graph_model(tables: Mapping[str, LiveTable]) -> SectionDraft:
         "parent_columns": parents,
         "tree_columns": trees,
     }
-    return SectionDraft(
+    return SectionResult(
         1,
         "Graph Model Verification",
         checks,

@@ -13,7 +13,7 @@ from groundplan.kernel.store.live_catalog import LiveTable, check_row_security
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.compliance.proposal import OperationKind
-from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, verdict
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, verdict
 
 SLICE = Path(__file__).parents[1]
 GUARDED_TABLES = ("toc_nodes", "toc_edges", "toc_versions")
@@ -28,7 +28,7 @@ class TenantFilters(NamedTuple):
     unfiltered_on_nodes: list[str]
 
 
-def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping[str, LiveTable]) -> SectionDraft:
+def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping[str, LiveTable]) -> SectionResult:
     """Whether nobody gets at what is not theirs, and whether whoever asks may do this."""
     queries = check_tenant_filters()
     findings = check_row_security(tx, [*dict.fromkeys((*GUARDED_TABLES, *tables))])
@@ -70,7 +70,7 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
         "role": role,
         "permission": permission,
     }
-    return SectionDraft(7, "Tenant Isolation", checks, facts, verdict(checks))
+    return SectionResult(7, "Tenant Isolation", checks, facts, verdict(checks))
 
 
 def _is_member(tx: Transaction) -> bool:

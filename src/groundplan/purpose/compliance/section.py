@@ -48,7 +48,7 @@ class CheckedItem(NamedTuple):
     next_step: NextStep | None = None
 
 
-class SectionDraft(NamedTuple):
+class SectionResult(NamedTuple):
     """A section while the checklist is made."""
 
     number: int

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from groundplan.kernel.store.queries import Query
 from groundplan.purpose import version
-from groundplan.purpose.editing import drafting
+from groundplan.purpose.editing import draft_state
 from groundplan.purpose.versions import publish
 
 VERSIONS_QUERY = version.sql.versions
@@ -14,18 +14,18 @@ PUBLISH_QUERY = publish.sql.publish_version
 
 # By what the operation is about, and its verb.
 _STATEMENTS: dict[tuple[str, str], Query] = {
-    ("node", "CREATE"): drafting.sql.add_node,
-    ("node", "UPDATE"): drafting.sql.change_node,
-    ("node", "DELETE"): drafting.sql.remove_node,
-    ("edge", "CREATE"): drafting.sql.add_edge,
-    ("edge", "UPDATE"): drafting.sql.change_edge,
-    ("edge", "DELETE"): drafting.sql.remove_edge,
-    ("node assumption", "ADD"): drafting.sql.add_assumption,
-    ("node assumption", "UPDATE"): drafting.sql.change_assumption,
-    ("node assumption", "DELETE"): drafting.sql.remove_assumption,
-    ("edge assumption", "ADD"): drafting.sql.add_edge_assumption,
-    ("edge assumption", "UPDATE"): drafting.sql.change_edge_assumption,
-    ("edge assumption", "DELETE"): drafting.sql.remove_edge_assumption,
+    ("node", "CREATE"): draft_state.sql.add_node,
+    ("node", "UPDATE"): draft_state.sql.change_node,
+    ("node", "DELETE"): draft_state.sql.remove_node,
+    ("edge", "CREATE"): draft_state.sql.add_edge,
+    ("edge", "UPDATE"): draft_state.sql.change_edge,
+    ("edge", "DELETE"): draft_state.sql.remove_edge,
+    ("node assumption", "ADD"): draft_state.sql.add_assumption,
+    ("node assumption", "UPDATE"): draft_state.sql.change_assumption,
+    ("node assumption", "DELETE"): draft_state.sql.remove_assumption,
+    ("edge assumption", "ADD"): draft_state.sql.add_edge_assumption,
+    ("edge assumption", "UPDATE"): draft_state.sql.change_edge_assumption,
+    ("edge assumption", "DELETE"): draft_state.sql.remove_edge_assumption,
 }
 
 

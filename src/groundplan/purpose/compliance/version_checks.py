@@ -11,8 +11,8 @@ from groundplan.kernel.store.live_catalog import LiveTable
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.compliance.proposal import OperationKind
-from groundplan.purpose.compliance.section import CheckedItem, SectionDraft, has_failures, verdict
-from groundplan.purpose.compliance.seen import ProposalContext
+from groundplan.purpose.compliance.proposal_context import ProposalContext
+from groundplan.purpose.compliance.section import CheckedItem, SectionResult, has_failures, verdict
 from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import Profile
@@ -20,7 +20,7 @@ from groundplan.purpose.version import VersionRow
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_unambiguous_label
 
 
-def check_version_state(it: ProposalContext) -> SectionDraft:
+def check_version_state(it: ProposalContext) -> SectionResult:
     """Whether the version meant may change."""
     row, kind = it.row, it.kind
 
@@ -58,10 +58,10 @@ def check_version_state(it: ProposalContext) -> SectionDraft:
         "can_modify": it.is_draft,
     }
     is_blocked = has_failures(checks) or (kind.edits and not it.is_draft)
-    return SectionDraft(2, "Version State Validation", checks, facts, "BLOCKED" if is_blocked else "VALID")
+    return SectionResult(2, "Version State Validation", checks, facts, "BLOCKED" if is_blocked else "VALID")
 
 
-def check_version_constraints(tx: Transaction, it: ProposalContext, versions: LiveTable | None) -> SectionDraft:
+def check_version_constraints(tx: Transaction, it: ProposalContext, versions: LiveTable | None) -> SectionResult:
     """Whether the versions of the project are in order, and would be so afterwards."""
     kind, row = it.kind, it.row
     drafts = [one.number for one in it.versions if one.is_draft]
@@ -139,7 +139,7 @@ def check_version_constraints(tx: Transaction, it: ProposalContext, versions: Li
             for one in results
         ],
     }
-    return SectionDraft(3, "Version Constraint Verification", checks, facts, verdict(checks))
+    return SectionResult(3, "Version Constraint Verification", checks, facts, verdict(checks))
 
 
 def _is_label(label: str, row: VersionRow | None) -> bool:
@@ -163,10 +163,10 @@ def _origin(it: ProposalContext) -> CheckedItem:
 
 def _gates(tx: Transaction, row: VersionRow, it: ProposalContext) -> list[GateResult]:
     """What the gates say that stand before publishing."""
+    from groundplan.purpose.gate_inputs import read_gate_inputs
     from groundplan.purpose.gates.run import run_gate  # only who publishes stands before the gates
-    from groundplan.purpose.outside import gate_inputs
 
-    observations, outside, today = gate_inputs(tx, row, it.content)
+    observations, outside, today = read_gate_inputs(tx, row, it.content)
     return [
         run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today).describe(
             tx.preferences.vocabulary

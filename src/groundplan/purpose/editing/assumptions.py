@@ -9,7 +9,7 @@ from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath, invalid_argument
 from groundplan.purpose.dates import parse_day
-from groundplan.purpose.editing.drafting import DraftState
+from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.operations import AddAssumption, RemoveAssumption, UpdateAssumption
 from groundplan.purpose.editing.rows import AssumptionRow, additions, differences, given_fields, removals
 from groundplan.purpose.events import Op

@@ -9,7 +9,7 @@ from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath, format_argument_path
 from groundplan.purpose.editing.directions import refuse_downward
-from groundplan.purpose.editing.drafting import DraftState
+from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.nodes import remove_edge_row
 from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
 from groundplan.purpose.editing.rows import PurposeEdgeRow, PurposeNodeRow, additions, differences, given_fields

@@ -15,7 +15,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, invalid_argument, quote_text
 from groundplan.purpose.editing import assumptions, edges, indicators, nodes
-from groundplan.purpose.editing.drafting import BatchRefs, CreatedItem, DraftState
+from groundplan.purpose.editing.draft_state import BatchRefs, CreatedItem, DraftState
 from groundplan.purpose.editing.operations import (
     AddAssumption,
     AddEdge,

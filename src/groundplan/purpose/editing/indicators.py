@@ -10,7 +10,7 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.ids import new_uuid
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath
-from groundplan.purpose.editing.drafting import DraftState
+from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.operations import AddIndicator, RemoveIndicator, UpdateIndicator
 from groundplan.purpose.editing.rows import IndicatorRow, additions, differences, given_fields, removals
 from groundplan.purpose.events import Op

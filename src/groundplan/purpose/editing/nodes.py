@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.wording import ArgumentPath, invalid_argument
 from groundplan.purpose.editing.assumptions import remove_assumptions
 from groundplan.purpose.editing.directions import refuse_downward
-from groundplan.purpose.editing.drafting import DraftState
+from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.indicators import remove_indicator_row
 from groundplan.purpose.editing.operations import AddNode, RemoveNode, UpdateNode
 from groundplan.purpose.editing.rows import (

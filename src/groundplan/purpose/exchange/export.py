@@ -15,9 +15,9 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.gates.waiving import waivers_in_force
+from groundplan.purpose.gates.active_waivers import waivers_in_force
 from groundplan.purpose.model import Content
-from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import read_version_observations
 from groundplan.purpose.version import VersionRef, require_version
 

@@ -23,7 +23,7 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, invali
 from groundplan.purpose.content import read_content
 from groundplan.purpose.dates import day_of, parse_day
 from groundplan.purpose.editing.assumptions import add_assumption
-from groundplan.purpose.editing.drafting import BatchRefs, DraftState
+from groundplan.purpose.editing.draft_state import BatchRefs, DraftState
 from groundplan.purpose.editing.edges import DuplicateEdge, SelfEdge, add_edge
 from groundplan.purpose.editing.indicators import add_indicator
 from groundplan.purpose.editing.nodes import add_node, encode_metadata
@@ -31,14 +31,14 @@ from groundplan.purpose.editing.operations import AddAssumption, AddEdge, AddInd
 from groundplan.purpose.exchange.export import waivers_about
 from groundplan.purpose.exchange.formats.document import AssumptionWritten, TheoryDocument, WaiverWritten
 from groundplan.purpose.exchange.incoming_keys import IncomingKeys, KeyMapping, KeyMode
-from groundplan.purpose.exchange.readers.document_reading import EXAMPLES_MAX, SkippedItem
-from groundplan.purpose.gates.waiving import waivers_in_force
+from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
+from groundplan.purpose.gates.active_waivers import waivers_in_force
 from groundplan.purpose.limits import TITLE_CHARS_MAX
 from groundplan.purpose.model import EdgeName, EdgeType, Profile
-from groundplan.purpose.observing.naming import parse_edge_name
-from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.observing.read_observations import NO_CUTOFF, waivers
 from groundplan.purpose.observing.record import WaiverWrite, record_waivers, refuse_unwaivable
+from groundplan.purpose.observing.ref_resolver import parse_edge_name
 from groundplan.purpose.version import Version, VersionRow, draft_row, to_version
 from groundplan.purpose.versions.draft import add_draft, rows_without_draft
 

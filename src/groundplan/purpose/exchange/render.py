@@ -68,7 +68,7 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
 def draw_picture(drawing: Drawing) -> Rendered:
     """Draw what was read; the layout takes long, and holds no transaction open."""
     from groundplan.purpose.picture.comparison import comparison  # only who draws needs them
-    from groundplan.purpose.picture.subject import build_plan_picture, pathway
+    from groundplan.purpose.picture.picture_model import build_plan_picture, pathway
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
 

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from groundplan.kernel.next_steps import NextStep
-from groundplan.purpose.gates.found import NOT_KNOWN, CheckFinding, GateSubject, edge_names, has_text, suggest_edit
+from groundplan.purpose.gates.check_findings import (
+    NOT_KNOWN,
+    CheckFinding,
+    GateSubject,
+    edge_names,
+    has_text,
+    suggest_edit,
+)
 from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
-from groundplan.purpose.graph.reaching import find_leading_to
+from groundplan.purpose.graph.reachability import find_leading_to
 from groundplan.purpose.model import (
     LEVELS,
     Assumption,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from groundplan.purpose.canonical import content_hash
 from groundplan.purpose.gates import gate_a, gate_b
-from groundplan.purpose.gates.found import CheckFinding, GateSubject, format_refs
+from groundplan.purpose.gates.active_waivers import ActiveWaivers
+from groundplan.purpose.gates.check_findings import CheckFinding, GateSubject, format_refs
 from groundplan.purpose.gates.profiles import Gate, Severity, severities
 from groundplan.purpose.gates.result import Check, ExternalFacts, Findings, Fix, GateResult
-from groundplan.purpose.gates.waiving import ActiveWaivers
 from groundplan.purpose.model import Content, Profile
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 
 _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from groundplan.purpose.graph.dominators import Dominators, dominators_towards
-from groundplan.purpose.graph.numbered import Graph
+from groundplan.purpose.graph.indexed_graph import Graph
 
 # Edges looked at for all goals together. One goal needs each edge that leads to it a few times; a thousand goals above
 # a hundred thousand edges would keep everybody waiting for minutes.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from groundplan.purpose.graph.numbered import Graph, build_graph
+from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 
 # Edges looked at in search of a shorter cycle than those that are known: enough to be exact in any theory that people
 # draw, and in large ones in proportion. A cycle of one or two edges is always found, and so is some cycle.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.graph.numbered import Graph
+from groundplan.purpose.graph.indexed_graph import Graph
 
 
 class Dominators(NamedTuple):

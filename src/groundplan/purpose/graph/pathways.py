@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from groundplan.purpose.graph.numbered import Graph
-from groundplan.purpose.graph.reaching import find_leading_to
+from groundplan.purpose.graph.indexed_graph import Graph
+from groundplan.purpose.graph.reachability import find_leading_to
 
 PATHWAY_STEPS_MIN = 100_000  # edges looked at, beside once each; only cycles make a walk come to nothing
 

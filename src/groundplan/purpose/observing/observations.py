@@ -12,7 +12,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.model import AssumptionStatus
 from groundplan.purpose.observing import read_observations
-from groundplan.purpose.observing.observed import Decision, Measurement, Review, Waiver
+from groundplan.purpose.observing.observation_rows import Decision, Measurement, Review, Waiver
 from groundplan.purpose.observing.read_observations import BEGINNING, Cutoff
 from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
 from groundplan.purpose.version import current_rev

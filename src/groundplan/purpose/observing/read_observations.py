@@ -16,7 +16,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.canonical import normalize_number
 from groundplan.purpose.dates import to_last_instant
 from groundplan.purpose.model import Content
-from groundplan.purpose.observing.observed import Decision, Measurement, Observations, Review, Waiver
+from groundplan.purpose.observing.observation_rows import Decision, Measurement, Observations, Review, Waiver
 
 sql = load_queries(__file__)
 

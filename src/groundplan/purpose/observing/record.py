@@ -20,12 +20,12 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument, quote_text
-from groundplan.purpose.analysis.affected import RefutedImpact, find_refuted_impacts
+from groundplan.purpose.analysis.refuted_impacts import RefutedImpact, find_refuted_impacts
 from groundplan.purpose.dates import parse_day, parse_moment, to_last_instant
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import LIST_BYTES_MAX, FactRefs, Ref, Refs, Sentence, Word
 from groundplan.purpose.model import AssumptionStatus
-from groundplan.purpose.observing.naming import RefResolver
+from groundplan.purpose.observing.ref_resolver import RefResolver
 from groundplan.purpose.version import current_rev
 
 sql = load_queries(__file__)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from groundplan.purpose.picture import tokens
+from groundplan.purpose.picture.picture_model import Badge, Emphasis
 from groundplan.purpose.picture.shapes import format_number, risk_path, status_path
-from groundplan.purpose.picture.subject import Badge, Emphasis
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup
 

@@ -8,8 +8,8 @@ from groundplan.purpose.model import NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.badges import SIGNS, badge_svg, badge_text, sign_svg
 from groundplan.purpose.picture.layout import Box, CardSize
+from groundplan.purpose.picture.picture_model import Badge, Card, Emphasis, pluralize, sort_by_severity
 from groundplan.purpose.picture.shapes import card_path, fold_path, format_number
-from groundplan.purpose.picture.subject import Badge, Card, Emphasis, pluralize, sort_by_severity
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import (
     clean_line,

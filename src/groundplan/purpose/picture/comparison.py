@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from groundplan.purpose.comparing.compare import Changed, Comparison, compare
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Content, edge_order, key_order
-from groundplan.purpose.picture.subject import Arrow, Badge, Card, Emphasis, Picture, build_plan_picture
+from groundplan.purpose.picture.picture_model import Arrow, Badge, Card, Emphasis, Picture, build_plan_picture
 
 Drawn = TypeVar("Drawn", Card, Arrow)
 Remarks = dict[str, list[str]]  # what happened, by the key or the name of what it happened to

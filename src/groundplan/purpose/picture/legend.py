@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from groundplan.purpose.model import AssumptionStatus, Confidence, EdgeType, NodeType, PurposeEdge, RiskLevel
-from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.observation_rows import Waiver
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.arrows import choose_line_style, head_svg
 from groundplan.purpose.picture.badges import sign_svg
+from groundplan.purpose.picture.picture_model import Arrow, Card, Emphasis, Picture
 from groundplan.purpose.picture.shapes import card_path, format_number, risk_path, status_path
-from groundplan.purpose.picture.subject import Arrow, Card, Emphasis, Picture
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup, measure_width, wrap_to_width
 

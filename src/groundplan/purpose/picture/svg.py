@@ -9,8 +9,8 @@ from groundplan.purpose.picture.arrows import OccupiedPoints, arrow_svg, marks_s
 from groundplan.purpose.picture.cards import card_svg, measure_card
 from groundplan.purpose.picture.layout import Band, layout_of
 from groundplan.purpose.picture.legend import legend_svg, waivers_svg
+from groundplan.purpose.picture.picture_model import Emphasis, Picture
 from groundplan.purpose.picture.shapes import format_number
-from groundplan.purpose.picture.subject import Emphasis, Picture
 from groundplan.purpose.picture.tokens import Paint, Theme
 from groundplan.purpose.picture.wording import clean_line, escape_markup, truncate_to_width
 

@@ -12,10 +12,10 @@ from uuid import UUID, uuid5
 import msgspec
 
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.purpose.editing import drafting
+from groundplan.purpose.editing import draft_state
 from groundplan.purpose.model import Content
 
-draft_sql = drafting.sql
+draft_sql = draft_state.sql
 
 
 def clone(tx: Transaction, content: Content, version_id: str) -> None:

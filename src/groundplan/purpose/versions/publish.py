@@ -21,10 +21,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument, quote_text
 from groundplan.purpose.content import read_content
 from groundplan.purpose.events import Op
+from groundplan.purpose.gate_inputs import read_gate_inputs
 from groundplan.purpose.gates.profiles import gates_to_publish
 from groundplan.purpose.gates.result import GateResult
 from groundplan.purpose.model import VersionStatus
-from groundplan.purpose.outside import gate_inputs
 from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, read_versions, to_version
 
 sql = load_queries(__file__)
@@ -109,7 +109,7 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
             ("label",), f"{quote_text(label)} would be taken for another version; this is v{row.number}"
         )
     content = read_content(tx, row.id)
-    observations, outside, today = gate_inputs(tx, row, content)
+    observations, outside, today = read_gate_inputs(tx, row, content)
     findings = [
         run_gate(gate, content, observations, profile=row.profile, outside=outside, today=today)
         for gate in gates_to_publish(tx.project.policies)

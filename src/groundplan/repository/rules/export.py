@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from groundplan.kernel.errors import RuleViolated
+from groundplan.repository.rules.export_plan import ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.exported_atoms import load_exported_atoms, resolve_project_id
+from groundplan.repository.rules.folder import Folder, UnusableFile, to_display_path
 from groundplan.repository.rules.formats import agents
 from groundplan.repository.rules.formats.own_files import plan_files
+from groundplan.repository.rules.formats.registry import OWN_FILES, RuleFormat, render_piece, survives_round_trip
 from groundplan.repository.rules.formats.shared_files import plan_blocks
-from groundplan.repository.rules.formats.table import OWN_FILES, RuleFormat, render_piece, survives_round_trip
-from groundplan.repository.rules.marking import Piece
-from groundplan.repository.rules.placing import Folder, UnusableFile, to_display_path
-from groundplan.repository.rules.plan import ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.known_content import KnownContent
+from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.rule import ExportedAtom
-from groundplan.repository.rules.said import KnownContent
-from groundplan.repository.rules.subjects import load_exported_atoms, resolve_project_id
 from groundplan.session import Session
 
 NOT_CARRIED = "its name or knowledge holds one of its own marks as a line; take that line out of the atom"

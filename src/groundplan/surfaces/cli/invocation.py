@@ -74,7 +74,7 @@ class Invocation:
             FileMissing: the command only reads, and there is nothing to read from.
         """
         from groundplan.catalog import OPERATIONS, build_schema
-        from groundplan.kernel.store.opening import open_store
+        from groundplan.kernel.store.open_store import open_store
         from groundplan.surfaces.vocabularies import CliVocabulary
 
         settings = self.settings
@@ -92,7 +92,7 @@ class Invocation:
 
 def _is_missing(db: str) -> bool:
     """Whether a file of this name could be made; where even its folder is missing, opening it says so."""
-    from groundplan.kernel.store.opening import is_postgres
+    from groundplan.kernel.store.open_store import is_postgres
 
     if is_postgres(db):
         return False

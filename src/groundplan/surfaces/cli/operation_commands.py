@@ -14,13 +14,13 @@ import typer
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.admit import parse_request
-from groundplan.kernel.input_gate.shapes import is_union, strip_annotated
+from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
+from groundplan.kernel.input_gate.parse_request import parse_request
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
-from groundplan.surfaces.cli.meanings import GROUP_HELP, find_option_help
+from groundplan.surfaces.cli.option_help import GROUP_HELP, find_option_help
 
 
 class OptionType(NamedTuple):
@@ -82,8 +82,8 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
-            from groundplan.surfaces.cli.drawing import draw_answer  # rich, which --json can do without
-            from groundplan.surfaces.cli.drawings import RENDERERS
+            from groundplan.surfaces.cli.renderers import RENDERERS
+            from groundplan.surfaces.cli.terminal import draw_answer  # rich, which --json can do without
 
             if own := RENDERERS.get(operation.name):
                 own(answer)

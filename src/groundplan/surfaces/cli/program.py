@@ -32,9 +32,9 @@ from groundplan.surfaces.cli.purpose.render import render
 from groundplan.surfaces.cli.setup.demo import demo
 from groundplan.surfaces.cli.setup.doctor import doctor
 from groundplan.surfaces.cli.setup.init import init
-from groundplan.surfaces.cli.usage import to_usage_error
+from groundplan.surfaces.cli.usage_errors import to_usage_error
+from groundplan.surfaces.exception_log import log_to_file
 from groundplan.surfaces.respond import Response, respond
-from groundplan.surfaces.unexpected import log_to_file
 from groundplan.surfaces.vocabularies import CliVocabulary
 
 PROGRAM = "groundplan"

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.wording import quote_text
+from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.interface import ToolAnswer, Tools, build_error_answer
 from groundplan.surfaces.mcp.protocol import Message, RequestId, RpcError, build_error, build_result
-from groundplan.surfaces.unexpected import log_to_stderr
 
 if TYPE_CHECKING:
     from groundplan.surfaces.mcp.recovery import RecoveredRequest

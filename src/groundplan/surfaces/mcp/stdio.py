@@ -20,12 +20,12 @@ from typing import Any, BinaryIO
 
 from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.kernel.input_gate.strict_json import BODY_BYTES_MAX, decode
+from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp import protocol
 from groundplan.surfaces.mcp.connection import Call, Connection
 from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import LineWriter, TruncatedLine, read_lines
 from groundplan.surfaces.mcp.protocol import build_error
-from groundplan.surfaces.unexpected import log_to_stderr
 
 # Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
 # our memory. Its pings wait as well, until the worker catches up.

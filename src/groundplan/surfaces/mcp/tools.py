@@ -18,10 +18,10 @@ from groundplan.kernel.operations.execute import ExecutionResult
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Registry
 from groundplan.kernel.operations.schema import build_json_schema, build_merged_schema
 from groundplan.kernel.wording import describe_value, find_nearest, join_alternatives
+from groundplan.surfaces.exception_log import log_to_stderr
 from groundplan.surfaces.mcp.interface import ToolAnswer
 from groundplan.surfaces.mcp.protocol import UnknownTool
 from groundplan.surfaces.respond import Response, respond, respond_with_error
-from groundplan.surfaces.unexpected import log_to_stderr
 from groundplan.surfaces.vocabularies import McpVocabulary
 
 SELECTOR = "operation"

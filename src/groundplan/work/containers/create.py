@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, apply_marker
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
@@ -40,10 +40,10 @@ from groundplan.work.containers.requests import (
     parse_priority,
     parse_tags,
 )
-from groundplan.work.containers.tags.tagging import set_tags
-from groundplan.work.engine.identify import generate_ids
+from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.insert import insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
+from groundplan.work.engine.node_ids import generate_ids
 from groundplan.work.engine.priority import complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N

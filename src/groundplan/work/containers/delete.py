@@ -13,10 +13,10 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.projects.archive import ArchiveProject, archive
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import refuse_stale
 from groundplan.work.containers.answers import Entity, list_entities
 from groundplan.work.containers.refs import container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version

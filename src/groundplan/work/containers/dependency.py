@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import NotFound, RuleViolated
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
@@ -19,7 +19,7 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.blockers import blockers_of
 from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.containers.workflow.circles import CYCLE_HINT, refuse_container_cycle
+from groundplan.work.containers.workflow.cycle_check import CYCLE_HINT, refuse_container_cycle
 from groundplan.work.engine.cycles import CycleDetected, DependencyCache
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness

@@ -11,7 +11,7 @@ from groundplan.kernel.budget import CutLists, DropField, LeftOut, Trimming
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.questions import FilesQuery, find_knowledge_of_files
+from groundplan.providers import FilesQuery, find_knowledge_of_files
 from groundplan.work.containers.answers import OneContainer, load_container_into
 from groundplan.work.containers.counts import TaskCounts, counts_of_features, counts_of_project
 from groundplan.work.containers.refs import container, project_of

@@ -17,7 +17,6 @@ from groundplan.kernel.wording import describe_value, invalid_argument, join_alt
 from groundplan.work.containers.answers import next_offset
 from groundplan.work.containers.container import Feature, ProjectContainer, Task, load_containers_at
 from groundplan.work.containers.pipeline import STEP_PATTERN, pipelines_of
-from groundplan.work.containers.places import SearchScope, resolve_project, resolve_scope
 from groundplan.work.containers.requests import (
     LIMIT,
     ContainerId,
@@ -29,6 +28,7 @@ from groundplan.work.containers.requests import (
     parse_tags,
     priority_range,
 )
+from groundplan.work.containers.search_scope import SearchScope, resolve_project, resolve_scope
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT
 from groundplan.work.graph.search.text import lower_ascii

@@ -14,9 +14,9 @@ from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import refuse_stale
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.answers import FeatureTransition, OneContainer, feature_transition, load_container_into
 from groundplan.work.containers.create import resolve_name, validate_project_summary
@@ -35,7 +35,7 @@ from groundplan.work.containers.requests import (
     parse_priority,
     parse_tags,
 )
-from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.move import move
 from groundplan.work.engine.priority import complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness

@@ -9,7 +9,6 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.belongings import merge_sections_and_tags
 from groundplan.work.engine.claims import enforce_claims
 from groundplan.work.engine.cycles import CycleDetected, find_cycle_through, is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
@@ -19,6 +18,7 @@ from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
+from groundplan.work.engine.sections_and_tags import merge_sections_and_tags
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import encode_links
 

@@ -14,7 +14,6 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.cycles import CycleDetected, DependencyCache, depends_on_ancestor, is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
-from groundplan.work.engine.outcome import SideEffects, add_side_effects
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import (
     AmbiguousNode,
@@ -24,6 +23,7 @@ from groundplan.work.engine.refs import (
     resolve_node_project,
 )
 from groundplan.work.engine.row import fetch_node
+from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef, TypeName
 

@@ -13,10 +13,10 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.drop import drop
 from groundplan.work.engine.merge import merge
 from groundplan.work.engine.move import move
-from groundplan.work.engine.outcome import SideEffects, add_side_effects
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
+from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, EvidenceRef, NodeRef
 
 OPERATIONS_MAX = 100

@@ -14,16 +14,16 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import StaleRevision
 from groundplan.work.engine import claims
 from groundplan.work.engine.node import EvidenceRow, add_evidence
-from groundplan.work.engine.outcome import SideEffects, add_side_effects
 from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warn_about_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
+from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import (
     Decision,

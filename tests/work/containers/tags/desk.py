@@ -21,7 +21,7 @@ from groundplan.work.containers.sections.requests import ContentFormat
 from groundplan.work.containers.sections.section import SectionDraft, add_sections
 from groundplan.work.containers.tags import list as listing
 from groundplan.work.containers.tags import rename, usage
-from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.refs import find_node
 from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.tagging import set_tags
+from groundplan.work.containers.tags.container_tags import set_tags
 from groundplan.work.engine.row import fetch_node
 from groundplan.work.events import WorkOp
 from tests.engines import Engine

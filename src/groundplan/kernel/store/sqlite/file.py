@@ -22,7 +22,7 @@ from groundplan.kernel.store.migrations import (
 )
 from groundplan.kernel.store.retry import TryAgain
 from groundplan.kernel.store.sqlite.errors import translate_errors
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.tables import Schema
 
 APPLICATION_ID = 0x47504C4E  # "GPLN" in the header: how `file` and we know a Groundplan database

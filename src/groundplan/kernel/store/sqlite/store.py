@@ -21,7 +21,7 @@ from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.file import connect, open_database, resolve_path
-from groundplan.kernel.store.sqlite.turnstile import WriteQueue
+from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.tables import Schema
 from groundplan.kernel.store.transaction import RowConverters, Transaction

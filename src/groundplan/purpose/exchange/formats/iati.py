@@ -21,7 +21,7 @@ from groundplan.purpose.exchange.formats.document import FORMAT
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.xml_text import escape_xml
 from groundplan.purpose.model import Indicator, IndicatorDirection, NodeType, PurposeNode
-from groundplan.purpose.observing.observed import Measurement
+from groundplan.purpose.observing.observation_rows import Measurement
 from groundplan.purpose.picture.tokens import BAND_NAMES
 
 VERSION = "2.03"

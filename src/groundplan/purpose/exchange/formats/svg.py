@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundplan.purpose.exchange.theory import Theory
-from groundplan.purpose.picture.subject import build_plan_picture
+from groundplan.purpose.picture.picture_model import build_plan_picture
 from groundplan.purpose.picture.svg import draw
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile, too_many
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile, too_many
 
 SEPARATORS = (",", ";", "\t")
 CELLS_MAX = 200 * THINGS_MAX  # four times what the four sheets have at most, were all as wide as the widest of them

@@ -20,7 +20,7 @@ from functools import cached_property
 
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile, too_many
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile, too_many
 from groundplan.purpose.exchange.readers.safe_xml import Element
 
 ID_CHARS_MAX = 64  # they are numbers

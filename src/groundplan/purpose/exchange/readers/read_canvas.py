@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.formats.canvas_texts import AssumptionCard, NodeCard, read_card, read_label
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
-from groundplan.purpose.exchange.readers.document_reading import (
+from groundplan.purpose.exchange.readers.document_builder import (
     DocumentBuilder,
     ReadDocument,
     UnreadableFile,
     decode_json,
     too_many,
 )
-from groundplan.purpose.exchange.readers.inferring import infer_node_types, parse_node_type
+from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 

@@ -20,7 +20,7 @@ from groundplan.purpose.dates import parse_day
 from groundplan.purpose.exchange.formats.csv_sheets import COLUMNS, FORMULA_GUARD, NEEDS_GUARD, Sheet
 from groundplan.purpose.exchange.formats.document import THINGS_MAX
 from groundplan.purpose.exchange.readers.csv_rows import Row, parse_blocks
-from groundplan.purpose.exchange.readers.document_reading import (
+from groundplan.purpose.exchange.readers.document_builder import (
     DocumentBuilder,
     ReadDocument,
     UnreadableFile,
@@ -28,7 +28,7 @@ from groundplan.purpose.exchange.readers.document_reading import (
     normalize_line,
     too_many,
 )
-from groundplan.purpose.exchange.readers.inferring import infer_node_types, parse_node_type
+from groundplan.purpose.exchange.readers.type_inference import infer_node_types, parse_node_type
 from groundplan.purpose.limits import REF_CHARS_MAX, TEXT_BYTES_MAX
 from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from groundplan.purpose.exchange.readers.document_reading import DocumentBuilder, ReadDocument
+from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder, ReadDocument
 from groundplan.purpose.exchange.readers.miradi_project import NO_REFERENCE, MiradiItem, MiradiProject, to_words
 from groundplan.purpose.exchange.readers.safe_xml import read_xml
 from groundplan.purpose.exchange.readers.safe_zip import read_member

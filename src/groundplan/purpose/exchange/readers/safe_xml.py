@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xml.parsers import expat
 
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
 DEPTH_MAX = 200
 ELEMENTS_MAX = 1_000_000  # a large project has some 100,000

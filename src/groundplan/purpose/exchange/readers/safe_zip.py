@@ -17,7 +17,7 @@ from struct import Struct, unpack_from
 from typing import NamedTuple
 
 from groundplan.kernel.wording import quote_text
-from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
 MEMBER_BYTES_MAX = 64 * 2**20  # of one member, inflated
 MEMBERS_MAX = 10_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.knowledge.paths.pattern import parse_pattern
-from groundplan.repository.rules.placing import SKIPPED_FOLDERS
+from groundplan.repository.rules.folder import SKIPPED_FOLDERS
 
 FILE = "AGENTS.md"
 _SPECIAL = "*?[{\\"

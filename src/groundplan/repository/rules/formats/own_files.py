@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from groundplan.repository.rules import marking
+from groundplan.repository.rules import marks
+from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED, NOT_OURS, ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.folder import Folder, UnusableFile
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.formats.table import OwnFiles
+from groundplan.repository.rules.formats.registry import OwnFiles
+from groundplan.repository.rules.known_content import KnownContent
 from groundplan.repository.rules.line_breaks import apply_line_breaks, detect_line_breaks
-from groundplan.repository.rules.marking import Piece
-from groundplan.repository.rules.placing import Folder, UnusableFile
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, NOT_OURS, ExportPlan, FileChange, FileIssue
-from groundplan.repository.rules.said import KnownContent
+from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.slugs import assign_slugs
 
 
@@ -90,6 +90,6 @@ def _read_existing(folder: Folder, path: str) -> _ExistingFile | UnusableFile | 
     if text is None:
         return None
     try:
-        return _ExistingFile(text, marking.parse_file(text))
+        return _ExistingFile(text, marks.parse_file(text))
     except UnreadableRule:
         return _ExistingFile(text, None)

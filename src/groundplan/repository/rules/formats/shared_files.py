@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from groundplan.repository.rules import marking
+from groundplan.repository.rules import marks
+from groundplan.repository.rules.export_plan import ATOM_GONE, HAND_EDITED, REPAIRED, ExportPlan, FileChange, FileIssue
+from groundplan.repository.rules.folder import Folder, UnusableFile
 from groundplan.repository.rules.formats import agents
+from groundplan.repository.rules.known_content import KnownContent
 from groundplan.repository.rules.line_breaks import CRLF, LF, apply_line_breaks, detect_line_breaks
-from groundplan.repository.rules.marking import Piece, RuleBlock, UnclosedBlock
-from groundplan.repository.rules.placing import Folder, UnusableFile
-from groundplan.repository.rules.plan import ATOM_GONE, HAND_EDITED, REPAIRED, ExportPlan, FileChange, FileIssue
-from groundplan.repository.rules.said import KnownContent
+from groundplan.repository.rules.marks import Piece, RuleBlock, UnclosedBlock
 
 _LAST_LINE_IS_EMPTY = re.compile(r"(?:\A|(?<=\n))\r?\n\Z")
 
@@ -32,7 +32,7 @@ def plan_blocks(
         except UnusableFile as error:
             plan.refused += [FileIssue(path, atom_id, error.reason) for atom_id in here]
             continue
-        parts = marking.parse_text(text)
+        parts = marks.parse_text(text)
         if not here and all(isinstance(part, str) or part.mark.project_id != project_id for part in parts):
             continue
         if _has_unclosed_blocks(path, parts, project_id, plan, force=force):

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from groundplan.context.editing.edit import EditedRun
-from groundplan.context.editing.suggesting import NewSuggestion
+from groundplan.context.editing.suggestions import NewSuggestion
 from groundplan.context.exchange.import_document import ImportedContext
 from groundplan.context.runs.commit import Committed
 from groundplan.context.runs.create_draft import RunWithRev
@@ -34,7 +34,8 @@ from groundplan.context.schemas import (
 )
 from groundplan.context.values import COLUMN_BY_KIND
 from groundplan.kernel.output_gate import encode
-from groundplan.surfaces.cli.drawing import (
+from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.terminal import (
     EMPTY_CELL,
     INDENT,
     console,
@@ -45,7 +46,6 @@ from groundplan.surfaces.cli.drawing import (
     format_title,
     to_one_line,
 )
-from groundplan.surfaces.cli.failures import escape_control_chars
 
 NO_VALUE, MISSING = "unset", "missing"
 QUIET, WARNING = "dim", "yellow"

@@ -22,7 +22,7 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.meanings import find_option_help
+from groundplan.surfaces.cli.option_help import find_option_help
 
 if TYPE_CHECKING:
     from groundplan.context.exchange.document import ContextExport
@@ -67,7 +67,7 @@ def export_facts(
     counts = _count_facts(document)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         told = ", ".join(f"{count} {sort}" for sort, count in counts.items())
         echo(f"Wrote {out}: {told} of run {document.run.id}.")

@@ -21,7 +21,7 @@ from groundplan.knowledge.reading.list import Atoms
 from groundplan.knowledge.reading.search import KnowledgePage
 from groundplan.knowledge.writing.append_changelog import AppendedEntry
 from groundplan.knowledge.writing.delete import DeletedKnowledge
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, echo, format_time
+from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, format_time
 
 PATHS_SHOWN_MAX = 3
 

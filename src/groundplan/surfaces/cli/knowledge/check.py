@@ -139,7 +139,7 @@ class _Progress:
 
 
 def _draw_report(report: Report, project: str) -> None:
-    from groundplan.surfaces.cli.drawing import draw_table, echo
+    from groundplan.surfaces.cli.terminal import draw_table, echo
 
     doubtful = [atom for state in _DOUBTFUL for atom in report.atoms if atom.freshness == state]
     if doubtful:
@@ -193,7 +193,7 @@ def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
 
 
 def _draw_confirmation(done: Confirmation) -> None:
-    from groundplan.surfaces.cli.drawing import draw_table, echo
+    from groundplan.surfaces.cli.terminal import draw_table, echo
 
     if done.confirmed:
         draw_table(("atom", "id", "version"), [(atom.name, atom.id, atom.version) for atom in done.confirmed])

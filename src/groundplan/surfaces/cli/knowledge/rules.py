@@ -14,8 +14,8 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 if TYPE_CHECKING:
     from groundplan.repository.rules.export import ExportedRules
-    from groundplan.repository.rules.plan import FileIssue
-    from groundplan.repository.rules.taking import ImportedAtom, ImportedRules
+    from groundplan.repository.rules.export_plan import FileIssue
+    from groundplan.repository.rules.import_rules import ImportedAtom, ImportedRules
 
 FormatOption = Annotated[
     Literal["claude", "cursor", "agents"],
@@ -55,8 +55,8 @@ def export_rules(
 ) -> CommandResult:
     """Write path-scoped rule files from atoms, refresh those written before, and report those edited by hand."""
     from groundplan.repository.rules.export import export
-    from groundplan.repository.rules.formats.table import RuleFormat
-    from groundplan.repository.rules.placing import Folder
+    from groundplan.repository.rules.folder import Folder
+    from groundplan.repository.rules.formats.registry import RuleFormat
 
     if check and force:
         raise UsageError("--check writes nothing and --force writes more; give one of them")
@@ -102,8 +102,8 @@ def import_rules(
     ],
 ) -> CommandResult:
     """Read rule files into atoms; with status 6 some were skipped, and the others are taken in."""
-    from groundplan.repository.rules.formats.table import RuleFormat
-    from groundplan.repository.rules.taking import import_rules as take
+    from groundplan.repository.rules.formats.registry import RuleFormat
+    from groundplan.repository.rules.import_rules import import_rules as take
 
     with invocation.session(reads_only=True) as session:
         done = take(session, project, task, RuleFormat(rules_format), paths)
@@ -131,7 +131,7 @@ def _describe_imported(one: ImportedAtom) -> dict[str, Any]:
 
 
 def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Path, again: str, *, check: bool) -> None:
-    from groundplan.surfaces.cli.drawing import echo
+    from groundplan.surfaces.cli.terminal import echo
 
     would = "would be " if check else ""
     if done.written or done.removed:
@@ -160,7 +160,7 @@ def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Pat
 
 def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
     """What to do about each kind of file that was left as it is; the last line leads to the use of force."""
-    from groundplan.repository.rules.plan import NOT_OURS
+    from groundplan.repository.rules.export_plan import NOT_OURS
 
     edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
     is_theirs = any(one.reason == NOT_OURS for one in drifted)
@@ -181,7 +181,7 @@ def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root:
 
 
 def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
-    from groundplan.surfaces.cli.drawing import echo
+    from groundplan.surfaces.cli.terminal import echo
 
     for word, some in (("created", done.created), ("updated", done.updated)):
         echo(*(f"{word}  {one.name}  ({one.file})" for one in some))

@@ -19,7 +19,18 @@ from groundplan.purpose.versions.discard import DiscardedDraft
 from groundplan.purpose.versions.draft import OneVersion
 from groundplan.purpose.versions.list import Versions
 from groundplan.purpose.versions.publish import Published
-from groundplan.surfaces.cli.drawing import (
+from groundplan.surfaces.cli.purpose.checks import REFUTED_TITLE, draw_check, finding, verdict
+from groundplan.surfaces.cli.purpose.formatting import (
+    ARROW,
+    format_refs,
+    humanize,
+    join_names,
+    pluralize,
+    print_lines,
+    to_text,
+)
+from groundplan.surfaces.cli.purpose.tree import assumption_line, format_tree
+from groundplan.surfaces.cli.terminal import (
     EMPTY_CELL,
     INDENT,
     draw_pairs,
@@ -31,17 +42,6 @@ from groundplan.surfaces.cli.drawing import (
     format_value,
     to_one_line,
 )
-from groundplan.surfaces.cli.purpose.checks import REFUTED_TITLE, draw_check, finding, verdict
-from groundplan.surfaces.cli.purpose.lines import (
-    ARROW,
-    format_refs,
-    humanize,
-    join_names,
-    pluralize,
-    print_lines,
-    to_text,
-)
-from groundplan.surfaces.cli.purpose.tree import assumption_line, format_tree
 
 Pairs = Iterator[tuple[str, str]]
 

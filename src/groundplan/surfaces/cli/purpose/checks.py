@@ -14,8 +14,7 @@ from groundplan.purpose.analysis.health_metrics import Health
 from groundplan.purpose.compliance.section import Compliance
 from groundplan.purpose.gates.result import Check, GateResult
 from groundplan.purpose.model import EdgeName
-from groundplan.surfaces.cli.drawing import EMPTY_CELL, INDENT, draw_pairs, echo, echo_list
-from groundplan.surfaces.cli.purpose.lines import (
+from groundplan.surfaces.cli.purpose.formatting import (
     ARROW,
     STYLES,
     draw_styled_table,
@@ -25,6 +24,7 @@ from groundplan.surfaces.cli.purpose.lines import (
     print_lines,
     to_text,
 )
+from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, draw_pairs, echo, echo_list
 
 REFUTED_TITLE = "{} is refuted. It touches:"
 _RESULT_ORDER = ("failed", "waived", "passed", "not_applicable")

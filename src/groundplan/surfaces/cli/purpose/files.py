@@ -28,12 +28,12 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.meanings import find_option_help
+from groundplan.surfaces.cli.option_help import find_option_help
 from groundplan.surfaces.cli.purpose.record import OpIdOption, ProjectOption
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
-    from groundplan.purpose.exchange.readers.document_reading import ReadDocument, SkippedItem
+    from groundplan.purpose.exchange.readers.document_builder import ReadDocument, SkippedItem
     from groundplan.purpose.gates.result import GateResult
     from groundplan.session import Session
 
@@ -92,7 +92,7 @@ def export_theory(
     write_file(out, content, force=force)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         echo(f"Wrote {out}: v{answer.version} as {meant}, {len(content)} bytes.")
 
@@ -167,7 +167,7 @@ def import_theory(
     }
 
     def draw() -> None:
-        from groundplan.surfaces.cli.purpose.imported import draw_import
+        from groundplan.surfaces.cli.purpose.import_answer import draw_import
 
         draw_import(answer, files, meant, skipped, gate, project)
 
@@ -294,7 +294,7 @@ def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
         UsageError: one cannot be opened.
         Invalid: one is not what it is said to be.
     """
-    from groundplan.purpose.exchange.readers.document_reading import FILE_BYTES_MAX, decode_text
+    from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, decode_text
     from groundplan.purpose.exchange.readers.read_file import read_file
 
     contents: list[bytes] = []
@@ -316,7 +316,7 @@ def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
 @contextmanager
 def _name_files_in_errors(files: Sequence[str], raw: bytes, format_: FileFormat) -> Iterator[None]:
     """Let a refusal say which file it is about, and what to do if it is of another format."""
-    from groundplan.purpose.exchange.readers.document_reading import UnreadableFile
+    from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
     try:
         yield
@@ -349,7 +349,7 @@ def _detect_format(raw: bytes) -> FileFormat | None:
 
 def _remove_waivers(reading: ReadDocument) -> list[SkippedItem]:
     """Take the waivers out of what was read, and tell of it."""
-    from groundplan.purpose.exchange.readers.document_reading import EXAMPLES_MAX, SkippedItem
+    from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
 
     codes = [one.code for one in reading.document.waivers]
     reading.document.waivers = []

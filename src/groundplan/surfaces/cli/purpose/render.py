@@ -10,7 +10,7 @@ from groundplan.surfaces.cli.extras import require
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.meanings import find_option_help
+from groundplan.surfaces.cli.option_help import find_option_help
 from groundplan.surfaces.cli.purpose.record import ProjectOption
 
 SCALE = 2  # sharp on most screens
@@ -107,7 +107,7 @@ def render(
         data["png"] = files[-1]
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         if svg == STANDARD_STREAM:
             print_file(answer.svg)

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from groundplan.purpose.model import EdgeType, NodeType
 from groundplan.purpose.open import AssumptionShown, OpenedPurpose, PurposeEdgeView, PurposeNodeView
-from groundplan.surfaces.cli.drawing import INDENT, to_one_line
 from groundplan.surfaces.cli.failures import escape_control_chars
-from groundplan.surfaces.cli.purpose.lines import ARROW, STYLES
+from groundplan.surfaces.cli.purpose.formatting import ARROW, STYLES
+from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 
 class _Step(NamedTuple):

@@ -15,7 +15,7 @@ from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.configuration import check_db
 from groundplan.demo.knowledge import PATH
 from groundplan.kernel.actors import ActorKind, local_actor
-from groundplan.kernel.store.opening import is_postgres, open_store
+from groundplan.kernel.store.open_store import is_postgres, open_store
 from groundplan.session import Session
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
@@ -44,8 +44,8 @@ def demo(invocation: Invocation) -> CommandResult:
     }
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import draw_answer, draw_table, echo
         from groundplan.surfaces.cli.purpose.answers import summarize_theory
+        from groundplan.surfaces.cli.terminal import draw_answer, draw_table, echo
         from groundplan.surfaces.cli.work.graph import format_counts
 
         echo("An example plan is ready." if made else "The example was there already; nothing was changed.", "")

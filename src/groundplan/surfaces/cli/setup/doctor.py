@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from groundplan.catalog import build_schema
 from groundplan.kernel.errors import GroundplanError, Unavailable
 from groundplan.kernel.store.checkup import CheckStatus, Finding, fail
-from groundplan.kernel.store.opening import NoDriver, is_postgres
+from groundplan.kernel.store.open_store import NoDriver, is_postgres
 from groundplan.kernel.store.retry import TryAgain
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
@@ -30,7 +30,7 @@ def doctor(invocation: Invocation) -> CommandResult:
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import draw_table, echo
+        from groundplan.surfaces.cli.terminal import draw_table, echo
 
         draw_table(("status", "check", "finding"), [(found.status, found.name, found.message) for found in findings])
         fixes = [found for found in findings if found.fix]

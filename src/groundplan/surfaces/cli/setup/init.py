@@ -12,7 +12,7 @@ from groundplan.catalog import build_schema
 from groundplan.configuration import check_db
 from groundplan.kernel.errors import Forbidden
 from groundplan.kernel.store.migrations import Dialect, load_migrations
-from groundplan.kernel.store.opening import NoDriver, is_postgres, open_store
+from groundplan.kernel.store.open_store import NoDriver, is_postgres, open_store
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
@@ -67,7 +67,7 @@ def init(
 
 def _check_skills(directory: str) -> None:
     """Before anything is made: a password that is shown once must not be followed by a refusal."""
-    from groundplan.repository.rules.placing import Folder
+    from groundplan.repository.rules.folder import Folder
 
     if not directory or not Folder(Path(directory)).is_usable:
         raise UsageError("--skills is a directory, which may be a new one")
@@ -81,7 +81,7 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
     data = {**made.data, "skills": {"written": done.written, "unchanged": done.unchanged, "kept": kept}}
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         made.draw()
         echo("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
@@ -97,7 +97,7 @@ def _set_up_file(db: str) -> CommandResult:
     data = {"db": db, "created": not existed, "mode": mode, "schema": len(load_migrations(Dialect.SQLITE))}
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         here = "" if db == "groundplan.db" else f" --db {shlex.quote(db)}"
         echo(
@@ -143,7 +143,7 @@ def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool
     }
 
     def draw() -> None:
-        from groundplan.surfaces.cli.drawing import echo
+        from groundplan.surfaces.cli.terminal import echo
 
         state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
         echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")

@@ -62,7 +62,7 @@ def run(argv: Sequence[str]) -> int:
         return report(error, as_json=False)
     except Exception:
         from groundplan.surfaces.cli.failures import report
-        from groundplan.surfaces.unexpected import log_to_file
+        from groundplan.surfaces.exception_log import log_to_file
 
         return report(log_to_file(), as_json=False)
 
@@ -107,7 +107,7 @@ def _open_session(settings: Settings, kind: str, tokens_max: int | None) -> Sess
     from groundplan.catalog import OPERATIONS, build_schema
     from groundplan.kernel.actors import ActorKind
     from groundplan.kernel.output_gate import ANSWER_TOKENS_MAX
-    from groundplan.kernel.store.opening import open_store
+    from groundplan.kernel.store.open_store import open_store
     from groundplan.session import Session
     from groundplan.surfaces.vocabularies import McpVocabulary
 

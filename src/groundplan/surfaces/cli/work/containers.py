@@ -8,14 +8,8 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from groundplan.knowledge.reading.context import FileKnowledge
-from groundplan.surfaces.cli.drawing import (
-    draw_pairs,
-    draw_table,
-    echo,
-    format_time,
-    to_one_line,
-)
 from groundplan.surfaces.cli.knowledge.answers import draw_context
+from groundplan.surfaces.cli.terminal import draw_pairs, draw_table, echo, format_time, to_one_line
 from groundplan.surfaces.cli.work.sections import draw_section
 from groundplan.work.containers.answers import FeatureTransition, OneContainer
 from groundplan.work.containers.container import HOLD, Container, Feature, ProjectContainer, Task

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.surfaces.cli.drawing import (
+from groundplan.surfaces.cli.terminal import (
     INDENT,
     draw_pairs,
     draw_table,
@@ -19,7 +19,7 @@ from groundplan.surfaces.cli.drawing import (
     to_one_line,
 )
 from groundplan.work.engine.node import Evidence, NodeSummary, WorkCounts, WorkNode
-from groundplan.work.engine.outcome import SideEffects
+from groundplan.work.engine.side_effects import SideEffects
 from groundplan.work.graph.connect import Connected
 from groundplan.work.graph.next import Offer, Offers
 from groundplan.work.graph.open import OpenedProject, ProjectLines

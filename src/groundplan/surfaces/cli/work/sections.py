@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import UnsetType
 
 from groundplan.kernel.budget import LeftOut
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, draw_table, echo, format_time, to_one_line
+from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, format_time, to_one_line
 from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
 from groundplan.work.containers.sections.section import Section
 from groundplan.work.containers.tags.list import Tags
 from groundplan.work.containers.tags.rename import RenamedTag
-from groundplan.work.containers.tags.tagged import TaggedEntity
+from groundplan.work.containers.tags.tagged_entities import TaggedEntity
 from groundplan.work.containers.tags.usage import TagUsage
 from groundplan.work.containers.templates.add_section import AddedSection
 from groundplan.work.containers.templates.apply import AppliedTemplate

@@ -7,7 +7,15 @@ from typing import Any
 
 from msgspec import UnsetType
 
-from groundplan.surfaces.cli.drawing import INDENT, draw_pairs, echo, echo_list, format_title, format_value, to_one_line
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    draw_pairs,
+    echo,
+    echo_list,
+    format_title,
+    format_value,
+    to_one_line,
+)
 from groundplan.surfaces.cli.work.containers import blocker, echo_feature_transition, get_container, get_title
 from groundplan.work.containers.answers import Entity
 from groundplan.work.containers.delete import DeletedContainer
@@ -15,8 +23,8 @@ from groundplan.work.containers.dependencies import ContainerDependency, Depende
 from groundplan.work.containers.dependency import DependencyAnswer, DependencyType
 from groundplan.work.containers.workflow.advance import Advanced
 from groundplan.work.containers.workflow.block import BlockAnswer
-from groundplan.work.containers.workflow.moving import TransitionAnswer
 from groundplan.work.containers.workflow.terminate import Terminated
+from groundplan.work.containers.workflow.transitions import TransitionAnswer
 from groundplan.work.containers.workflow.unblock import UnblockAnswer
 from groundplan.work.containers.workflow_state import WorkflowState
 

@@ -10,9 +10,9 @@ from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import changed
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
+from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import refuse_stale
 from groundplan.work.containers.requests import ContainerId, EntityType, StringList, Version
 from groundplan.work.containers.sections.refs import (
     parse_required_ids,

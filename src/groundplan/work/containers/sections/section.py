@@ -20,8 +20,8 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, quote_
 from groundplan.work.containers.refs import type_of
 from groundplan.work.containers.requests import ContainerType, EntityType
 from groundplan.work.containers.sections.requests import ContentFormat, refuse_malformed
-from groundplan.work.engine.belongings import SECTIONS_MAX
 from groundplan.work.engine.row import WorkNodeRow
+from groundplan.work.engine.sections_and_tags import SECTIONS_MAX
 from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)

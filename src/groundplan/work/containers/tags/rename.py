@@ -21,7 +21,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.requests import TAG_CHARS_MAX
-from groundplan.work.containers.tags.tagged import (
+from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
     TagRef,
     count_unlisted,

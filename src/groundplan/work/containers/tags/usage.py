@@ -11,7 +11,7 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.containers.tags.tagged import (
+from groundplan.work.containers.tags.tagged_entities import (
     TaggedEntity,
     TagRef,
     count_unlisted,

@@ -13,7 +13,7 @@ from groundplan.work.containers.blockers import Blockers, blockers_of
 from groundplan.work.containers.pipeline import pipelines_of, step_after
 from groundplan.work.containers.refs import project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import (
+from groundplan.work.containers.workflow.transitions import (
     NoSuchStep,
     TransitionAnswer,
     build_transition_answer,

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct, field
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.input_gate.shapes import missing_argument
+from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.operations.registry import Command, Effect, Group, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries
@@ -26,8 +26,8 @@ from groundplan.work.containers.requests import (
     WorkflowType,
     parse_list,
 )
-from groundplan.work.containers.workflow.circles import refuse_container_cycle
-from groundplan.work.containers.workflow.moving import NoSuchStep, find_at_version
+from groundplan.work.containers.workflow.cycle_check import refuse_container_cycle
+from groundplan.work.containers.workflow.transitions import NoSuchStep, find_at_version
 from groundplan.work.engine.cycles import DependencyCache
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge
 from groundplan.work.engine.readiness import Readiness

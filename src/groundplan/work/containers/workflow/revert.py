@@ -11,7 +11,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.pipeline import pipelines_of, step_before
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import (
+from groundplan.work.containers.workflow.transitions import (
     NoSuchStep,
     TransitionAnswer,
     build_transition_answer,

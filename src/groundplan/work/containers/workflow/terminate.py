@@ -14,7 +14,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import Entity, OneContainer, Transition, dependents_of
 from groundplan.work.containers.refs import project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Reason, Version, WorkflowType
-from groundplan.work.containers.workflow.moving import (
+from groundplan.work.containers.workflow.transitions import (
     UNBLOCKED_LISTS,
     TransitionAnswer,
     closed_features,

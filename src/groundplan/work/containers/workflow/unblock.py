@@ -18,7 +18,7 @@ from groundplan.work.containers.container import HOLD
 from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, Version, WorkflowType
 from groundplan.work.containers.workflow.block import BlockedBy, parse_blockers
-from groundplan.work.containers.workflow.moving import find_at_version
+from groundplan.work.containers.workflow.transitions import find_at_version
 from groundplan.work.engine.edges import DEPENDS_ON, remove_edge
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node

@@ -16,7 +16,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import WorkNode, load_nodes
 from groundplan.work.engine.refs import find_node, find_node_in_project
-from groundplan.work.graph.reading.around import (
+from groundplan.work.graph.reading.neighbours import (
     Ancestor,
     NodeDependency,
     Relation,

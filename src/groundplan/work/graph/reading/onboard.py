@@ -18,8 +18,8 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.graph.reading.glance import build_orientation, load_overview_rows
 from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, shorten_orientation
+from groundplan.work.graph.reading.orientation_content import build_orientation, load_overview_rows
 
 FIRST_PROJECT = NextStep("work.open", "makes one, given project and goal")
 SEVERAL_PROJECTS = "call again with project: one of these, by id or name"

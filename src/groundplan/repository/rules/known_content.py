@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from groundplan.repository.rules.formats import front_matter
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.formats.table import RuleFormat, parse_piece
-from groundplan.repository.rules.marking import Piece
+from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece
+from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.rule import Rule, list_display_lines, normalize_rule
 
 # The patterns are in the rule, and a description repeats its heading. Any other field that is not ours would be lost.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from groundplan.purpose.graph.numbered import Graph
+from groundplan.purpose.graph.indexed_graph import Graph
 
 
 def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:

@@ -13,7 +13,15 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import Invalid, Steps
-from groundplan.kernel.input_gate.plan import JSON_KINDS, Choice, FieldType, Number, Text, get_constraint, get_json_kind
+from groundplan.kernel.input_gate.field_types import (
+    JSON_KINDS,
+    Choice,
+    FieldType,
+    Number,
+    Text,
+    get_constraint,
+    get_json_kind,
+)
 from groundplan.kernel.input_gate.text_limits import Marker
 from groundplan.kernel.wording import (
     ArgumentPath,

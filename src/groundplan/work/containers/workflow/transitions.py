@@ -15,9 +15,9 @@ from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.next_steps import NextStep
+from groundplan.kernel.optimistic_locking import refuse_stale
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.version import refuse_stale
 from groundplan.work.containers.answers import (
     Entity,
     FeatureTransition,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from groundplan.repository.rules import marking
+from groundplan.repository.rules import marks
 from groundplan.repository.rules.formats import claude, cursor, front_matter
 from groundplan.repository.rules.formats.front_matter import Fields
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.marking import Piece, RuleBlock
+from groundplan.repository.rules.marks import Piece, RuleBlock
 from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, render_body
 
 SUBFOLDER = "groundplan"  # both tools look into the folders below their own
@@ -48,7 +48,7 @@ OWN_FILES = {
 def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
     """What is written for an atom."""
     own = OWN_FILES.get(form)
-    return marking.make_piece(
+    return marks.make_piece(
         atom_id=subject.atom_id,
         version=subject.version,
         project_id=subject.project_id,
@@ -71,6 +71,6 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
 
 def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -> bool:
     """Whether a piece says all that it should, so that an import finds the atom in it again."""
-    if form is RuleFormat.AGENTS and marking.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
+    if form is RuleFormat.AGENTS and marks.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
     return parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.graph.causal import STRENGTHS, CausalGraph
+from groundplan.purpose.graph.causal_graph import STRENGTHS, CausalGraph
 from groundplan.purpose.graph.cuts import heaviest_cuts
-from groundplan.purpose.graph.strongest import strongest_paths
+from groundplan.purpose.graph.strongest_paths import strongest_paths
 from groundplan.purpose.model import NodeType, PurposeEdge
 
 

@@ -8,8 +8,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from groundplan.surfaces.cli.drawing import console
 from groundplan.surfaces.cli.failures import escape_control_chars
+from groundplan.surfaces.cli.terminal import console
 
 ARROW = " -> "
 REFS_SHOWN_MAX = 12

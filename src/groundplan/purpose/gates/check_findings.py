@@ -10,9 +10,9 @@ from msgspec import UNSET
 from groundplan.kernel.next_steps import NextStep
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.gates.result import ExternalFacts, Fix
-from groundplan.purpose.graph.causal import CausalGraph, build_causal_graph, find_valid_causal_edges
+from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_graph, find_valid_causal_edges
 from groundplan.purpose.model import Content, EdgeName, NodeType, Profile, PurposeEdge, edge_order
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 
 REFS_NAMED_MAX = 5  # of some refs in a sentence; beside it there is a list of them all
 NO_SUBJECTS = "there is nothing here that it is about"

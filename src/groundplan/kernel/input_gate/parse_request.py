@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.input_gate.shapes import get_record
+from groundplan.kernel.input_gate.composite_types import get_record
 from groundplan.kernel.input_gate.strict_json import validate_value
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -10,12 +10,12 @@ import msgspec
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 from groundplan.purpose.exchange.import_document import ImportedPurpose
 from groundplan.purpose.exchange.incoming_keys import KeyMapping
-from groundplan.purpose.exchange.readers.document_reading import SkippedItem
+from groundplan.purpose.exchange.readers.document_builder import SkippedItem
 from groundplan.purpose.gates.result import GateResult
-from groundplan.surfaces.cli.drawing import echo, echo_list, to_one_line
 from groundplan.surfaces.cli.files import describe_file
 from groundplan.surfaces.cli.purpose.checks import finding
-from groundplan.surfaces.cli.purpose.lines import ARROW, pluralize
+from groundplan.surfaces.cli.purpose.formatting import ARROW, pluralize
+from groundplan.surfaces.cli.terminal import echo, echo_list, to_one_line
 
 NAMES_SHOWN_MAX = 5
 _FILE_KINDS = {FileFormat.CANVAS: "a canvas", FileFormat.CSV: "CSV sheets", FileFormat.XMPZ2: "a Miradi project"}

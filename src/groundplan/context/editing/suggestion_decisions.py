@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from groundplan.context.editing.claims import classify_writer
 from groundplan.context.editing.inputs import Inputs, refuse_outside_options
+from groundplan.context.editing.provenance import classify_writer
 from groundplan.context.editing.rows import change_row, diff_rows
-from groundplan.context.editing.suggesting import SuggestionRow, decide
+from groundplan.context.editing.suggestions import SuggestionRow, decide
 from groundplan.context.events import Op
 from groundplan.context.schemas import InputRow, PcivConstraintV1, Provenance
 from groundplan.context.stored_rows import load_rows

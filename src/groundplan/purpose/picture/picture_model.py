@@ -22,7 +22,7 @@ from groundplan.purpose.model import (
     RiskLevel,
     key_order,
 )
-from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.observation_rows import Waiver
 
 
 class Emphasis(StrEnum):

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundplan.kernel.errors import NotFound
-from groundplan.repository.rules import marking
+from groundplan.repository.rules import marks
+from groundplan.repository.rules.folder import SKIPPED_FOLDERS, Folder, UnusableFile, to_display_path
 from groundplan.repository.rules.formats import agents, front_matter
 from groundplan.repository.rules.formats.front_matter import UnreadableRule
-from groundplan.repository.rules.formats.table import OWN_FILES, OwnFiles, RuleFormat, parse_piece
+from groundplan.repository.rules.formats.registry import OWN_FILES, OwnFiles, RuleFormat, parse_piece
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.marking import Mark, RuleBlock, UnclosedBlock
-from groundplan.repository.rules.placing import SKIPPED_FOLDERS, Folder, UnusableFile, to_display_path
+from groundplan.repository.rules.marks import Mark, RuleBlock, UnclosedBlock
 from groundplan.repository.rules.rule import Rule, parse_handwritten
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -148,7 +148,7 @@ def _directory(place: Path, root: Path) -> str:
 
 
 def _rule(file: Path, text: str, own: OwnFiles, directory: str, form: RuleFormat) -> FoundRule:
-    piece = marking.parse_file(text)
+    piece = marks.parse_file(text)
     name = file.stem
     if piece is not None:
         rule = parse_piece(piece, form)
@@ -174,7 +174,7 @@ def _strip_dot_slash(pattern: str) -> str:
 
 def _blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
     here = agents.build_patterns(directory)
-    parts = marking.parse_text(text)
+    parts = marks.parse_text(text)
     for part in parts:
         if isinstance(part, UnclosedBlock):
             raise UnreadableRule(part.reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from groundplan.purpose.graph.numbered import Graph
+from groundplan.purpose.graph.indexed_graph import Graph
 
 
 def strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> dict[int, list[int]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.profiles import is_waivable
-from groundplan.purpose.observing.observed import Waiver
+from groundplan.purpose.observing.observation_rows import Waiver
 
 WHOLE_CHECK = ""  # stands for the check as a whole among refs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.content import read_content
 from groundplan.purpose.model import Content
@@ -39,9 +39,9 @@ def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str])
 
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
-    if several and questions.find_work_serving.is_connected:
+    if several and providers.find_work_serving.is_connected:
         named = {key for one in several for key in (*one.nodes, *one.activities)}
-        serving = questions.find_work_serving(tx, sorted(named))
+        serving = providers.find_work_serving(tx, sorted(named))
     return {
         one.assumption: RefutedImpact(
             one.assumption,

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from groundplan import questions
+from groundplan import providers
 from groundplan.kernel.store.live_catalog import check_row_security
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.result import ContextFacts, ExternalFacts
 from groundplan.purpose.model import Content, NodeType
-from groundplan.purpose.observing.observed import Observations
+from groundplan.purpose.observing.observation_rows import Observations
 from groundplan.purpose.observing.read_observations import Cutoff, read_version_observations
 from groundplan.purpose.tables import TABLES
 from groundplan.purpose.version import VersionRow
@@ -33,7 +33,7 @@ class GateInputs(NamedTuple):
     today: str
 
 
-def gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: str | None = None) -> GateInputs:
+def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: str | None = None) -> GateInputs:
     """What the gates of a version look at: now for a draft, then for a published one, or as of some day."""
     if row.published_at is None:
         observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
@@ -52,9 +52,9 @@ def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
 
 def context_facts(tx: Transaction) -> ContextFacts | None:
     """The facts in force; None where nobody could know them."""
-    if not questions.context_in_force.is_connected:
+    if not providers.context_in_force.is_connected:
         return None
-    found = questions.context_in_force(tx, None)
+    found = providers.context_in_force(tx, None)
     return ContextFacts() if found is None else ContextFacts(found.run_id, found.is_partial, found.required_unset)
 
 
@@ -64,8 +64,8 @@ def _row_security(tx: Transaction) -> list[str] | None:
 
 def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | None:
     """How much work serves each activity; None where nobody could know it."""
-    if not questions.find_work_serving.is_connected:
+    if not providers.find_work_serving.is_connected:
         return None
     keys = [node.key for node in content.of_type(NodeType.ACTIVITY)]
-    serving = questions.find_work_serving(tx, keys)
+    serving = providers.find_work_serving(tx, keys)
     return {key: len(serving.get(key, ())) for key in keys}

@@ -7,11 +7,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from groundplan.context.editing.claims import FactRow, ProvenanceNotAllowed
 from groundplan.context.editing.inputs import LastSource, inputs_at
+from groundplan.context.editing.provenance import FactRow, ProvenanceNotAllowed
 from groundplan.context.editing.rows import record_removal
 from groundplan.context.editing.sources import missing_source, refuse_source_change
-from groundplan.context.editing.suggesting import SuggestionRow, remove_suggestion
+from groundplan.context.editing.suggestions import SuggestionRow, remove_suggestion
 from groundplan.context.events import Op
 from groundplan.context.limits import ROWS_MAX, Pointer
 from groundplan.context.pointers import validate_pointer

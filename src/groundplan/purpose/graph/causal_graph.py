@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from groundplan.purpose.graph.numbered import Graph, build_graph
+from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 from groundplan.purpose.model import Confidence, Content, EdgeName, NodeType, PurposeEdge, PurposeNode, sort_keys
 
 # How much is known about an edge of which nobody said how sure they are: nothing.

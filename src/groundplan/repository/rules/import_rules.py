@@ -16,12 +16,12 @@ from typing import Any
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict, Invalid, RuleViolated
-from groundplan.repository.rules.formats.table import RuleFormat, render_piece
+from groundplan.repository.rules.exported_atoms import load_exported_atom, resolve_project_id
+from groundplan.repository.rules.formats.registry import RuleFormat, render_piece
 from groundplan.repository.rules.line_breaks import normalize_line_breaks
-from groundplan.repository.rules.marking import Mark
-from groundplan.repository.rules.reading import FoundRule, SkippedFile, read_rules
+from groundplan.repository.rules.marks import Mark
+from groundplan.repository.rules.read_rules import FoundRule, SkippedFile, read_rules
 from groundplan.repository.rules.rule import normalize_name, normalize_patterns
-from groundplan.repository.rules.subjects import load_exported_atom, resolve_project_id
 from groundplan.session import Session
 
 PAGE_SIZE = 1000

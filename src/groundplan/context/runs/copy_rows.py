@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from groundplan.context import resolve
 from groundplan.context.editing import edit
 from groundplan.context.editing.rows import generate_ascending_ids
-from groundplan.context.editing.suggesting import SuggestionRow
+from groundplan.context.editing.suggestions import SuggestionRow
 from groundplan.context.schemas import PcivArtifactV1, PcivConstraintV1, PcivInputV1, PcivSourceV1
 from groundplan.context.values import encode_json
 from groundplan.kernel.store.queries import Query, load_queries

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from groundplan.context.editing.claims import ProposedValue, classify_writer, require_person
+from groundplan.context.editing.provenance import ProposedValue, classify_writer, require_person
 from groundplan.context.editing.rows import diff_rows
 from groundplan.context.events import Op
 from groundplan.context.run import parse_id

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from groundplan.purpose.exchange.readers.document_reading import DocumentBuilder
+from groundplan.purpose.exchange.readers.document_builder import DocumentBuilder
 from groundplan.purpose.graph.cycles import components
-from groundplan.purpose.graph.numbered import Graph
+from groundplan.purpose.graph.indexed_graph import Graph
 from groundplan.purpose.model import NodeType
 
 _TYPES_BY_DISTANCE = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY)
