@@ -261,7 +261,7 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock
     desk.write("/kept", 7)
     desk.agent.write("/guessed", 4)
 
-    assert desk.commit().warnings == ["a person had entered these, and here it is otherwise: /gone, /guessed"]
+    assert desk.commit().warnings == ["overrides user-entered values of the previous commit: /gone, /guessed"]
 
 
 def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(desk: Facts, clock: Hands) -> None:
@@ -277,10 +277,10 @@ def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back
     clock.move(minutes=1)
     desk.agent.draft(copyFrom=first)
 
-    assert desk.agent.commit().warnings == ["a person had entered these, and here it is otherwise: /owner"]
+    assert desk.agent.commit().warnings == ["overrides user-entered values of the previous commit: /owner"]
     clock.move(minutes=1)
     desk.draft()
-    assert desk.commit().warnings == ["a person had entered these, and here it is otherwise: /owner, /same, k"]
+    assert desk.commit().warnings == ["overrides user-entered values of the previous commit: /owner, /same, k"]
 
 
 def test_a_row_that_no_page_can_hold_is_named_and_what_comes_behind_it_is_reached(desk: Facts) -> None:

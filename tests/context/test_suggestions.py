@@ -45,7 +45,7 @@ def test_a_suggestion_names_its_author_its_reason_and_its_sources(desk: Facts, c
     (waiting,) = desk.waiting()
 
     assert (suggested.id, suggested.pointer) == (waiting.id, "/size")
-    assert suggested.reason == "user-entered stands above source-backed; a person accepts or rejects it"
+    assert suggested.reason == "user-entered ranks above source-backed; a person accepts or rejects it"
     assert (waiting.pointer, waiting.value_number, waiting.provenance) == ("/size", 4800, "source-backed")
     assert (waiting.created_by, waiting.updated_by, waiting.rationale) == ("claude", "model", "measured anew")
     assert (waiting.source_ids, waiting.snippet) == ([survey], "4,800 ha")

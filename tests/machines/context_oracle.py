@@ -616,11 +616,11 @@ class Edit:
             WRITER[self.by.kind],
         )
         stands = found.provenance
-        why = f"{stands} stands above {provenance}; a person accepts or rejects it"
+        why = f"{stands} ranks above {provenance}; a person accepts or rejects it"
         if RANKS[provenance] >= RANKS[stands]:
-            why = f"it names no source, and the value is {stands}; a person accepts or rejects it"
+            why = f"it names no source, and the current value is {stands}; a person accepts or rejects it"
         if value is None:
-            why = f"the value is {stands}; a person clears it or does not"
+            why = f"the value is {stands}; a person decides whether to clear it"
         self.answer.suggested.append((n, found, why))
         self.changed = True
 

@@ -1,1 +1,1 @@
-"""Context: which facts the plan stands on, where they come from, and what is still missing."""
+"""Context: the facts that a plan rests on, where they come from, and which are missing."""

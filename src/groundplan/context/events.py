@@ -1,4 +1,4 @@
-"""What is recorded about context."""
+"""The events that context records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Op(StrEnum):
-    """Every kind of change to a run and to what lies below it."""
+    """Every kind of change to a run and its rows."""
 
     DRAFT_CREATED = "context.draft_created"
     DRAFT_UPDATED = "context.draft_updated"

@@ -1,4 +1,4 @@
-"""Facts into a plan: each value of a view is put where its pointer says, in a structure of the caller's own."""
+"""Hydration: write the values of a view into a caller's structure, each at its pointer."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from groundplan.context.values import value_of
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.wording import describe_value, quote_text
 
-VERSION_KEY = "contextVersionId"  # at the root of what is hydrated: of which version the facts in it are
+VERSION_KEY = "contextVersionId"  # at the root of the hydrated structure: the version of its facts
 
-_INDEX = re.compile("0|[1-9][0-9]*")  # RFC 6901: a place of an array is counted without leading zeros
+_INDEX = re.compile("0|[1-9][0-9]*")  # RFC 6901: an array index has no leading zeros
 
 
 class UnplacedInput(Struct):
-    """An input whose value has no place in the structure, and why."""
+    """An input whose value could not be written into the structure, and why."""
 
     pointer: str
     reason: str
 
 
 class Hydrated(Struct, rename="camel"):
-    """The structure with the facts in it, and what became of each of them.
+    """The structure with the facts in it, and the outcome for each input.
 
-    An input stands in `placed`, in `unplaced`, or has no value; of the last, those that are required are `missing`.
+    An input is in `placed`, is in `unplaced`, or has no value; required inputs without a value are in `missing`.
     """
 
     target: dict[str, Any]
@@ -39,19 +39,18 @@ class Hydrated(Struct, rename="camel"):
 
 
 class _PlacementError(Exception):
-    """The pointer leads nowhere; the text says why."""
+    """A value cannot be written at its pointer; the text says why."""
 
 
 def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
-    """Put the values of a view into a copy of the target; the target itself is not touched.
+    """Write the values of a view into a copy of the target; the target itself is unchanged.
 
-    Every value that is SET is written, the empty text, 0 and false among them. What is UNSET is not, whatever stands
-    there stays: no default is made up. Objects on the way are made where there is nothing; an array keeps its length,
-    so that only places it has are written to. Where one input lies below another, the one of higher provenance stands.
-    The same view again changes nothing more.
+    Every SET value is written, including the empty text, 0 and false. UNSET inputs leave the target as it is, without a
+    default. Missing objects on the path are created; arrays keep their length, so only existing items are replaced.
+    Where one input lies below another, the one of higher provenance wins. Hydration is idempotent.
 
     Raises:
-        Invalid: the target is no object.
+        Invalid: the target is not an object.
     """
     if not isinstance(target, dict):
         raise Invalid(f"the target is {describe_value(target)}; hydrate an object", code="invalid_target")
@@ -59,7 +58,7 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
     version = _version(view)
     done = Hydrated(patched, version, [], [], [])
     overruled = _find_overruled(view)
-    # What lies below a pointer sorts behind it, so that a whole object is there before a part of it is changed.
+    # A pointer sorts before those below it, so an object is written before its parts.
     for pointer, one in sorted(view.inputs_by_pointer.items()):
         value = value_of(one)
         if value is None:
@@ -79,14 +78,14 @@ def hydrate(view: PcivContextViewV1, target: Any) -> Hydrated:
 
 
 def _find_overruled(view: PcivContextViewV1) -> dict[str, str]:
-    """Inputs that would change what stands, with a higher provenance, above or below them; and where that is.
+    """Return overruled inputs, each with the input above or below it that has a higher provenance.
 
-    Two pointers can lead to the same part of a plan. Then the one of higher provenance has it, as at one pointer.
+    Two pointers can lead to the same part of a plan. Then the value of higher provenance wins, as at one pointer.
     """
     held = {pointer: one for pointer, one in view.inputs_by_pointer.items() if value_of(one) is not None}
     found: dict[str, str] = {}
     for pointer, one in held.items():
-        for above in (pointer[:place] for place, letter in enumerate(pointer) if letter == "/" and place):
+        for above in (pointer[:index] for index, letter in enumerate(pointer) if letter == "/" and index):
             if above in held and held[above].provenance is not one.provenance:
                 is_weaker = held[above].provenance.rank < one.provenance.rank
                 found.update({above: pointer} if is_weaker else {pointer: above})
@@ -99,12 +98,12 @@ def _version(view: PcivContextViewV1) -> str:
 
 def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
     if not pointer.startswith("/"):
-        raise _PlacementError("a pointer begins with /")
+        raise _PlacementError("a pointer must begin with /")
     way = split_pointer(pointer)
     if way[0] == VERSION_KEY:
-        raise _PlacementError(f"{VERSION_KEY} says of which version the facts are; no input is written there")
-    # Looked at before anything is made: a pointer that ends nowhere leaves no empty objects behind. Below a place
-    # where nothing is, there is nothing in the way.
+        raise _PlacementError(f"{VERSION_KEY} is reserved for the version of the facts")
+    # The path is checked before anything is created, so that a failing pointer leaves no empty objects. Below a missing
+    # key nothing can be in the way.
     here: Any = root
     for depth, step in enumerate(way):
         if isinstance(here, dict):
@@ -119,13 +118,13 @@ def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
 def _index(here: Any, step: str, pointer: str, depth: int) -> int:
     place = quote_text("/".join(pointer.split("/")[: depth + 1]))
     if not isinstance(here, list):
-        raise _PlacementError(f"{place} holds {describe_value(here)}, so there is nothing below it")
+        raise _PlacementError(f"{place} holds {describe_value(here)}, which has no items")
     if not _INDEX.fullmatch(step):
-        raise _PlacementError(f"{place} holds an array, and {quote_text(step)} is not the number of a place in it")
-    # By its digits first: a number of thousands of them is none that Python would read.
+        raise _PlacementError(f"{place} holds an array, and {quote_text(step)} is not an index")
+    # The digits are counted first, because Python refuses to parse a number with thousands of them.
     if len(step) > len(str(len(here))) or int(step) >= len(here):
         raise _PlacementError(
-            f"{place} holds an array of {len(here)}, so there is no place {quote_text(step)[1:-1]} in it"
+            f"{place} holds an array of {len(here)} items, so index {quote_text(step)[1:-1]} is out of range"
         )
     return int(step)
 
@@ -141,7 +140,7 @@ def _write(root: dict[str, Any], way: list[str], value: Any) -> None:
 
 
 def _deep_copy(value: Any) -> Any:
-    """Objects and arrays anew, everything else as it is. Not by recursion: a pointer can make hundreds of levels."""
+    """Copy objects and arrays without recursion, because a pointer can have hundreds of levels."""
     found: list[Any] = [value]
     waiting: list[tuple[Any, Any]] = [(found, 0)]
     while waiting:

@@ -1,7 +1,7 @@
-"""What holds of every view that leaves, checked again where it leaves: the runtime invariants of the contract.
+"""The runtime invariants of the contract, checked on every view before it is returned.
 
-The database keeps all of them already. They are looked at once more because consumers build on them, and a file that
-was written by something else, or by an older version, must be noticed here and not in somebody's plan.
+The database enforces them too. They are checked again because consumers rely on them, and a file written by another
+program or an older version must be noticed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from groundplan.kernel.errors import RuleViolated
 
 
 class Invariant(StrEnum):
-    """The contract's names of what must hold."""
+    """The names that the contract gives to its invariants."""
 
     SCHEMA_VALIDATION = "schema_validation"
     INPUT_KEYS = "inputsByPointer_key_mismatch"
@@ -25,7 +25,7 @@ class Invariant(StrEnum):
 
 
 class PcivRuntimeInvariantError(RuleViolated):
-    """Something that must hold of facts does not."""
+    """A run breaks a runtime invariant of the contract."""
 
     code = "pciv_v1_runtime_invariant_failed"
     contract_name = "PcivRuntimeInvariantError"
@@ -41,10 +41,10 @@ class PcivRuntimeInvariantError(RuleViolated):
 
 
 def check_view(view: PcivContextViewV1) -> None:
-    """Let a view pass if all invariants hold of it.
+    """Check all invariants of a view.
 
     Raises:
-        PcivRuntimeInvariantError: one does not; the details say which.
+        PcivRuntimeInvariantError: an invariant does not hold; the details name it.
     """
     run = view.run
 
@@ -53,18 +53,18 @@ def check_view(view: PcivContextViewV1) -> None:
 
     if run.status is RunStatus.DRAFT:
         if run.committed_at is not None:
-            raise broken(Invariant.DRAFT_AT, "a draft has a moment at which it was committed")
+            raise broken(Invariant.DRAFT_AT, "a draft has a commit time")
     elif run.committed_at is None:
-        raise broken(Invariant.COMMITTED_AT, "a committed run has no moment at which it was committed")
+        raise broken(Invariant.COMMITTED_AT, "a committed run has no commit time")
     sources = view.sources_by_id
     for id_, source in sources.items():
         if source.id != id_:
-            raise broken(Invariant.SOURCE_KEYS, f"source {source.id} stands under {id_}")
+            raise broken(Invariant.SOURCE_KEYS, f"source {source.id} is listed under {id_}")
     for pointer, one in view.inputs_by_pointer.items():
         if one.pointer != pointer:
-            raise broken(Invariant.INPUT_KEYS, f"the input at {one.pointer} stands under {pointer}")
+            raise broken(Invariant.INPUT_KEYS, f"the input at {one.pointer} is listed under {pointer}")
         if one.source_ids and not sources.keys() >= set(one.source_ids):
-            raise broken(Invariant.SOURCE_REFERENCES, f"the input at {pointer} names a source that is not there")
+            raise broken(Invariant.SOURCE_REFERENCES, f"the input at {pointer} names a source that is not in the run")
         if not value_matches_kind(one):
             raise broken(Invariant.VALUE_COLUMNS, f"the input at {pointer} has a value in a column of another kind")
     for constraint in view.constraints:
@@ -73,7 +73,7 @@ def check_view(view: PcivContextViewV1) -> None:
 
 
 def value_matches_kind(one: PcivInputV1 | PcivConstraintV1) -> bool:
-    """Whether there is at most one value, in the column of its kind."""
+    """Return whether no column but that of the row's kind holds a value."""
     kind = one.value_kind
     return (
         (one.value_string is None or kind is ValueKind.STRING)

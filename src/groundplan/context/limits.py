@@ -1,4 +1,4 @@
-"""How long the texts of facts may be, and how many rows one call may bring."""
+"""Limits of the context slice: lengths of texts, and numbers of rows in one call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ WORD_CHARS_MAX = 255
 TITLE_BYTES_MAX = 1_024
 URI_BYTES_MAX = 4_096
 VALUE_BYTES_MAX = 32_768
-TEXT_BYTES_MAX = 16_384  # of what stands beside a value: together they fit into an answer
+TEXT_BYTES_MAX = 16_384  # excerpts and metadata: small enough to fit into an answer together with a value
 SNIPPET_BYTES_MAX = 8_192
 OPTIONS_BYTES_MAX = 8_192
 ENUM_BYTES_MAX = 1_024
 RATIONALE_BYTES_MAX = 4_096
 PAYLOAD_BYTES_MAX = 65_536
-SOURCES_MAX = 100  # of one input
-ROWS_MAX = 1_000  # of one sort in one call
+SOURCES_MAX = 100  # per input
+ROWS_MAX = 1_000  # per kind of row in one call
 
 Pointer = Annotated[str, Meta(max_length=POINTER_CHARS_MAX)]
 Pointers = Annotated[list[Pointer], Meta(max_length=ROWS_MAX)]

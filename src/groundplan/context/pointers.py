@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901): where in a plan a fact belongs."""
+"""JSON Pointers (RFC 6901), which say where in a plan a fact belongs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _STRAY_TILDE = re.compile(r"~(?![01])")
 
 
 def validate_pointer(text: str, path: ArgumentPath) -> str:
-    """A pointer to some place below the root.
+    """Return the text if it is a JSON Pointer below the root.
 
     Raises:
-        Invalid: it is none; the sentence says what one looks like.
+        Invalid: the text is not a JSON Pointer.
     """
     if not text.startswith("/"):
-        wrong = f"must be a JSON Pointer, which begins with a slash, not {quote_text(text)}; such as /site/location"
+        wrong = f"must be a JSON Pointer that begins with a slash, such as /site/location, not {quote_text(text)}"
         raise invalid_argument(path, wrong, code="invalid_pointer")
     if _STRAY_TILDE.search(text):
         wrong = f"{quote_text(text)} has a ~ that is neither ~0 (for ~) nor ~1 (for /)"
@@ -26,20 +26,20 @@ def validate_pointer(text: str, path: ArgumentPath) -> str:
 
 
 def split_pointer(pointer: str) -> list[str]:
-    """The names on the way, as the plan spells them."""
+    """Return the unescaped steps of a pointer."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
 
 
 class PointerFilter:
-    """Some places in a plan, and everything below them. `/a/` is what lies below `/a`, and `/` all there is."""
+    """Pointers, and everything below them. `/a/` means everything below `/a`, and `/` means everything."""
 
     def __init__(self, pointers: Collection[str], path: ArgumentPath) -> None:
-        """Raises Invalid where one is no pointer."""
-        self._pointers = frozenset(validate_pointer(one, (*path, place)) for place, one in enumerate(pointers))
+        """Raise Invalid if one of the texts is not a pointer."""
+        self._pointers = frozenset(validate_pointer(text, (*path, index)) for index, text in enumerate(pointers))
 
     def __contains__(self, pointer: str) -> bool:
-        # By the pointer's own steps, of which there are few, and not by the places, of which there may be many.
+        # Walks the steps of the pointer, which are few, and not the filter's pointers, which may be many.
         if pointer in self._pointers:
             return True
-        ends = [place for place, letter in enumerate(pointer) if letter == "/"]
+        ends = [index for index, letter in enumerate(pointer) if letter == "/"]
         return any(pointer[:end] in self._pointers or pointer[: end + 1] in self._pointers for end in ends)

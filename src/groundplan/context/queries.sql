@@ -1,4 +1,4 @@
--- What is asked about runs, and what a view is made of. Whatever was deleted is nowhere to be seen.
+-- Queries of runs and of the rows of a view. Deleted runs are never returned.
 
 -- columns: run
 id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev
@@ -7,7 +7,7 @@ id, user_id, status, allow_partial, committed_at, created_at, updated_at, rev
 value_kind, value_string, value_number, value_boolean, value_enum, value_json, provenance
 
 -- columns: source
--- Of rows below a run, what can change.
+-- The columns of rows below a run that can change.
 kind, title, uri, file_id, mime_type, size_bytes, parse_status, excerpt, raw_meta
 
 -- columns: input
@@ -30,21 +30,21 @@ NOT EXISTS (SELECT 1
                       AND d.run_id = r.id)
 
 -- name: project_of_run
--- Where a run is.
+-- Return the project of a run.
 SELECT project_id
   FROM pciv_runs
  WHERE tenant_id = :tenant_id
    AND id = :run_id;
 
 -- name: project_of_removed_draft
--- Where a draft was that is gone.
+-- Return the project of a deleted run.
 SELECT project_id
   FROM pciv_deleted_runs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: run
--- One run of a project.
+-- Return one run of a project.
 SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
@@ -53,7 +53,7 @@ SELECT {r.run}
    AND {not_deleted};
 
 -- name: latest_committed
--- The run in force.
+-- Return the run in force.
 SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
@@ -64,7 +64,7 @@ SELECT {r.run}
  LIMIT 1;
 
 -- name: latest_committed_of_user
--- The run in force among those of one user and those that are shared.
+-- Return the run in force among those of one user and the shared ones.
 SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id
@@ -92,7 +92,7 @@ SELECT id, run_id, pointer, {input}, {value}, NULL AS source_ids
  ORDER BY pointer;
 
 -- name: links_of_run
--- Which inputs were taken from which sources.
+-- Return the links between inputs and sources of a run.
 SELECT input_id, source_id
   FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
@@ -116,7 +116,7 @@ SELECT id, run_id, {artifact}, created_at
  ORDER BY type, created_at, id;
 
 -- name: suggestions_of_run
--- What waits for a person in a run, with what it is about.
+-- Return the pending suggestions of a run, with the pointer or key of their fact.
 SELECT s.id, i.pointer, c.key, s.constraint_id, {s.value}, s.source_ids, s.snippet, s.rationale, s.created_at,
        s.created_by, s.author_kind AS updated_by
   FROM pciv_suggestions AS s
@@ -134,7 +134,7 @@ SELECT s.id, i.pointer, c.key, s.constraint_id, {s.value}, s.source_ids, s.snipp
  ORDER BY coalesce(i.pointer, c.key), s.created_at, s.id;
 
 -- name: required_unset
--- What is required and not there.
+-- Return the pointers of required inputs without a value.
 SELECT pointer
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id

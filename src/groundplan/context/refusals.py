@@ -1,4 +1,4 @@
-"""Rules of context that the code and the triggers of its tables both enforce, each with one error."""
+"""Errors for the rules that both the code and the table triggers of context enforce."""
 
 from __future__ import annotations
 
@@ -7,43 +7,43 @@ from groundplan.kernel.store.guards import make_error_factory
 
 
 class RequiredUnset(RuleViolated):
-    """A whole commit has every input that is required."""
+    """A complete commit needs a value for every required input."""
 
     code = "required_inputs_unset"
 
 
 class SourceMissing(RuleViolated):
-    """A source-backed value names a source before it is committed."""
+    """A source-backed value must name a source before it is committed."""
 
     code = "source_missing"
 
 
 class LowerProvenance(RuleViolated):
-    """A value is not replaced by one of lower provenance. A person decides that."""
+    """A value of lower provenance cannot replace one of higher provenance without a person's decision."""
 
     code = "lower_provenance"
 
 
 class NotAnOption(RuleViolated):
-    """A choice is one of the options there are."""
+    """An enum value must be one of the options of its input."""
 
     code = "not_an_option"
 
 
 class RunBound(RuleViolated):
-    """A run on which a published version stands stays in view."""
+    """A run that a published version rests on cannot be deleted."""
 
     code = "run_bound"
 
 
 REFUSALS = {
     "required_unset": make_error_factory(
-        RequiredUnset, "something that is required is not set; set it, or allow a partial commit"
+        RequiredUnset, "a required input is not set; set it, or allow a partial commit"
     ),
-    "source_missing": make_error_factory(SourceMissing, "something that is source-backed names no source; link one"),
+    "source_missing": make_error_factory(SourceMissing, "a source-backed value names no source; link one"),
     "lower_provenance": make_error_factory(
-        LowerProvenance, "the value there has a higher provenance; suggest another one beside it"
+        LowerProvenance, "the current value has a higher provenance; suggest a replacement instead"
     ),
-    "not_an_option": make_error_factory(NotAnOption, "the value is none of the options"),
-    "run_bound": make_error_factory(RunBound, "a published version stands on this run"),
+    "not_an_option": make_error_factory(NotAnOption, "the value is not one of the options"),
+    "run_bound": make_error_factory(RunBound, "a published version rests on this run"),
 }

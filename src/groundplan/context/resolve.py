@@ -1,8 +1,8 @@
-"""The resolver: the only way by which facts leave, whoever asks.
+"""The resolver: chooses a run and reads its view. All facts are read through it.
 
-Which run is in force is decided here, and nowhere else: the latest commit, whole or partial, by `committedAt`, then
-`updatedAt`, then id. All of a view is read in one transaction, so it is of one state; everything in it has an order, so
-the same facts give the same bytes.
+Only this module decides which run is in force: the latest commit, complete or partial, by `committedAt`, then
+`updatedAt`, then id. A view is read in one transaction, so it shows one state; everything in it is ordered, so the same
+facts give the same bytes.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ sql = load_queries(__file__)
 
 
 class NoContext(NotFound):
-    """No facts were ever committed here."""
+    """The scope has no committed run."""
 
     code = "no_context"
     contract_name = "Error"
 
     def __init__(self, scope_id: str) -> None:
         steps = (
-            NextStep("context.commit", "puts a draft in force"),
+            NextStep("context.commit", "commits a draft"),
             NextStep("context.view", "shows a draft by its runId", {"scopeId": scope_id}),
         )
-        # The contract has this sentence.
+        # The contract prescribes this sentence.
         GroundplanError.__init__(self, "No committed PCIV v1 context found", next_steps=steps, scopeId=scope_id)
 
 
 class ResolvedView(NamedTuple):
-    """A view, and what is known of its run beside it."""
+    """A view and the stored row of its run."""
 
     view: PcivContextViewV1
     row: RunRow
@@ -66,13 +66,13 @@ def resolve_context_view(
     user_id: str | None = None,
     field: str = "runId",
 ) -> ResolvedView:
-    """The facts of the project entered: those of the run that is named, else of the run in force.
+    """Return the facts of the named run, else of the run in force, in the current project.
 
     Raises:
-        Invalid: a run is preferred and none is named.
-        NotFound: there is no such run in this project.
-        NoContext: none was ever committed.
-        PcivRuntimeInvariantError: what is kept is not what it must be.
+        Invalid: `prefer` asks for a run, and none is named.
+        NotFound: the run is not in this project.
+        NoContext: no run was committed.
+        PcivRuntimeInvariantError: the stored run breaks an invariant.
     """
     row = _resolve_run(tx, run_id, prefer, user_id, field)
     view = _view(tx, row)
@@ -84,7 +84,7 @@ def _resolve_run(
     tx: Transaction, run_id: str | None, prefer: ResolvePrefer | None, user_id: str | None, field: str
 ) -> RunRow:
     if prefer is ResolvePrefer.RUN_ID and run_id is None:
-        raise missing_argument("runId", (), wanted="the id of the run to view; or leave prefer out")
+        raise missing_argument("runId", (), wanted="the id of the run to view; or omit prefer")
     named = None if run_id is None else load_run(tx, run_id, field)
     if named is not None and prefer is not ResolvePrefer.LATEST_COMMIT:
         return named
@@ -95,15 +95,15 @@ def _resolve_run(
 
 
 def find_latest_committed_run(tx: Transaction, user_id: str | None = None) -> RunRow | None:
-    """The run in force, if facts were ever committed."""
+    """Return the run in force, or None if nothing was committed."""
     if user_id is None:
         return tx.one_or_none(sql.latest_committed, RunRow, project_id=tx.project.id)
-    whose = find_principal(tx, user_id) or user_id
-    return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=whose)
+    owner_id = find_principal(tx, user_id) or user_id
+    return tx.one_or_none(sql.latest_committed_of_user, RunRow, project_id=tx.project.id, user_id=owner_id)
 
 
 def find_context_in_force(tx: Transaction, _asked: None) -> ContextInForce | None:
-    """What the gates of other slices ask: which facts the project entered stands on, and what these lack."""
+    """Return the run in force of the current project and its missing inputs, for the gates of other slices."""
     row = find_latest_committed_run(tx)
     if row is None:
         return None
@@ -111,12 +111,12 @@ def find_context_in_force(tx: Transaction, _asked: None) -> ContextInForce | Non
 
 
 def find_required_unset(tx: Transaction, run_id: str) -> list[str]:
-    """The pointers of what is required and not there."""
+    """Return the pointers of required inputs without a value."""
     return tx.scalars(sql.required_unset, run_id=run_id)
 
 
 def load_suggestions(tx: Transaction, run_id: str) -> list[Suggestion]:
-    """What waits for a person."""
+    """Return the pending suggestions of a run."""
     return load_rows(tx, sql.suggestions_of_run, Suggestion, run_id=run_id)
 
 
@@ -136,7 +136,7 @@ def _view(tx: Transaction, row: RunRow) -> PcivContextViewV1:
     except (KeyError, msgspec.DecodeError) as error:
         raise PcivRuntimeInvariantError(
             Invariant.SCHEMA_VALIDATION,
-            "something in this run is not of the type that it must have",
+            "a row of this run has a field of the wrong type",
             scope_id=run.scope_id,
             run_id=run.id,
         ) from error

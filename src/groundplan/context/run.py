@@ -1,4 +1,4 @@
-"""A run as it is kept and as callers see it, and the way from an id to one."""
+"""Stored runs: load them by id, convert them for callers, and refuse changes to final ones."""
 
 from __future__ import annotations
 
@@ -36,24 +36,22 @@ class RunRow(Struct):
 
     @property
     def context_version_id(self) -> str:
-        """What consumers remember of the facts they used: since when these are as they are."""
+        """The version that consumers record: the commit time, or for a draft the time of its last change."""
         return self.committed_at or self.updated_at
 
 
 def final_run(row: RunRow, step: NextStep) -> Frozen:
     """Return the refusal to change a committed run."""
-    return Frozen(
-        f"run {row.id} is {row.status} and never changes again", next_steps=step, run=row.id, status=row.status
-    )
+    return Frozen(f"run {row.id} is {row.status} and cannot change", next_steps=step, run=row.id, status=row.status)
 
 
 def stale_run(row: RunRow, expected: int) -> StaleRevision:
-    """Return the refusal of a call that saw another state of the run."""
+    """Return the refusal of a call that read another revision of the run."""
     return StaleRevision(f"run {row.id}", "view it again", current=row.rev, expected=expected, run=row.id)
 
 
 def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
-    """A run as callers see it. They know its project by the name they gave it."""
+    """Return a run as callers see it, with the name of its project as the scope id."""
     return PcivRunV1(
         row.id,
         scope_id,
@@ -67,10 +65,10 @@ def to_pciv_run(row: RunRow, scope_id: str) -> PcivRunV1:
 
 
 def parse_id(text: str, path: ArgumentPath) -> str:
-    """An id in its canonical spelling; dashes may be left out.
+    """Return an id in its canonical spelling. The dashes may be omitted.
 
     Raises:
-        Invalid: it is no UUID.
+        Invalid: the text is not a UUID.
     """
     found = parse_uuid(text)
     if found is None:
@@ -79,26 +77,26 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 def project_of_run(tx: Transaction, run_id: str, field: str = "runId") -> str:
-    """The project of a run, also of a deleted one: a request that is sent again must find its answer.
+    """Return the project of a run, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:
-        Invalid: the id is no UUID.
-        NotFound: there is and was none that the actor may see.
+        Invalid: the id is not a UUID.
+        NotFound: the run never existed, or the actor may not see it.
     """
     id_ = parse_id(run_id, (field,))
     project_id = tx.scalar(sql.project_of_run, run_id=id_) or tx.scalar(sql.project_of_removed_draft, run_id=id_)
-    seen = find_visible_project_ids(tx)
-    if project_id is None or not (seen is None or project_id in seen):
+    visible = find_visible_project_ids(tx)
+    if project_id is None or not (visible is None or project_id in visible):
         raise missing_run(run_id, field)
     return ProjectId(project_id)
 
 
 def load_run(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
-    """A run of the project entered.
+    """Return a run of the current project.
 
     Raises:
-        Invalid: the id is no UUID.
-        NotFound: there is none, or it was deleted.
+        Invalid: the id is not a UUID.
+        NotFound: the run does not exist or was deleted.
     """
     row = tx.one_or_none(sql.run, RunRow, project_id=tx.project.id, run_id=parse_id(run_id, (field,)))
     if row is None:
@@ -107,28 +105,28 @@ def load_run(tx: Transaction, run_id: str, field: str = "runId") -> RunRow:
 
 
 def load_draft(tx: Transaction, run_id: str, *, expected_rev: int | None = None) -> RunRow:
-    """A run that may still change.
+    """Return a run that is still a draft.
 
     Raises:
-        NotFound: there is none.
-        Frozen: it is committed.
-        StaleRevision: it is not as the caller saw it.
+        NotFound: the run does not exist.
+        Frozen: the run is committed.
+        StaleRevision: the run changed since the caller read it.
     """
     row = load_run(tx, run_id)
     if not row.is_draft:
         arguments = {"scopeId": tx.project.name, "copyFrom": row.id}
-        raise final_run(row, NextStep("context.create_draft", "begins a draft that is a copy of it", arguments))
+        raise final_run(row, NextStep("context.create_draft", "creates a draft that is a copy of it", arguments))
     if expected_rev is not None and expected_rev != row.rev:
         raise stale_run(row, expected_rev)
     return row
 
 
 def missing_run(run_id: str, field: str) -> NotFound:
-    """The refusal of an id that leads to no run."""
-    step = NextStep("context.list", "shows those of a scope")
+    """Return the refusal of an id that names no run."""
+    step = NextStep("context.list", "lists the runs of a scope")
     return NotFound("run", run_id, next_steps=step, field=format_argument_path((field,)))
 
 
 def run_of_another_scope(run_id: str, field: str) -> MixedProjects:
     """Return the refusal to compare runs of two scopes."""
-    return MixedProjects(f"{field}: run {run_id} is of another scope; name two runs of one scope", field=field)
+    return MixedProjects(f"{field}: run {run_id} belongs to another scope; name two runs of one scope", field=field)

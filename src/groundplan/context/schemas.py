@@ -1,6 +1,6 @@
-"""Every type of the context contract, and only here: what is kept, what is shown and what can be written.
+"""The types of the context contract: enums, stored rows, views and writes.
 
-    PcivContextViewV1           what consumers read: one run, whole
+    PcivContextViewV1           what consumers read: one complete run
     ├── run                     PcivRunV1
     ├── sourcesById             PcivSourceV1
     ├── inputsByPointer         PcivInputV1       a value by JSON Pointer, with its provenance
@@ -8,9 +8,9 @@
     └── artifactsByType         PcivArtifactV1
 
 A value has one of three states. UNSET: all five value columns are null. SET: the column of its kind holds it. EMPTY
-STRING: is SET, to the empty text. "Unknown" is UNSET, unless a domain has it among the options of an enum.
+STRING: SET to the empty text. "Unknown" is UNSET, unless a domain lists it among the options of an enum.
 
-A field that is stored has the name of its column, so that a row becomes its type by name.
+A stored field has the name of its column, so rows are converted to their types by name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from groundplan.kernel.operations.schema import HiddenInSchema
 
 
 class RunStatus(StrEnum):
-    """How far a run is. It is committed once, and then never changes."""
+    """The status of a run. A run is committed once and never changes afterwards."""
 
     DRAFT = "draft"
     COMMITTED = "committed"
@@ -48,14 +48,14 @@ class RunStatus(StrEnum):
 
 
 class RunOwnership(StrEnum):
-    """Whose run it is. It says who began it and nothing about rights, which come from membership."""
+    """Whether a run belongs to one user or is shared. It grants no rights; those come from membership."""
 
     OWNED = "owned"
     SHARED = "shared"
 
 
 class SourceKind(StrEnum):
-    """Where a source is from."""
+    """The kind of a source."""
 
     FILE = "file"
     URL = "url"
@@ -65,7 +65,7 @@ class SourceKind(StrEnum):
 
 
 class SourceParseStatus(StrEnum):
-    """Whether somebody has read it."""
+    """Whether a source has been parsed."""
 
     PENDING = "pending"
     PARSED = "parsed"
@@ -74,7 +74,7 @@ class SourceParseStatus(StrEnum):
 
 
 class ValueKind(StrEnum):
-    """What sort of value it is, and so in which column it stands."""
+    """The type of a value, which also decides the column that holds it."""
 
     STRING = "string"
     NUMBER = "number"
@@ -93,7 +93,7 @@ class Provenance(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Higher ranks are not replaced by lower ones."""
+        """Position in the order of strength; a lower rank does not replace a higher one."""
         return _RANKS[self]
 
 
@@ -101,7 +101,7 @@ _RANKS = {provenance: rank for rank, provenance in enumerate(Provenance)}
 
 
 class UpdatedBy(StrEnum):
-    """What sort of actor wrote it last."""
+    """The kind of actor that wrote a row last."""
 
     USER = "user"
     MODEL = "model"
@@ -109,17 +109,17 @@ class UpdatedBy(StrEnum):
 
 
 class ResolvePrefer(StrEnum):
-    """Which run a view is of."""
+    """Which run a view shows."""
 
     LATEST_COMMIT = "latest_commit"
     RUN_ID = "runId"
 
 
-# --- What is kept and shown -------------------------------------------------------------------------------------------
+# --- Stored rows and views --------------------------------------------------------------------------------------------
 
 
 class PcivRunV1(Struct, rename="camel"):
-    """A run: one state of the facts, while it is made and once it is committed."""
+    """A run: one state of the facts, as a draft or committed."""
 
     id: str
     scope_id: str
@@ -132,7 +132,7 @@ class PcivRunV1(Struct, rename="camel"):
 
 
 class PcivSourceV1(Struct, rename="camel", gc=False):
-    """Something that facts were taken from."""
+    """A document, address or other place that facts were taken from."""
 
     id: str
     run_id: str
@@ -149,7 +149,7 @@ class PcivSourceV1(Struct, rename="camel", gc=False):
 
 
 class InputRow(Struct, rename="camel"):
-    """An input without its sources, which are rows of their own."""
+    """An input without its sources, which are separate rows."""
 
     id: str
     run_id: str
@@ -172,20 +172,20 @@ class InputRow(Struct, rename="camel"):
 
 
 class PcivInputV1(InputRow):
-    """A field of the plan: what it is, its value, and where that comes from."""
+    """A field of the plan: its definition, its value and where the value comes from."""
 
     source_ids: list[str]
 
 
 class PcivInputSourceV1(Struct, rename="camel"):
-    """That an input was taken from a source."""
+    """A link from an input to a source it was taken from."""
 
     input_id: str
     source_id: str
 
 
 class PcivConstraintV1(Struct, rename="camel"):
-    """Something that must hold: a key with a typed value, and where it comes from."""
+    """A condition that must hold: a key with a typed value and where it comes from."""
 
     id: str
     run_id: str
@@ -205,7 +205,7 @@ class PcivConstraintV1(Struct, rename="camel"):
 
 
 class PcivArtifactV1(Struct, rename="camel"):
-    """Something that was made from the facts."""
+    """Something produced from the facts."""
 
     id: str
     run_id: str
@@ -216,7 +216,7 @@ class PcivArtifactV1(Struct, rename="camel"):
 
 
 class PcivScopeMemberV1(Struct, rename="camel"):
-    """Somebody in a scope, and as what."""
+    """A member of a scope and their role."""
 
     scope_id: str
     user_id: str
@@ -226,7 +226,7 @@ class PcivScopeMemberV1(Struct, rename="camel"):
 
 
 class Suggestion(Struct, rename="camel"):
-    """A value that waits for a person, beside the one of higher provenance that stands."""
+    """A value that waits for a person's decision, because the current one has a higher provenance."""
 
     id: str
     pointer: str | None  # of an input
@@ -258,7 +258,7 @@ class PcivContextViewV1(Struct, rename="camel"):
 
 
 class ContextView(PcivContextViewV1):
-    """The view with what a consumer must know beside it: its version, what is missing, what to be careful about."""
+    """A view with its version, the required inputs that are missing, warnings and suggestions."""
 
     context_version_id: str
     missing: list[str]
@@ -269,15 +269,15 @@ class ContextView(PcivContextViewV1):
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
 
 
-# --- What can be written ----------------------------------------------------------------------------------------------
+# --- Writes -----------------------------------------------------------------------------------------------------------
 
-# What rows carry when they are read and what is decided elsewhere when they are written, so that one can be sent back.
+# Fields that rows have when read and that writes ignore or only check, so that a row can be sent back as it was read.
 EchoedRunId = Annotated[str | None, HiddenInSchema()]
 EchoedTimestamp = Annotated[str | None, HiddenInSchema()]
 
 
 class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A source to add, or with the id of one, to change; what is left out stays. A new one has kind, title and uri."""
+    """A source to add or, by its id, to change. Omitted fields keep their value; a new one needs kind, title, uri."""
 
     id: str | None = None
     kind: SourceKind | UnsetType = UNSET
@@ -294,10 +294,10 @@ class SourceWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """An input to add or, where there is one at the pointer, to change; what is left out stays.
+    """An input to add or, by its pointer, to change. Omitted fields keep their value.
 
-    A new one has a label and a value kind. `value` stands for the column of the value kind; null means UNSET. Whether a
-    value is of its kind is looked at where its kind is known.
+    A new input needs a label and a value kind. `value` means the column of the value kind; null means UNSET. The type
+    of the value is checked once its kind is known.
     """
 
     pointer: Pointer
@@ -324,9 +324,9 @@ class InputWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """A constraint to add, or with the id of one, to change; what is left out stays.
+    """A constraint to add or, by its id, to change. Omitted fields keep their value.
 
-    A new one has a key, a label and a value kind. `value` stands for the column of the value kind; null means UNSET.
+    A new one needs a key, a label and a value kind. `value` means the column of the value kind; null means UNSET.
     """
 
     id: str | None = None
@@ -349,7 +349,7 @@ class ConstraintWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """An artifact to add, or with the id of one, to change; what is left out stays. A new one has type and title."""
+    """An artifact to add or, by its id, to change. Omitted fields keep their value; a new one needs type and title."""
 
     id: str | None = None
     type: Word | UnsetType = UNSET
@@ -360,7 +360,7 @@ class ArtifactWrite(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class LinkWrite(Struct, rename="camel", forbid_unknown_fields=True):
-    """That the input at a pointer was taken from a source."""
+    """A link between the input at a pointer and a source."""
 
     pointer: Pointer
     source_id: str

@@ -1,4 +1,4 @@
-"""Rows below a run between the database and Python: lists and objects are JSON there, and numbers are doubles."""
+"""Conversion of rows between the database, which stores JSON and doubles, and Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R = TypeVar("R", bound=Struct)
 
 _decode = Decoder().decode
 
-# By column: what a stored value becomes, and the way back.
+# By column: how to load and how to store a value.
 CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "value_number": (normalize_number, float),
     **dict.fromkeys(("options", "payload", "raw_meta", "source_ids", "value_json"), (_decode, encode_json)),
@@ -26,7 +26,7 @@ CONVERSIONS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def load_rows(tx: Transaction, query: Query, shape: type[R], /, **parameters: Any) -> list[R]:
-    """Return rows with values in the place of JSON."""
+    """Return rows with their JSON columns decoded."""
     rows = tx.all(query, shape, **parameters)
     for column, load in _loaded_columns(shape):
         for row, stored in zip(rows, map(attrgetter(column), rows), strict=True):

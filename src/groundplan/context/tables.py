@@ -1,4 +1,4 @@
-"""The tables of context, who may touch their rows, and when these become final."""
+"""The tables of context, the permissions on their rows, and when rows become final."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TABLES = (
     ),
 )
 
-# What lies below a run, from the bottom up: so it can be removed with a draft.
+# The tables below a run, in the order in which rows can be deleted.
 RUN_CHILD_TABLES = (
     "pciv_suggestions",
     "pciv_input_sources",
@@ -85,5 +85,5 @@ FROZEN = (
     ),
 )
 
-# The members of a scope, under the contract's name.
+# The members of a scope, under the name that the contract uses.
 VIEWS = ("pciv_scope_members",)

@@ -1,4 +1,4 @@
-"""Typed values in five columns, of which at most one holds something: the one of the value's kind."""
+"""Typed values stored in five columns; only the column of the value's kind may be filled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundplan.kernel.input_gate.composite_types import missing_argument
 from groundplan.kernel.input_gate.text_limits import MaxBytes, apply_marker
 from groundplan.kernel.wording import ArgumentPath, describe_value, format_argument_path, invalid_argument
 
-EXACT_INTEGER_MAX = 2**53  # up to here every whole number is one as a double, and comes back as it was written
+EXACT_INTEGER_MAX = 2**53  # every integer up to here is exact as a double
 
 COLUMN_BY_KIND: Mapping[ValueKind, str] = {kind: f"value_{kind.value}" for kind in ValueKind}
 WIRE_NAME_BY_KIND: Mapping[ValueKind, str] = {kind: f"value{kind.value.capitalize()}" for kind in ValueKind}
@@ -32,12 +32,12 @@ _WANTED: Mapping[ValueKind, str] = {
 
 
 def encode_json(value: Any) -> str:
-    """JSON as it is kept."""
+    """Return a value as the JSON text that is stored."""
     return msgspec.json.encode(value).decode()
 
 
 class Value(NamedTuple):
-    """A kind, and what is held if anything: None is UNSET, which the empty text is not."""
+    """A kind and the value held. None means UNSET; the empty text is a value."""
 
     kind: ValueKind
     held: Any
@@ -51,12 +51,12 @@ class Value(NamedTuple):
         return {"value_kind": self.kind, **dict.fromkeys(COLUMNS), COLUMN_BY_KIND[self.kind]: self.held}
 
     def same_as(self, other: Value) -> bool:
-        """Whether it says the same. Compared as JSON, in which false is not 0."""
+        """Return whether both values are equal. They are compared as JSON, in which false is not 0."""
         return self.kind is other.kind and encode_json(self.held) == encode_json(other.held)
 
 
 class ParsedValue(NamedTuple):
-    """What a request makes of a value, and whether it says so: a request may be about everything else."""
+    """The value after a request, and whether the request gave it."""
 
     value: Value
     is_given: bool
@@ -69,7 +69,7 @@ class HasValue(Protocol):
 
 
 def value_of(one: HasValue) -> Any:
-    """The one typed value of a fact, or None while it is UNSET."""
+    """Return the typed value of a fact, or None if it is UNSET."""
     return getattr(one, COLUMN_BY_KIND[one.value_kind])
 
 
@@ -78,19 +78,19 @@ def typed_value(one: HasValue) -> Value:
     return Value(one.value_kind, value_of(one))
 
 
-def normalize_number(kept: float) -> float:
-    """A whole number without a fraction, as it was written."""
-    return int(kept) if kept.is_integer() and abs(kept) <= EXACT_INTEGER_MAX else kept
+def normalize_number(stored: float) -> float:
+    """Return an int where the number is whole and exact, else the float."""
+    return int(stored) if stored.is_integer() and abs(stored) <= EXACT_INTEGER_MAX else stored
 
 
 def parse_value(
     write: InputWrite | ConstraintWrite, before: Value | None, path: ArgumentPath, *, scope_id: str, run_id: str
 ) -> ParsedValue:
-    """The value that is there once a request was served.
+    """Return the value that a fact has after a request.
 
     Raises:
-        Invalid: it is not of its kind, or too long, or nothing says of which kind it is.
-        PcivRuntimeInvariantError: it stands in the column of another kind, or there are several.
+        Invalid: the value is not of its kind or too long, or its kind is unknown.
+        PcivRuntimeInvariantError: the value is in the column of another kind, or in several columns.
     """
     given = {kind: held for kind, column in COLUMN_BY_KIND.items() if (held := getattr(write, column)) is not UNSET}
     filled = [kind for kind, held in given.items() if held is not None]
@@ -98,14 +98,14 @@ def parse_value(
     if write.value is not UNSET:
         if filled:
             name = WIRE_NAME_BY_KIND[filled[0]]
-            raise invalid_argument((*path, name), f"stands beside value, which means the same; send value or {name}")
+            raise invalid_argument((*path, name), f"means the same as value; send only one of value and {name}")
         return ParsedValue(Value(kind, _coerce(kind, write.value, (*path, "value"))), True)
-    there = [before.kind] if before is not None and not before.is_unset and not given else filled
-    if any(one is not kind for one in there):
-        names = ", ".join(WIRE_NAME_BY_KIND[one] for one in there)
+    filled_kinds = [before.kind] if before is not None and not before.is_unset and not given else filled
+    if any(each is not kind for each in filled_kinds):
+        names = ", ".join(WIRE_NAME_BY_KIND[each] for each in filled_kinds)
         raise PcivRuntimeInvariantError(
             Invariant.VALUE_COLUMNS,
-            f"a value of kind {kind} stands in {WIRE_NAME_BY_KIND[kind]} alone, not in {names}",
+            f"a value of kind {kind} belongs in {WIRE_NAME_BY_KIND[kind]} only, not in {names}",
             scope_id=scope_id,
             run_id=run_id,
             field=format_argument_path(path),
@@ -137,7 +137,7 @@ def _kind(
 
 
 def _coerce(kind: ValueKind, held: Any, path: ArgumentPath) -> Any:
-    """What is held, if it is of its kind."""
+    """Return the value converted to its kind, or raise Invalid."""
     if held is None:
         return None
     if kind is ValueKind.JSON:
@@ -158,7 +158,7 @@ def _coerce(kind: ValueKind, held: Any, path: ArgumentPath) -> Any:
 
 
 def _decode_if_json(text: str) -> Any:
-    """The number or boolean that a client sent as its JSON text; else the text."""
+    """Return the number or boolean that a client sent as JSON text, else the text itself."""
     try:
         return strict_json.decode(text.encode())
     except Invalid:

@@ -1,4 +1,4 @@
-"""The view of facts that consumers read, whole or page by page."""
+"""Read the view of a run, complete or page by page."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import quote_text
 
 NAME = "context.view"
-LEFT_OUT_MAX = 10**6  # as many rows as left_out has room to count
-# The parts of a view in the order in which they fill a page: what is missing and what is known go first.
+LEFT_OUT_MAX = 10**6  # the largest count for which left_out reserves room
+# The parts of a view in the order in which they fill a page: missing and known inputs first.
 PARTS = ("missing", "inputs", "constraints", "sources", "artifacts", "suggestions")
 
 
 class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose facts: those in force, or of a run. Pointers narrow them to inputs at or below these places."""
+    """The scope and run to view, by default the run in force. Pointers select the inputs at or below them."""
 
     scope_id: Name
     prefer: ResolvePrefer | None = None
@@ -39,37 +39,37 @@ class ViewContext(Struct, rename="camel", forbid_unknown_fields=True):
     pointers: Pointers | None = None
     cursor: str | None = None
     user_id: Name | None = None
-    debug: Annotated[bool, HiddenInSchema()] = False  # the contract's; there is nothing to tell
+    debug: Annotated[bool, HiddenInSchema()] = False  # part of the contract; it has no effect
 
 
 class _Entry(NamedTuple):
-    """Something on a page, and its place: behind what it comes."""
+    """An item of a page and its sort key."""
 
     part: int
     place: tuple[str, ...]
     item: Any
-    is_passed_over: bool = False  # it does not fit onto any page, and `item` is a remark about it
+    is_passed_over: bool = False  # it is too large for any page, and `item` is a warning about it
 
 
 def view(tx: Transaction, request: ViewContext) -> ContextView:
-    """The facts of a run, with what is missing and what to be careful about.
+    """Return the facts of a run, with its missing inputs and warnings.
 
     Raises:
-        NotFound: there is no such run in this scope.
-        NoContext: nothing was ever committed.
-        StaleRevision: the draft was changed since the page before.
-        PcivRuntimeInvariantError: what is kept is not what it must be.
+        NotFound: the run is not in this scope.
+        NoContext: no run was committed.
+        StaleRevision: the draft changed since the previous page.
+        PcivRuntimeInvariantError: the stored run breaks an invariant.
     """
     query = [tx.project.id, request.prefer, request.run_id, request.pointers, request.user_id]
     after: tuple[int, tuple[str, ...]] | None = None
     run_id, prefer, rev = request.run_id, request.prefer, None
     if request.cursor is not None:
-        # The pages of one view are of one run, whatever was committed in between.
+        # All pages of one view show the same run, even if another one is committed in between.
         prefer = None
         run_id, rev, after = _position(tx, query, request.cursor)
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
-        raise stale_run(resolved.row, rev)  # pages of two states would be a third one, which never was
+        raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
     shown = _build_view(tx, resolved, request.pointers)
     if after is None and not tx.budget.is_limited:
         return shown
@@ -96,7 +96,7 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
 
 
 def _narrow(shown: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
-    """Only inputs at or below some places, and only the sources that what is left names."""
+    """Keep only inputs at or below the pointers, and only the sources that the remaining rows cite."""
     places = PointerFilter(pointers, ("pointers",))
     shown.inputs_by_pointer = {pointer: one for pointer, one in shown.inputs_by_pointer.items() if pointer in places}
     shown.missing = [pointer for pointer in shown.missing if pointer in shown.inputs_by_pointer]
@@ -112,9 +112,9 @@ def _narrow(shown: ContextView, pointers: list[str], suggestions: list[Suggestio
 def _page(
     tx: Transaction, shown: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
 ) -> ContextView:
-    """As much of a view as fits, from some place on. Pages put together are the view.
+    """Return as much of a view as fits, after a sort key. All pages together are the view.
 
-    What would not fit onto a page of its own is passed over and named, else nobody would get at what comes behind it.
+    An item that is too large for a page of its own is replaced by a warning; else no page after it could be read.
     """
     frame = ContextView(shown.run, {}, {}, [], {}, shown.context_version_id, [], [], shown.rev)
     frame.warnings = list(shown.warnings) if after is None else []
@@ -125,7 +125,7 @@ def _page(
         return encode_cursor(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
 
     rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
-    # The first alone can be too large for a page: another one ends the page before it, and is the first of the next.
+    # Only the first item can be too large for a page: a later one ends the page and starts the next.
     if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
         rest[0] = _replace_with_warning(rest[0])
     page = take_page(
@@ -182,13 +182,13 @@ def _put(frame: ContextView, entry: _Entry) -> None:
 
 
 def _replace_with_warning(entry: _Entry) -> _Entry:
-    """Return a remark in the place of an entry that is too large for a page."""
-    remark = f"too large for an answer: {quote_text(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
-    return entry._replace(item=remark, is_passed_over=True)
+    """Return a warning in place of an entry that is too large for a page."""
+    warning = f"too large for an answer: {quote_text(entry.place[0])[1:-1]}, among {PARTS[entry.part]}"
+    return entry._replace(item=warning, is_passed_over=True)
 
 
 def _measure(entry: _Entry) -> tuple[str, Any]:
-    """Return what an entry takes of an answer: itself, and its key with the signs around both."""
+    """Return what counts toward the size of an answer: the key and the item."""
     return entry.place[0], entry.item
 
 

@@ -1,4 +1,4 @@
-"""What a consumer of facts must be careful about, in sentences."""
+"""Warnings for readers of a run."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from groundplan.context.run import RunRow
 from groundplan.context.schemas import RunStatus
 from groundplan.kernel.wording import quote_text
 
-MESSAGE_POINTERS_MAX = 10  # of some places, in a sentence; beside it there is a list of them all
+MESSAGE_POINTERS_MAX = 10  # in one sentence; the complete list is in the details or the answer
 
 
 def collect_warnings(row: RunRow, missing: list[str], *, waiting: int) -> list[str]:
-    """What there is to say about a run as it stands; `waiting` is how many suggestions do."""
+    """Return the warnings about a run; `waiting` is its number of pending suggestions."""
     found = []
     if row.is_draft:
         found.append("this run is a draft: nothing in it is committed yet")
     if missing:
-        kept = "; assume no value" if row.status is not RunStatus.DRAFT else ""
-        found.append(f"required and not set: {format_pointers(missing)}{kept}")
+        advice = "; assume no value" if row.status is not RunStatus.DRAFT else ""
+        found.append(f"required and not set: {format_pointers(missing)}{advice}")
     if waiting:
-        after = "" if row.is_draft else "; a draft with copyFrom takes them along"
+        after = "" if row.is_draft else "; a draft with copyFrom copies them"
         found.append(f"suggestions that wait for a person: {waiting}{after}")
     return found
 
 
-def format_pointers(places: list[str]) -> str:
-    """Some places in a sentence, not too many."""
-    shown = ", ".join(quote_text(place)[1:-1] for place in places[:MESSAGE_POINTERS_MAX])
-    return shown if len(places) <= MESSAGE_POINTERS_MAX else f"{shown} and {len(places) - MESSAGE_POINTERS_MAX} more"
+def format_pointers(pointers: list[str]) -> str:
+    """Return pointers as a list for a sentence, shortened if there are many."""
+    listed = ", ".join(quote_text(pointer)[1:-1] for pointer in pointers[:MESSAGE_POINTERS_MAX])
+    more = len(pointers) - MESSAGE_POINTERS_MAX
+    return listed if more <= 0 else f"{listed} and {more} more"

@@ -1,1 +1,1 @@
-"""What one must know to touch a file: atoms own path patterns and hold knowledge, molecules group them."""
+"""Knowledge about files: atoms hold knowledge about the paths they match, molecules group atoms."""

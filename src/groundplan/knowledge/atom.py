@@ -1,4 +1,4 @@
-"""An atom: an area of the code base, by its path patterns, and what one must know to work there."""
+"""Atoms: areas of the code base, given by path patterns, with the knowledge needed to work there."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ sql = load_queries(__file__)
 
 
 class AtomRelation(Struct, rename="camel"):
-    """Another atom, by name, and what this one has to do with it."""
+    """A related atom with its name and the reason of the relation."""
 
     atom_id: str
     name: str | None
     reason: str
-    missing: bool | UnsetType = UNSET  # it was deleted after the relation was made
+    missing: bool | UnsetType = UNSET  # the related atom was deleted
 
 
 class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="atom"):
-    """An atom as it is shown."""
+    """An atom as callers see it."""
 
     id: str
     project_id: str
@@ -45,7 +45,7 @@ class Atom(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="at
     created_by: str
     updated_at: str
     updated_by: str
-    confirmed: str | UnsetType = UNSET  # the commit at which somebody last saw that it is right
+    confirmed: str | UnsetType = UNSET  # the commit at which the atom was last confirmed
     freshness: Freshness | UnsetType = UNSET
     changelog: list[ChangelogLine] | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
@@ -55,7 +55,7 @@ class AtomRow(EntityRow):
     """An atom as it is stored."""
 
     molecule_id: str | None
-    patterns: int  # braces written out
+    patterns: int  # number of patterns after brace expansion
     patterns_rev: int
     paths: str
     related_atoms: str
@@ -72,10 +72,10 @@ class AtomRow(EntityRow):
 
 
 def load_atom(tx: Transaction, id_: str) -> AtomRow:
-    """One atom of the project entered.
+    """Return an atom of the current project.
 
     Raises:
-        NotFound: it is not there.
+        NotFound: the atom does not exist.
     """
     rows = load_atoms(tx, [id_])
     if not rows:
@@ -84,7 +84,7 @@ def load_atom(tx: Transaction, id_: str) -> AtomRow:
 
 
 def load_atoms(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
-    """Atoms of the project entered, by name."""
+    """Return atoms of the current project, sorted by name."""
     if not ids:
         return []
     rows = tx.all(sql.atoms_by_id, AtomRow, project_id=tx.project.id, ids=to_json_array(ids))
@@ -92,7 +92,7 @@ def load_atoms(tx: Transaction, ids: Collection[str]) -> list[AtomRow]:
 
 
 def build_atoms(tx: Transaction, rows: Sequence[AtomRow]) -> list[Atom]:
-    """Atoms as they are shown: relations with names, and what is known of their freshness."""
+    """Return atoms as callers see them, with the names of related atoms and the freshness."""
     relations = {row.id: row.relations for row in rows}
     related = {one.atom_id for some in relations.values() for one in some}
     names = load_names(tx, KnowledgeEntityType.ATOM, related)

@@ -1,4 +1,4 @@
-"""How an area evolved: entries that tasks left behind, newest first. They are only ever added."""
+"""Changelogs of atoms and molecules. Entries are only added, never changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sql = load_queries(__file__)
 
 
 class ChangelogLine(Struct, rename="camel"):
-    """An entry beside its atom or molecule."""
+    """An entry as shown with its atom or molecule."""
 
     task_id: str
     summary: str
@@ -22,7 +22,7 @@ class ChangelogLine(Struct, rename="camel"):
 
 
 class ChangelogEntry(Struct, rename="camel"):
-    """An entry by itself, as it is stored."""
+    """A stored entry."""
 
     id: str
     parent_type: KnowledgeEntityType
@@ -36,7 +36,7 @@ class ChangelogEntry(Struct, rename="camel"):
 def entries_of(
     tx: Transaction, parent_type: KnowledgeEntityType, parent_id: str, *, limit: int, offset: int
 ) -> tuple[list[ChangelogEntry], int]:
-    """Return some entries of an atom or a molecule, newest first, and how many it has."""
+    """Return a page of entries of an atom or a molecule, newest first, and the total count."""
     parent = {"project_id": tx.project.id, "parent_type": parent_type, "parent_id": parent_id}
     entries = tx.all(sql.entries, ChangelogEntry, **parent, limit=limit, offset=offset)
     return entries, tx.scalar(sql.count_entries, **parent)
@@ -45,7 +45,7 @@ def entries_of(
 def latest_entries(
     tx: Transaction, parent_type: KnowledgeEntityType, parent_ids: Collection[str], *, of_each: int
 ) -> dict[str, list[ChangelogLine]]:
-    """The last entries of some atoms or molecules, so many of each; a list for every one of them."""
+    """Return the latest entries of each parent, at most `of_each`; parents without entries get an empty list."""
     found: dict[str, list[ChangelogLine]] = {parent_id: [] for parent_id in parent_ids}
     if of_each and found:
         rows = tx.all(

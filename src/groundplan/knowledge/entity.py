@@ -1,4 +1,4 @@
-"""One atom or molecule, told after it was written."""
+"""The answer of operations that write an atom or a molecule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.knowledge.trimming import drop_parts
 
 
 class WrittenKnowledge(Struct):
-    """The atom or molecule as it is now."""
+    """The written atom or molecule."""
 
     trimming: ClassVar[Trimming] = Trimming(*drop_parts("atom", "molecule"))
 

@@ -1,4 +1,4 @@
-"""What the rows of atoms and of molecules have in common."""
+"""The columns that atoms and molecules share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class EntityRow(Struct):
-    """An atom or a molecule as it is stored."""
+    """The shared columns of a stored atom or molecule."""
 
     id: str
     created_by_task_id: str

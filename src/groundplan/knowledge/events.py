@@ -1,4 +1,4 @@
-"""What is recorded about knowledge. The subject is the atom or molecule, of a check the project."""
+"""The events that knowledge records. The subject is the atom or molecule, or for a check the project."""
 
 from __future__ import annotations
 

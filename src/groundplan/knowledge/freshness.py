@@ -1,6 +1,6 @@
-"""Whether what an atom says was still true of its files when somebody last looked.
+"""The freshness of atoms: whether their files changed since the atom was confirmed.
 
-An atom is confirmed at a commit. Who looks later, in a working copy, compares and leaves here what they saw.
+An atom is confirmed at a commit. A later check in a working copy compares the files and stores the result here.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _decode_files = msgspec.json.Decoder(list[str]).decode
 
 
 class FreshnessState(StrEnum):
-    """What a look at the files found."""
+    """The result of a check of an atom's files."""
 
-    FRESH = "fresh"  # nothing in its area changed since it was confirmed
-    CHANGED = "changed"  # something did
+    FRESH = "fresh"  # none of its files changed since it was confirmed
+    CHANGED = "changed"  # at least one file changed
     ORPHANED = "orphaned"  # no file matches its patterns
-    UNANCHORED = "unanchored"  # it was never confirmed, or at a commit that is not there
+    UNANCHORED = "unanchored"  # it was never confirmed, or at a commit that does not exist
 
 
 class Freshness(Struct, rename="camel"):
-    """What was seen, and when."""
+    """The result of the last check of an atom."""
 
     state: FreshnessState
-    commit: str | None  # the one it was confirmed at
+    commit: str | None  # at which the atom was confirmed
     checked_at: str
-    files: list[str] | UnsetType = UNSET  # those that changed
+    files: list[str] | UnsetType = UNSET  # the changed files
 
 
 class FreshnessRow(Struct):
-    """What was seen of an atom, as it is stored."""
+    """The stored result of the last check of an atom."""
 
     atom_id: str
     state: FreshnessState
@@ -48,7 +48,7 @@ class FreshnessRow(Struct):
 
 
 def freshness_of(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Freshness]:
-    """What is known of some atoms; nothing of one that nobody has looked at."""
+    """Return the freshness of those atoms that were checked, by id."""
     if not atom_ids:
         return {}
     rows = tx.all(sql.freshness_of_atoms, FreshnessRow, project_id=tx.project.id, ids=to_json_array(atom_ids))

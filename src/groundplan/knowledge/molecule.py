@@ -1,4 +1,4 @@
-"""A molecule: atoms of one domain, and what holds for all of them."""
+"""Molecules: groups of atoms, with knowledge that applies to all of them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ sql = load_queries(__file__)
 
 
 class MoleculeRelation(Struct, rename="camel"):
-    """Another molecule, by name, and what this one has to do with it."""
+    """A related molecule with its name and the reason of the relation."""
 
     molecule_id: str
     name: str | None
     reason: str
-    missing: bool | UnsetType = UNSET  # it was deleted after the relation was made
+    missing: bool | UnsetType = UNSET  # the related molecule was deleted
 
 
 class Molecule(Struct, rename="camel", kw_only=True, tag_field="entityType", tag="molecule"):
-    """A molecule as it is shown."""
+    """A molecule as callers see it."""
 
     id: str
     project_id: str
@@ -57,10 +57,10 @@ class MoleculeRow(EntityRow):
 
 
 def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:
-    """One molecule of the project entered.
+    """Return a molecule of the current project.
 
     Raises:
-        NotFound: it is not there.
+        NotFound: the molecule does not exist.
     """
     rows = load_molecules(tx, [id_])
     if not rows:
@@ -69,7 +69,7 @@ def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:
 
 
 def load_molecules(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
-    """Molecules of the project entered, by name."""
+    """Return molecules of the current project, sorted by name."""
     if not ids:
         return []
     rows = tx.all(sql.molecules_by_id, MoleculeRow, project_id=tx.project.id, ids=to_json_array(ids))
@@ -77,7 +77,7 @@ def load_molecules(tx: Transaction, ids: Collection[str]) -> list[MoleculeRow]:
 
 
 def build_molecules(tx: Transaction, rows: Sequence[MoleculeRow]) -> list[Molecule]:
-    """Molecules as they are shown: relations with names."""
+    """Return molecules as callers see them, with the names of related molecules."""
     relations = {row.id: row.relations for row in rows}
     names = load_names(
         tx, KnowledgeEntityType.MOLECULE, {one.molecule_id for some in relations.values() for one in some}

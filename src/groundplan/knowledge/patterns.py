@@ -1,8 +1,7 @@
-"""Which atoms some paths are of: the patterns of each project, indexed in memory and kept up with the database.
+"""Match paths to atoms with an in-memory index of the patterns of each project.
 
-A project's knowledge has a revision, and remembers at which one its patterns last changed. An index that was brought up
-to that revision is right, whatever else was written since. If it moved, by this process or another, the atoms that
-changed since are read, and no others. What is kept is bounded; it can always be read again.
+A project's knowledge stores the revision at which its patterns last changed. An index at that revision is up to date.
+An older index reads only the atoms that changed since. The cache is bounded; an evicted index is read again.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.paths.index import PathIndex, TooManySteps
 from groundplan.knowledge.revision import PROJECT_PATTERNS_MAX
 
-MEMORY_KEY = "knowledge.patterns"  # the name under which a store keeps them
-CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # of all projects together as many as one of them may have
-STEPS_MAX = 5_000_000  # characters looked at, for each pattern that is tried: about a second
+MEMORY_KEY = "knowledge.patterns"  # the key of the cache in the store's memory
+CACHED_PATTERNS_MAX = PROJECT_PATTERNS_MAX  # over all projects; one project may have this many
+STEPS_MAX = 5_000_000  # path characters times patterns tried: about a second
 
 sql = load_queries(__file__)
 
@@ -29,20 +28,20 @@ _patterns = msgspec.json.Decoder(list[str])
 
 
 class TooCostly(RuleViolated):
-    """To match these paths against the patterns that might match them would take too long."""
+    """Matching these paths would take too long."""
 
     code = "too_costly"
 
     def __init__(self) -> None:
         super().__init__(
-            "these paths are too long for the many patterns without a plain name in them that this project has; "
-            "ask for fewer or shorter paths, or give such patterns a directory to begin with",
+            "matching these paths would take too long, because many patterns of this project contain no plain name; "
+            "ask for fewer or shorter paths, or begin such patterns with a directory",
             field="paths",
         )
 
 
 class ProjectIndex:
-    """The patterns of a project as they were when they last changed. Whoever uses it holds its lock."""
+    """The index of a project at a revision. Callers must hold its lock."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -51,22 +50,22 @@ class ProjectIndex:
 
 
 class IndexCache:
-    """The indexes of one store, those that were asked for last."""
+    """The most recently used indexes of one store."""
 
     def __init__(self, patterns_max: int = CACHED_PATTERNS_MAX) -> None:
         self.patterns_max = patterns_max
         self.projects: OrderedDict[tuple[str, str], ProjectIndex] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, place: tuple[str, str]) -> ProjectIndex:
-        """The index of a project, at first an empty one."""
+    def of(self, key: tuple[str, str]) -> ProjectIndex:
+        """Return the index of a project, a new empty one if there is none."""
         with self._lock:
-            found = self.projects.setdefault(place, ProjectIndex())
-            self.projects.move_to_end(place)
+            found = self.projects.setdefault(key, ProjectIndex())
+            self.projects.move_to_end(key)
             return found
 
     def evict(self) -> None:
-        """Forget the projects that were not asked for the longest, until the rest is small enough."""
+        """Drop the least recently used indexes until the rest is within the limit."""
         with self._lock:
             total = sum(one.index.size for one in self.projects.values())
             while total > self.patterns_max and len(self.projects) > 1:
@@ -75,28 +74,28 @@ class IndexCache:
 
 
 def match_atoms(tx: Transaction, paths: Sequence[str]) -> dict[str, list[str]]:
-    """The ids of the atoms that each path is of.
+    """Return the ids of the atoms that match each path.
 
     Raises:
-        TooCostly: it would take too long to find out.
+        TooCostly: matching would take too long.
     """
     patterns_rev = tx.scalar(sql.patterns_revision, project_id=tx.project.id)
     if patterns_rev is None:
         return {path: [] for path in paths}
-    kept: IndexCache = tx.memory.get(MEMORY_KEY) or tx.memory.setdefault(MEMORY_KEY, IndexCache())
-    indexed = kept.of((tx.actor.organization, tx.project.id))
+    cache: IndexCache = tx.memory.get(MEMORY_KEY) or tx.memory.setdefault(MEMORY_KEY, IndexCache())
+    indexed = cache.of((tx.actor.organization, tx.project.id))
     with indexed.lock:
         if indexed.patterns_rev <= patterns_rev:
             has_grown = indexed.patterns_rev < patterns_rev and _catch_up(tx, indexed, patterns_rev)
             found = _match_paths(indexed.index, paths)
         else:
-            # Somebody with a later snapshot was here meanwhile. Ours is served once, from what it can see.
+            # Another transaction with a later snapshot has updated the index. This one builds its own, once.
             has_grown = False
-            of_then = ProjectIndex()
-            _catch_up(tx, of_then, patterns_rev)
-            found = _match_paths(of_then.index, paths)
+            older = ProjectIndex()
+            _catch_up(tx, older, patterns_rev)
+            found = _match_paths(older.index, paths)
     if has_grown:
-        kept.evict()
+        cache.evict()
     return found
 
 
@@ -113,7 +112,7 @@ def _match_paths(index: PathIndex, paths: Sequence[str]) -> dict[str, list[str]]
 
 
 def _catch_up(tx: Transaction, indexed: ProjectIndex, patterns_rev: int) -> bool:
-    """Bring an index up to a revision. Whether it did."""
+    """Bring an index up to a revision, and return True."""
     since = indexed.patterns_rev
     changed = tx.all(sql.patterns_since, project_id=tx.project.id, since=since)
     gone = tx.scalars(sql.atoms_deleted_since, project_id=tx.project.id, since=since) if since else []

@@ -1,11 +1,11 @@
--- Atoms, molecules and their changelog, one at a time or by a list of ids, and every change to them.
+-- Queries of atoms, molecules, changelogs and the revision that several modules share.
 
 -- columns: identity
--- What atoms and molecules have for good.
+-- Columns of atoms and molecules that never change.
 id, created_by_task_id, created_at, created_by
 
 -- columns: revised
--- What both have and what can change.
+-- Columns of atoms and molecules that can change.
 name, version, last_task_id, updated_at, updated_by, knowledge
 
 -- columns: atom
@@ -21,21 +21,21 @@ id, parent_type, parent_id, task_id, summary, created_at, created_by
 atom_id, state, commit_id, checked_at, files
 
 -- name: project_of_atom
--- The project of an atom.
+-- Return the project of an atom.
 SELECT a.project_id
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
    AND a.id = :id;
 
 -- name: project_of_molecule
--- The project of a molecule.
+-- Return the project of a molecule.
 SELECT m.project_id
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
    AND m.id = :id;
 
 -- name: project_of_deleted
--- The project that an atom or a molecule was of.
+-- Return the project of a deleted atom or molecule.
 SELECT d.project_id
   FROM graph_deleted AS d
  WHERE d.tenant_id = :tenant_id
@@ -43,7 +43,8 @@ SELECT d.project_id
    AND d.entity_type = :entity_type;
 
 -- name: atom_names
--- The names of some atoms; none of one that is not in the project. One by one: SQLite would read an index of all names.
+-- Return the names of atoms, null for those not in the project. One subquery per id: SQLite would scan the index of
+-- names.
 SELECT wanted.value,
        (SELECT a.name
           FROM graph_atoms AS a
@@ -53,7 +54,8 @@ SELECT wanted.value,
   FROM each(:ids) AS wanted;
 
 -- name: molecule_names
--- The names of some molecules; none of one that is not in the project. One by one: SQLite would read an index of all names.
+-- Return the names of molecules, null for those not in the project. A subquery per id: SQLite would scan the index
+-- of names.
 SELECT wanted.value,
        (SELECT m.name
           FROM graph_molecules AS m
@@ -63,7 +65,7 @@ SELECT wanted.value,
   FROM each(:ids) AS wanted;
 
 -- name: atoms_by_id
--- Atoms as they are kept.
+-- Return atoms by id.
 SELECT {a.identity}, {a.revised}, {a.atom}
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
@@ -71,7 +73,7 @@ SELECT {a.identity}, {a.revised}, {a.atom}
    AND a.id IN (SELECT value FROM each(:ids));
 
 -- name: molecules_by_id
--- Molecules as they are kept.
+-- Return molecules by id.
 SELECT {m.identity}, {m.revised}, {m.molecule}
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
@@ -79,7 +81,7 @@ SELECT {m.identity}, {m.revised}, {m.molecule}
    AND m.id IN (SELECT value FROM each(:ids));
 
 -- name: latest_entries
--- The last entries of some atoms or molecules, so many of each, newest first.
+-- Return the latest entries of each parent, newest first.
 SELECT {c.entry}
   FROM each(:parent_ids) AS wanted
   JOIN graph_changelog AS c
@@ -98,7 +100,7 @@ SELECT {c.entry}
  ORDER BY c.parent_id, c.created_at DESC, c.rev DESC;
 
 -- name: freshness_of_atoms
--- What was last seen of some atoms.
+-- Return the results of the last check of atoms.
 SELECT {f.freshness}
   FROM graph_freshness AS f
  WHERE f.tenant_id = :tenant_id
@@ -106,7 +108,7 @@ SELECT {f.freshness}
    AND f.atom_id IN (SELECT value FROM each(:ids));
 
 -- name: advance_revision
--- The next revision of a project's knowledge, with fresh numbers, and with more or fewer patterns where these changed.
+-- Advance the revision of a project's knowledge, reserve numbers, and update the count of patterns if these changed.
 UPDATE graph_projects
    SET rev = rev + 1,
        last_n = last_n + :numbers,
@@ -118,21 +120,21 @@ UPDATE graph_projects
 RETURNING rev, last_n;
 
 -- name: count_patterns
--- How many patterns a project has; no row before its first knowledge.
+-- Return the number of patterns of a project; no row before its first knowledge.
 SELECT g.patterns
   FROM graph_projects AS g
  WHERE g.tenant_id = :tenant_id
    AND g.project_id = :project_id;
 
 -- name: insert_first_revision
--- The first revision. No row back means that another project has the number.
+-- Insert the first revision. No row back means that another project has the number.
 INSERT INTO graph_projects (tenant_id, project_id, number, rev, last_n, patterns, patterns_rev)
 VALUES (:tenant_id, :project_id, :number, 1, :last_n, :patterns, 1)
 ON CONFLICT DO NOTHING
 RETURNING rev, last_n;
 
 -- name: entries
--- The entries of a changelog, newest first.
+-- Return a page of a changelog, newest first.
 SELECT {c.entry}
   FROM graph_changelog AS c
  WHERE c.tenant_id = :tenant_id
@@ -143,7 +145,7 @@ SELECT {c.entry}
  LIMIT :limit OFFSET :offset;
 
 -- name: count_entries
--- How many entries a changelog has.
+-- Count the entries of a changelog.
 SELECT count(*)
   FROM graph_changelog AS c
  WHERE c.tenant_id = :tenant_id
@@ -152,14 +154,14 @@ SELECT count(*)
    AND c.parent_id = :parent_id;
 
 -- name: patterns_revision
--- The revision at which the patterns of a project last changed.
+-- Return the revision at which the patterns of a project last changed.
 SELECT g.patterns_rev
   FROM graph_projects AS g
  WHERE g.tenant_id = :tenant_id
    AND g.project_id = :project_id;
 
 -- name: patterns_since
--- The atoms of which the patterns changed since a revision, all of them since 0.
+-- Return the atoms whose patterns changed since a revision; since 0 means all.
 SELECT a.id, a.paths
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
@@ -167,7 +169,7 @@ SELECT a.id, a.paths
    AND a.patterns_rev > :since;
 
 -- name: atoms_deleted_since
--- The atoms that were deleted since a revision.
+-- Return the atoms deleted since a revision.
 SELECT d.id
   FROM graph_deleted AS d
  WHERE d.tenant_id = :tenant_id

@@ -1,6 +1,6 @@
-"""From ids to atoms and molecules, and to the project that they are of.
+"""Resolve ids to atoms, molecules, tasks and their projects.
 
-What is in a project that the actor may not see reads like what is missing.
+An entity in a project that the actor may not see is reported as missing.
 """
 
 from __future__ import annotations
@@ -25,49 +25,49 @@ _PROJECT_QUERIES: Mapping[KnowledgeEntityType, Query] = {
 
 
 class OtherProject(RuleViolated):
-    """What belongs together is in one project."""
+    """The referenced entity belongs to another project."""
 
     code = "other_project"
 
     def __init__(self, thing: str, id_: str, path: ArgumentPath) -> None:
         field = format_argument_path(path)
         super().__init__(
-            f"{field}: {thing} {id_} is of another project; name one of this project",
+            f"{field}: {thing} {id_} belongs to another project; name one of this project",
             field=field,
             id=id_,
         )
 
 
 def resolve_entity_project(tx: Transaction, entity_type: KnowledgeEntityType, id_: str, field: str) -> str:
-    """The project of an atom or a molecule, also of a deleted one: a request that is sent again must find its answer.
+    """Return the project of an atom or a molecule, even a deleted one, so that a retry finds its stored answer.
 
     Raises:
-        Invalid: the id is no UUID.
-        NotFound: there is and was none that the actor may see.
+        Invalid: the id is not a UUID.
+        NotFound: the entity never existed, or the actor may not see it.
     """
     canonical = parse_id(id_, (field,))
     project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=canonical)
     project_id = project_id or tx.scalar(sql.project_of_deleted, id=canonical, entity_type=entity_type.value)
-    seen = find_visible_project_ids(tx)
-    if project_id is None or not (seen is None or project_id in seen):
+    visible = find_visible_project_ids(tx)
+    if project_id is None or not (visible is None or project_id in visible):
         raise missing_entity(entity_type, id_, (field,))
     return ProjectId(project_id)
 
 
 def refuse_unknown_ids(tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, ArgumentPath]) -> None:
-    """Refuse ids of which there is none in the project entered; `ids` says where each was given.
+    """Refuse ids that are not in the current project; `ids` maps each to its argument.
 
     Raises:
-        NotFound: there is none that the actor may see.
-        OtherProject: there is one in another project.
+        NotFound: an entity does not exist, or the actor may not see it.
+        OtherProject: an entity is in another project.
     """
-    here = load_names(tx, entity_type, ids)
+    names = load_names(tx, entity_type, ids)
     for id_, path in ids.items():
-        if id_ in here:
+        if id_ in names:
             continue
         project_id = tx.scalar(_PROJECT_QUERIES[entity_type], id=id_)
-        seen = find_visible_project_ids(tx)
-        if project_id is not None and (seen is None or project_id in seen):
+        visible = find_visible_project_ids(tx)
+        if project_id is not None and (visible is None or project_id in visible):
             raise OtherProject(entity_type, id_, path)
         raise missing_entity(entity_type, id_, path)
 
@@ -75,7 +75,7 @@ def refuse_unknown_ids(tx: Transaction, entity_type: KnowledgeEntityType, ids: M
 def load_names(
     tx: Transaction, entity_type: KnowledgeEntityType, ids: Mapping[str, object] | set[str]
 ) -> dict[str, str]:
-    """The names of those among some atoms or molecules that are in the project entered."""
+    """Return the names of those atoms or molecules that are in the current project, by id."""
     if not ids:
         return {}
     query = sql.atom_names if entity_type is KnowledgeEntityType.ATOM else sql.molecule_names
@@ -84,12 +84,12 @@ def load_names(
 
 
 def validate_molecule_id(tx: Transaction, given: str) -> str:
-    """The id of a molecule of this project.
+    """Return the canonical id of a molecule of this project.
 
     Raises:
-        Invalid: it is no UUID.
-        NotFound: there is none.
-        OtherProject: it is of another project.
+        Invalid: the id is not a UUID.
+        NotFound: the molecule does not exist.
+        OtherProject: the molecule belongs to another project.
     """
     molecule_id = parse_id(given, ("moleculeId",))
     refuse_unknown_ids(tx, KnowledgeEntityType.MOLECULE, {molecule_id: ("moleculeId",)})
@@ -97,11 +97,11 @@ def validate_molecule_id(tx: Transaction, given: str) -> str:
 
 
 def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
-    """The whole id of a task of the project entered.
+    """Return the full id of a task of the current project.
 
     Raises:
-        GroundplanError: there is no such task; the details name the field.
-        OtherProject: it is of another project.
+        GroundplanError: the task does not exist; the details name the field.
+        OtherProject: the task belongs to another project.
     """
     try:
         project_id, task_id = resolve_task(tx, ref)
@@ -118,16 +118,16 @@ def resolve_task_id(tx: Transaction, ref: str, field: str) -> str:
 
 
 def refuse_other_project(tx: Transaction, given: str | None, entity_type: KnowledgeEntityType, id_: str) -> None:
-    """An id says by itself in which project it is; whoever names the project too must mean the same.
+    """Refuse a given project that is not the project of the entity.
 
     Raises:
-        OtherProject: they do not.
+        OtherProject: the projects differ.
     """
     if given is not None and given not in (tx.project.id, tx.project.name):
         raise OtherProject(entity_type, id_, ("id",))
 
 
 def missing_entity(entity_type: KnowledgeEntityType, id_: str, path: ArgumentPath) -> NotFound:
-    """The refusal of an id that leads nowhere."""
-    step = NextStep("knowledge.search", "lists what is there", {"entityType": entity_type.value})
+    """Return the refusal of an id that names no atom or molecule."""
+    step = NextStep("knowledge.search", "lists the existing ones", {"entityType": entity_type.value})
     return NotFound(entity_type.value, id_, next_steps=step, field=format_argument_path(path))

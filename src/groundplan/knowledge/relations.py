@@ -1,4 +1,4 @@
-"""What atoms have to do with each other, and molecules: kept beside the knowledge, never leading out of the project."""
+"""Relations between atoms, and between molecules, of one project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundplan.knowledge.requests import KnowledgeEntityType, RelatedAtom, Rela
 
 
 class RelatedToItself(RuleViolated):
-    """A relation leads somewhere else."""
+    """An atom or molecule cannot be related to itself."""
 
     code = "related_to_itself"
 
@@ -23,15 +23,15 @@ class RelatedToItself(RuleViolated):
 
 
 def validate_related_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, own_id: str) -> list[RelatedAtom]:
-    """Relations of an atom as they are kept.
+    """Return the relations of an atom with canonical ids and trimmed reasons.
 
     Raises:
-        Invalid: an id is no UUID.
-        NotFound: an atom is not there.
-        OtherProject: an atom is of another project.
-        RelatedToItself: it is the atom itself.
+        Invalid: an id is not a UUID, or a reason is empty.
+        NotFound: a related atom does not exist.
+        OtherProject: a related atom belongs to another project.
+        RelatedToItself: the atom names itself.
     """
-    ids = [parse_id(one.atom_id, ("relatedAtoms", place, "atomId")) for place, one in enumerate(related)]
+    ids = [parse_id(one.atom_id, ("relatedAtoms", index, "atomId")) for index, one in enumerate(related)]
     _check(tx, KnowledgeEntityType.ATOM, "relatedAtoms", "atomId", ids, own_id)
     reasons = _reasons(related, "relatedAtoms")
     return [RelatedAtom(id_, reason) for id_, reason in zip(ids, reasons, strict=True)]
@@ -40,40 +40,38 @@ def validate_related_atoms(tx: Transaction, related: Sequence[RelatedAtom], *, o
 def validate_related_molecules(
     tx: Transaction, related: Sequence[RelatedMolecule], *, own_id: str
 ) -> list[RelatedMolecule]:
-    """Relations of a molecule as they are kept.
+    """Return the relations of a molecule with canonical ids and trimmed reasons.
 
     Raises:
-        Invalid: an id is no UUID.
-        NotFound: a molecule is not there.
-        OtherProject: a molecule is of another project.
-        RelatedToItself: it is the molecule itself.
+        Invalid: an id is not a UUID, or a reason is empty.
+        NotFound: a related molecule does not exist.
+        OtherProject: a related molecule belongs to another project.
+        RelatedToItself: the molecule names itself.
     """
-    ids = [parse_id(one.molecule_id, ("relatedMolecules", place, "moleculeId")) for place, one in enumerate(related)]
+    ids = [parse_id(one.molecule_id, ("relatedMolecules", index, "moleculeId")) for index, one in enumerate(related)]
     _check(tx, KnowledgeEntityType.MOLECULE, "relatedMolecules", "moleculeId", ids, own_id)
     reasons = _reasons(related, "relatedMolecules")
     return [RelatedMolecule(id_, reason) for id_, reason in zip(ids, reasons, strict=True)]
 
 
 def encode_relations(related: Sequence[RelatedAtom] | Sequence[RelatedMolecule]) -> str:
-    """Relations as the row has them."""
+    """Return relations as the JSON that is stored."""
     return msgspec.json.encode(related).decode()
 
 
 def _reasons(related: Sequence[RelatedAtom] | Sequence[RelatedMolecule], field: str) -> list[str]:
     reasons = [one.reason.strip() for one in related]
     if "" in reasons:
-        raise invalid_argument(
-            (field, reasons.index(""), "reason"), "must not be empty; say what the two have to do with each other"
-        )
+        raise invalid_argument((field, reasons.index(""), "reason"), "must not be empty; say how the two are related")
     return reasons
 
 
 def _check(
     tx: Transaction, entity_type: KnowledgeEntityType, field: str, key: str, ids: list[str], own_id: str
 ) -> None:
-    places: dict[str, ArgumentPath] = {}
-    for place, id_ in enumerate(ids):
-        places.setdefault(id_, (field, place, key))
-    if own_id in places:
+    argument_by_id: dict[str, ArgumentPath] = {}
+    for index, id_ in enumerate(ids):
+        argument_by_id.setdefault(id_, (field, index, key))
+    if own_id in argument_by_id:
         raise RelatedToItself(entity_type, field)
-    refuse_unknown_ids(tx, entity_type, places)
+    refuse_unknown_ids(tx, entity_type, argument_by_id)

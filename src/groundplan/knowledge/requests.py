@@ -1,4 +1,4 @@
-"""Fields that several requests about knowledge have, with their limits, and what they look like once admitted."""
+"""Fields that several knowledge requests share: their types, limits and parsers."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ ChangelogLimit = Annotated[int, Meta(ge=0, le=CHANGELOG_LIMIT_MAX)]
 
 
 class KnowledgeEntityType(StrEnum):
-    """The two things that hold knowledge."""
+    """The two kinds of entities that hold knowledge."""
 
     ATOM = "atom"
     MOLECULE = "molecule"
 
 
 class RelatedAtom(Struct, rename="camel", forbid_unknown_fields=True):
-    """Another atom, and what this one has to do with it."""
+    """A related atom and the reason of the relation."""
 
     atom_id: str
     reason: Reason
 
 
 class RelatedMolecule(Struct, rename="camel", forbid_unknown_fields=True):
-    """Another molecule, and what this one has to do with it."""
+    """A related molecule and the reason of the relation."""
 
     molecule_id: str
     reason: Reason
@@ -65,22 +65,22 @@ RelatedMolecules = Annotated[list[RelatedMolecule], Meta(max_length=RELATED_MAX)
 
 
 class EmptyPaths(RuleViolated):
-    """An atom without paths has no boundary."""
+    """An atom needs at least one path pattern."""
 
     code = "empty_paths"
 
     def __init__(self) -> None:
         super().__init__(
-            "paths is empty, and an atom without paths has no boundary; send at least one pattern, such as src/area/**",
+            "paths is empty, but an atom needs at least one pattern; send one, such as src/area/**",
             field="paths",
         )
 
 
 def parse_id(text: str, path: ArgumentPath) -> str:
-    """An id in its canonical spelling; dashes may be left out.
+    """Return an id in its canonical spelling. The dashes may be omitted.
 
     Raises:
-        Invalid: it is no UUID.
+        Invalid: the text is not a UUID.
     """
     found = parse_uuid(text)
     if found is None:
@@ -90,28 +90,28 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 class ParsedPatterns(NamedTuple):
-    """Path patterns as they are kept, and how many they are with braces written out."""
+    """Normalized path patterns, and their number after brace expansion."""
 
     paths: list[str]
     patterns: int
 
 
 def parse_patterns(patterns: list[str]) -> ParsedPatterns:
-    """Path patterns as they are kept.
+    """Parse and normalize path patterns.
 
     Raises:
-        EmptyPaths: there are none.
-        Invalid: one is malformed; the field says which.
+        EmptyPaths: there is no pattern.
+        Invalid: a pattern is malformed; the field names it.
     """
     if not patterns:
         raise EmptyPaths
-    kept = []
-    for place, pattern in enumerate(patterns):
+    parsed = []
+    for index, pattern in enumerate(patterns):
         try:
-            kept.append(parse_pattern(pattern.strip()))
+            parsed.append(parse_pattern(pattern.strip()))
         except MalformedPattern as error:
-            raise _malformed(("paths", place), pattern, error) from None
-    return ParsedPatterns([one.text for one in kept], sum(len(one.alternatives) for one in kept))
+            raise _malformed(("paths", index), pattern, error) from None
+    return ParsedPatterns([each.text for each in parsed], sum(len(each.alternatives) for each in parsed))
 
 
 def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Invalid:
@@ -121,19 +121,19 @@ def _malformed(path: ArgumentPath, pattern: str, error: MalformedPattern) -> Inv
 
 
 def normalize_knowledge(text: str) -> str:
-    """Knowledge as it is kept: without blanks around it.
+    """Return knowledge without surrounding blanks.
 
     Raises:
-        Invalid: it is too long.
+        Invalid: the text is too long.
     """
     return apply_marker(MaxBytes(KNOWLEDGE_BYTES_MAX), text.strip(), ("knowledge",))
 
 
 def parse_commit(text: str, path: ArgumentPath) -> str:
-    """A commit as it is kept.
+    """Return a commit id, trimmed and in lower case.
 
     Raises:
-        Invalid: it is none.
+        Invalid: the text is not a commit id.
     """
     commit = text.strip().lower()
     if not COMMIT.fullmatch(commit):
@@ -146,8 +146,8 @@ def refuse_foreign_fields(entity_type: KnowledgeEntityType, given: Mapping[str, 
     """Refuse fields that only the other kind of entity has.
 
     Raises:
-        Invalid: one of them was given.
+        Invalid: such a field is given.
     """
     for name, is_given in given.items():
         if is_given:
-            raise invalid_argument((name,), f"is not for entityType {entity_type}; leave it out")
+            raise invalid_argument((name,), f"does not apply to entityType {entity_type}; omit it")

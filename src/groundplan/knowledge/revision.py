@@ -1,4 +1,4 @@
-"""The revision of a project's knowledge: its own count, which moves with every change of knowledge and nothing else."""
+"""The revision of a project's knowledge, a counter that only changes of knowledge advance."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from groundplan.kernel.store.transaction import Transaction
 
 PROJECT_NUMBERS_MAX = 2**31  # the upper half of a key of 63 bits, see graph_text in the migration
 NUMBER_TRIES_MAX = 8
-PROJECT_PATTERNS_MAX = 200_000  # of a project, see graph_projects in the migration
+PROJECT_PATTERNS_MAX = 200_000  # per project, see graph_projects in the migration
 
 sql = load_queries(__file__)
 
 
 class Revision(NamedTuple):
-    """Where a project's knowledge stands."""
+    """The revision of a project's knowledge, and the last number it has given out."""
 
     rev: int
     last_n: int
 
 
 class TooManyPatterns(RuleViolated):
-    """The patterns of a project are kept in memory, so there is an end to them."""
+    """The project would exceed its limit of path patterns, which are indexed in memory."""
 
     code = "too_many_patterns"
 
-    def __init__(self, there: int, more: int) -> None:
+    def __init__(self, current: int, more: int) -> None:
         super().__init__(
-            f"the project has {there:,} patterns, braces written out, and these would be {more:,} more; the limit is "
-            f"{PROJECT_PATTERNS_MAX:,}. Use * in the place of braces, or fewer and wider patterns",
+            f"the project has {current:,} patterns with braces expanded, and these would add {more:,}; the limit is "
+            f"{PROJECT_PATTERNS_MAX:,}. Use * instead of braces, or fewer and wider patterns",
             field="paths",
             limit=PROJECT_PATTERNS_MAX,
         )
 
 
 def advance_revision(tx: Transaction, *, numbers: int = 0, patterns: int | None = None) -> Revision:
-    """The revision that this write gives the project's knowledge, and as many fresh numbers up to `last_n`.
+    """Advance the revision of the project's knowledge, and reserve the last `numbers` numbers up to `last_n`.
 
-    `patterns` says how many more there are, or fewer; None where none of them changed.
+    `patterns` is the change in the number of patterns; None means that no pattern changed.
 
     Raises:
-        TooManyPatterns: it would be more than a project may have.
+        TooManyPatterns: the project would exceed its limit.
     """
-    moved = tx.one_or_none(
+    revision = tx.one_or_none(
         sql.advance_revision,
         Revision,
         project_id=tx.project.id,
@@ -53,19 +53,19 @@ def advance_revision(tx: Transaction, *, numbers: int = 0, patterns: int | None 
         patterns=patterns,
         patterns_max=PROJECT_PATTERNS_MAX,
     )
-    if moved:
-        return moved
-    there = tx.scalar(sql.count_patterns, project_id=tx.project.id)
-    if there is not None:
-        raise TooManyPatterns(there, patterns or 0)
+    if revision:
+        return revision
+    current = tx.scalar(sql.count_patterns, project_id=tx.project.id)
+    if current is not None:
+        raise TooManyPatterns(current, patterns or 0)
     return _insert_first_revision(tx, numbers, patterns or 0)
 
 
 def _insert_first_revision(tx: Transaction, numbers: int, patterns: int) -> Revision:
-    # A random number, because the next free one would be for somebody to know who sees every project.
+    # The number is random, because only somebody who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBERS_MAX)
-        begun = {"number": number, "last_n": numbers, "patterns": patterns}
-        if first := tx.one_or_none(sql.insert_first_revision, Revision, project_id=tx.project.id, **begun):
+        columns = {"number": number, "last_n": numbers, "patterns": patterns}
+        if first := tx.one_or_none(sql.insert_first_revision, Revision, project_id=tx.project.id, **columns):
             return first
     raise Unavailable("no free number was found for this project; try again")

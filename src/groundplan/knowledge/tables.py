@@ -1,4 +1,4 @@
-"""The tables of knowledge and who may touch their rows."""
+"""The tables of knowledge and the permissions on their rows."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ TABLES = (
     ),
 )
 
-# Not rows but where to find them: the index of words, which only SQLite has.
+# The full-text index of words, which only SQLite has.
 INDEXES = ("graph_text",)

@@ -1,4 +1,4 @@
-"""What answers about knowledge give up when they are too long: whole parts, the least needed first."""
+"""The parts that answers about knowledge drop when they are too long, the least needed first."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ PARTS = ("changelog", "related_atoms", "related_molecules", "freshness", "knowle
 
 
 def drop_parts(*holders: str) -> tuple[DropField, ...]:
-    """Declare that each part goes from all these atoms and molecules before the next part goes from any."""
+    """Return rules that drop a part from all holders before they drop the next part from any."""
     return tuple(DropField(f"{holder}.{part}") for part in PARTS for holder in holders)

@@ -1,16 +1,16 @@
-"""The words of a text, as search compares them: the same on both engines, because both are given the same words.
+"""Split texts and queries into words for search, in the same way for both engines.
 
-A word is a run of letters and digits, without regard to case and accents. In `BaseWebhookHandler` every hump begins a
-word as well, so that `webhook` finds it; a character of a script that is written without blanks is a word by itself.
-What is looked for is found where a word begins with it.
+A word is a run of letters and digits; case and accents are ignored. In `BaseWebhookHandler` every hump also starts a
+word, so that `webhook` finds it. A character of a script without blanks between words is a word by itself. A query word
+matches words that begin with it.
 """
 
 from __future__ import annotations
 
 import re
 
-WORD_CHARS_MAX = 64  # of a longer run, keys and checksums for example, the beginning is enough to find it
-HUMPS_MAX = 8  # of a longer name the rest is one word
+WORD_CHARS_MAX = 64  # longer runs, such as keys and checksums, are cut
+HUMPS_MAX = 8  # the rest of a longer name is one word
 
 _RUN = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -18,22 +18,22 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0
 
 
 def build_word_index(*texts: str) -> str:
-    """Every word of some texts once, as it is kept beside them: between blanks, one before each word."""
+    """Return the distinct words of texts as one text, with a blank before each word and at the end."""
     found: dict[str, None] = {}
     for run in _RUN.findall("\n".join(_strip_accents(text) for text in texts)):
         humps = _HUMP.split(run, maxsplit=HUMPS_MAX)
-        for place in range(len(humps)):
-            found.update(dict.fromkeys(_fold_words("".join(humps[place:]))))
+        for start in range(len(humps)):
+            found.update(dict.fromkeys(_fold_words("".join(humps[start:]))))
     return f" {' '.join(found)} "
 
 
 def parse_query_words(text: str) -> list[str]:
-    """The words that a query asks for, each of which must be there."""
+    """Return the distinct words of a query, all of which must match."""
     return list(dict.fromkeys(word for run in _RUN.findall(_strip_accents(text)) for word in _fold_words(run)))
 
 
 def _strip_accents(text: str) -> str:
-    """The text without accents and vowel signs; letters that differ by width or form alone are made equal."""
+    """Return the text without accents and vowel signs, and with compatibility forms unified (NFKD)."""
     if text.isascii():
         return text
     import unicodedata  # a megabyte of tables that plain text does not need

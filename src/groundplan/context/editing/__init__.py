@@ -1,1 +1,1 @@
-"""Writing facts into a draft: sources, inputs, constraints, artifacts, and what a person makes of suggestions."""
+"""Writing facts into a draft: sources, inputs, constraints, artifacts, and decisions on suggestions."""

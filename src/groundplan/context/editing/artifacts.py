@@ -1,4 +1,4 @@
-"""Add and change artifacts: what was made from the facts."""
+"""Add and change artifacts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 def write_artifact(tx: Transaction, run_id: str, write: ArtifactWrite, path: ArgumentPath, *, fresh: str) -> str:
-    """Add an artifact, or change the one with this id. Gives its id."""
+    """Add an artifact or change the one with the given id, and return its id."""
     refuse_other_run(write.run_id, run_id, path)
     id_, before = resolve_row(tx, sql.artifact, PcivArtifactV1, write.id, run_id, path, fresh)
     fields = get_given_fields(write, "type", "title", "payload")

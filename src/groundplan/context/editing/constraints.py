@@ -1,4 +1,4 @@
-"""Add and change constraints: what must hold, and where that comes from."""
+"""Add and change constraints."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ sql = load_queries(__file__)
 def write_constraint(
     tx: Transaction, run_id: str, write: ConstraintWrite, path: ArgumentPath, *, fresh: str
 ) -> tuple[str, str, NewSuggestion | None]:
-    """Add a constraint, or change the one with this id. Gives its id and key, and what was suggested instead.
+    """Add or change a constraint. Return its id, its key, and the suggestion made instead of a write, if any.
 
     Raises:
-        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
-        ProvenanceNotAllowed: this is for a person to say or to change.
-        IdTaken: the id that it shall have is that of something else.
-        NotFound: its source is not in this run.
-        LastSource: it is source-backed and would lose its source.
-        ValueOfUnknown: it has a value and is said to be unknown.
+        PcivRuntimeInvariantError: a value is in the column of another kind, or in several columns.
+        ProvenanceNotAllowed: only a person may claim or change this.
+        IdTaken: the given id is in use.
+        NotFound: the source is not in this run.
+        LastSource: the value is source-backed and would lose its source.
+        ValueOfUnknown: the provenance is unknown, and there is a value.
     """
     refuse_other_run(write.run_id, run_id, path)
     id_, before = resolve_row(tx, sql.constraint, PcivConstraintV1, write.id, run_id, path, fresh)
-    stood = None if before is None else typed_value(before)
-    value, is_given = parse_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    current = None if before is None else typed_value(before)
+    value, is_given = parse_value(write, current, path, scope_id=tx.project.name, run_id=run_id)
     source_id = unset_to_none(write.source_id)
     if source_id is not None:
         source_id = validate_source_id(tx, run_id, source_id, (*path, "sourceId"))
@@ -60,15 +60,15 @@ def write_constraint(
     )
     if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=source_id is not None):
         stands = before.provenance
-        if replaces_value(value, stood):
+        if replaces_value(value, current):
             about = SuggestionTarget(run_id, constraint_id=id_, key=before.key)
             cited = [] if source_id is None else [source_id]
             claim = ProposedValue(value, provenance, cited, unset_to_none(write.snippet), write.rationale)
             return id_, before.key, suggest(tx, about, claim, stands=stands)
-        provenance = stands  # the same value with less to say for it: what else is said counts
+        provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
     after = _row(tx, write, before, value, provenance, id_, run_id, path)
-    if replaces_value(value, stood):
-        # What was said for the value that goes says nothing for this one.
+    if replaces_value(value, current):
+        # The evidence of the old value does not apply to the new one.
         after.source_id, after.snippet = source_id, unset_to_none(write.snippet)
     elif write.source_id is not UNSET:
         after.source_id = source_id
@@ -87,7 +87,7 @@ def write_constraint(
 def _refuse_unbacked(
     write: ConstraintWrite, before: PcivConstraintV1 | None, after: PcivConstraintV1, path: ArgumentPath
 ) -> None:
-    """What is source-backed keeps its source. One that never had any may wait for it until the commit."""
+    """Refuse to remove the source of a source-backed value. One without a source may get it before the commit."""
     had_source = before is not None and before.source_id is not None
     is_backed = after.provenance is Provenance.SOURCE_BACKED and not typed_value(after).is_unset
     if write.source_id is not UNSET and had_source and is_backed and after.source_id is None:
@@ -104,7 +104,7 @@ def _row(
     run_id: str,
     path: ArgumentPath,
 ) -> PcivConstraintV1:
-    """A constraint as the request wants it."""
+    """Return the constraint as the request changes it."""
     fields = get_given_fields(write, "key", "domain", "label", "snippet")
     if before is None:
         for name in ("key", "label"):

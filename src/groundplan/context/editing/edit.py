@@ -1,4 +1,4 @@
-"""Write facts into a draft: everything that a request brings, or nothing."""
+"""Write facts into a draft, all rows of a request or none."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "a
 
 
 class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to write into a draft: sources first, so that the rest of the same call can name them."""
+    """What to write into a draft. Sources are written first, so that the same call can cite them."""
 
     run_id: str
     sources: Annotated[list[SourceWrite], _ROWS_LIMIT] | None = None
@@ -55,36 +55,36 @@ class EditRun(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RunSummary(Struct):
-    """A run, in short."""
+    """The id and status of a run."""
 
     id: str
     status: RunStatus
 
 
 class WrittenRow(Struct):
-    """The id of what was written."""
+    """The id of a written row."""
 
     id: str
 
 
 class WrittenInput(Struct):
-    """The id of an input, and where it is."""
+    """The id and pointer of a written input."""
 
     id: str
     pointer: str
 
 
 class WrittenConstraint(Struct):
-    """The id of a constraint, and its key."""
+    """The id and key of a written constraint."""
 
     id: str
     key: str
 
 
 class EditedRun(Struct, rename="camel"):
-    """What was written, in the order of the request, and what waits for a person instead."""
+    """The written rows in the order of the request, and the suggestions made instead of writes."""
 
-    # Whoever wrote rows knows them, and the view has their ids; what waits instead is news.
+    # The caller knows the rows it wrote, so these are cut first; suggestions are new to it.
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("sources", "inputs", "constraints", "artifacts")), CutLists(("suggested",))
     )
@@ -100,23 +100,23 @@ class EditedRun(Struct, rename="camel"):
 
 
 def edit(tx: Transaction, request: EditRun) -> EditedRun:
-    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, take rows out: in this order.
+    """Write sources, inputs, constraints, artifacts and links, decide on suggestions, remove rows: in this order.
 
     Raises:
-        Invalid: there is nothing to write, or something is malformed.
-        NotFound: the run, or something that is named, is not there.
+        Invalid: the request is empty or malformed.
+        NotFound: the run, or a row that the request names, does not exist.
         Frozen: the run is committed.
-        StaleRevision: it is not as the caller saw it.
-        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
-        ValueOfUnknown: something has a value and is said to be unknown.
-        NotAnOption: a value is none of the options.
-        ProvenanceNotAllowed: this is for a person to say, to decide, to change or to take out.
-        LastSource: something that is source-backed would be left without a source.
-        IdTaken: the id that a row shall have is that of something else.
+        StaleRevision: the run changed since the caller read it.
+        PcivRuntimeInvariantError: a value is in the column of another kind, or in several columns.
+        ValueOfUnknown: a provenance is unknown, and there is a value.
+        NotAnOption: a value is not one of the options.
+        ProvenanceNotAllowed: only a person may claim, decide, change or remove this.
+        LastSource: a source-backed value would lose its last source.
+        IdTaken: a given id is in use.
         AlreadyDecided: a suggestion was accepted or rejected before.
     """
     if not any(getattr(request, part) for part in PARTS):
-        raise invalid_argument((), f"say nothing to write; send some of {', '.join(PARTS)}")
+        raise invalid_argument((), f"contain nothing to write; send at least one of {', '.join(PARTS)}")
     _refuse_duplicates(request)
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
@@ -127,7 +127,7 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         id_, waits = write_input(inputs, one, ("inputs", place))
         edited.inputs.append(WrittenInput(id_, one.pointer))
         edited.suggested += [waits] if waits else []
-    # Ids that ascend keep the order in which rows of one moment came.
+    # Ascending ids keep the order of rows written at the same time.
     fresh = generate_ascending_ids(len(request.constraints or ()))
     for place, constraint in enumerate(request.constraints or ()):
         id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", place), fresh=fresh[place])
@@ -153,10 +153,10 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
 
 
 def _refuse_duplicates(request: EditRun) -> None:
-    """One call says one thing of a row.
+    """Refuse a request that writes the same row twice.
 
     Raises:
-        Invalid: it names a row twice.
+        Invalid: a row is named twice.
     """
     rows: Mapping[str, Sequence[Any]] = {part: getattr(request, part) or () for part in PARTS[:4]}
     for part, several in rows.items():
@@ -167,13 +167,13 @@ def _refuse_duplicates(request: EditRun) -> None:
             known = given if name == "pointer" or given is None else parse_uuid(given) or given
             if known is not None and known in seen:
                 raise invalid_argument(
-                    (part, place, name), f"names {quote_text(given)} a second time; say all of it in one row"
+                    (part, place, name), f"names {quote_text(given)} a second time; put all of its fields in one row"
                 )
             seen |= {known} if known is not None else set()
 
 
 def _pointers(request: EditRun) -> list[str]:
-    """Every input that the request is about, by its pointer."""
+    """Return the pointers of all inputs that the request names."""
     rows = (*(request.inputs or ()), *(request.links or ()), *(request.unlinks or ()))
     return [row.pointer for row in rows]
 
@@ -184,9 +184,7 @@ def _link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
         return
     refuse_redefinition(inputs.tx.actor, inputs.by_pointer[link.pointer], path)
     if len(inputs.sources[id_]) >= SOURCES_MAX:
-        raise invalid_argument(
-            path, f"would be one source more than the {SOURCES_MAX} that an input can name", code="too_many"
-        )
+        raise invalid_argument(path, f"would exceed the {SOURCES_MAX} sources that an input can have", code="too_many")
     inputs.link(id_, {source_id})
 
 
@@ -200,7 +198,7 @@ def _unlink(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> None:
 
 
 def _resolve_link(inputs: Inputs, link: LinkWrite, path: ArgumentPath) -> tuple[str, str]:
-    """The input and the source that a link is between.
+    """Return the ids of the input and the source of a link.
 
     Raises:
         NotFound: one of them is not in this run.
@@ -228,14 +226,14 @@ OPERATION = Operation(
     aliases=(
         Command(
             ("context", "accept"),
-            summary="Let suggestions take the place of the values that stand.",
+            summary="Accept suggestions: they replace the current values.",
             arguments=("run_id", "accept"),
             names={"run_id": "run", "accept": "suggestion"},
             without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "reject", "remove"),
         ),
         Command(
             ("context", "reject"),
-            summary="Let the values stay that stand, against suggestions.",
+            summary="Reject suggestions: the current values stay.",
             arguments=("run_id", "reject"),
             names={"run_id": "run", "reject": "suggestion"},
             without=("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "accept", "remove"),

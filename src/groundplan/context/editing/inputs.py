@@ -1,4 +1,4 @@
-"""Add and change inputs: the fields of a plan, their values, and where these come from."""
+"""Add and change inputs: the fields of a plan, their values and their sources."""
 
 from __future__ import annotations
 
@@ -38,22 +38,24 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, join_a
 
 sql = load_queries(__file__)
 
-DEFAULT_DOMAIN = "general"  # of an input or a constraint whose writer names none
-# How a form would ask for a value, where nobody says.
+DEFAULT_DOMAIN = "general"  # of an input or a constraint written without a domain
+# The field type of an input written without one.
 DEFAULT_FIELD_TYPES = {ValueKind.BOOLEAN: "boolean", ValueKind.ENUM: "select"}
 
 
 def outside_options(held: str, options: list[str], path: ArgumentPath) -> NotAnOption:
-    """Return the refusal of a choice that is none of the options."""
+    """Return the refusal of a value that is not one of the options."""
     field = format_argument_path(path)
-    shown = (
+    allowed = (
         join_alternatives([quote_text(option) for option in options[:20]]) if options else "nothing: options is empty"
     )
-    return NotAnOption(f"{field} is {quote_text(held)}, and the options are {shown}", field=field, options=options[:20])
+    return NotAnOption(
+        f"{field} is {quote_text(held)}, but the options are {allowed}", field=field, options=options[:20]
+    )
 
 
 class LastSource(RuleViolated):
-    """What is source-backed keeps a source."""
+    """A source-backed value must keep at least one source."""
 
     code = "last_source"
 
@@ -73,7 +75,7 @@ def inputs_at(tx: Transaction, run_id: str, pointers: Iterable[str]) -> list[Inp
 
 
 class Inputs:
-    """The inputs of one draft that a request is about, read once."""
+    """The inputs of one draft that a request names, read once."""
 
     def __init__(self, tx: Transaction, run_id: str, pointers: list[str]) -> None:
         self.tx = tx
@@ -88,7 +90,7 @@ class Inputs:
                 self.sources[input_id].add(source_id)
 
     def link(self, input_id: str, source_ids: set[str]) -> None:
-        """Name more sources of an input."""
+        """Add sources to an input."""
         fresh = sorted(source_ids - self.sources[input_id])
         rows = [
             {"project_id": self.tx.project.id, "run_id": self.run_id, "input_id": input_id, "source_id": id_}
@@ -100,7 +102,7 @@ class Inputs:
             self.sources[input_id] |= set(fresh)
 
     def unlink(self, input_id: str, source_ids: set[str]) -> None:
-        """Name fewer sources of an input."""
+        """Remove sources from an input."""
         gone = sorted(source_ids & self.sources[input_id])
         for id_ in gone:
             self.tx.run(sql.remove_link, run_id=self.run_id, input_id=input_id, source_id=id_)
@@ -110,23 +112,23 @@ class Inputs:
 
 
 def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[str, NewSuggestion | None]:
-    """Add an input, or change the one at its pointer. Gives its id, and what was suggested instead of written.
+    """Add or change the input at a pointer. Return its id, and the suggestion made instead of a write, if any.
 
     Raises:
-        PcivRuntimeInvariantError: a value stands in the column of another kind, or there are several.
-        ProvenanceNotAllowed: this is for a person to say or to change.
-        IdTaken: the id that it shall have is that of something else.
+        PcivRuntimeInvariantError: a value is in the column of another kind, or in several columns.
+        ProvenanceNotAllowed: only a person may claim or change this.
+        IdTaken: the given id is in use.
         NotFound: a source is not in this run.
-        ValueOfUnknown: it has a value and is said to be unknown.
-        NotAnOption: the value is none of the options.
-        LastSource: it is source-backed and would lose its last source.
+        ValueOfUnknown: the provenance is unknown, and there is a value.
+        NotAnOption: the value is not one of the options.
+        LastSource: the value is source-backed and would lose its last source.
     """
     tx, run_id = inputs.tx, inputs.run_id
     refuse_other_run(write.run_id, run_id, path)
     pointer = validate_pointer(write.pointer, (*path, "pointer"))
     before = inputs.by_pointer.get(pointer)
-    stood = None if before is None else typed_value(before)
-    value, is_given = parse_value(write, stood, path, scope_id=tx.project.name, run_id=run_id)
+    current = None if before is None else typed_value(before)
+    value, is_given = parse_value(write, current, path, scope_id=tx.project.name, run_id=run_id)
     cited = (
         None if write.source_ids is UNSET else validate_source_ids(tx, run_id, write.source_ids, (*path, "sourceIds"))
     )
@@ -135,16 +137,16 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
     )
     if before is not None and needs_approval(tx.actor, value, provenance, before, has_source=bool(cited)):
         stands = before.provenance
-        if replaces_value(value, stood):
+        if replaces_value(value, current):
             refuse_outside_options(value, before.options, path)
             about = SuggestionTarget(run_id, input_id=before.id, pointer=pointer)
             snippet = unset_to_none(write.evidence_snippet)
             claim = ProposedValue(value, provenance, cited or [], snippet, write.rationale)
             return before.id, suggest(tx, about, claim, stands=stands)
-        provenance = stands  # the same value with less to say for it: what else is said counts
+        provenance = stands  # the value is unchanged: keep its provenance and apply the other fields
     after = _row(tx, write, before, value, provenance, run_id, path)
-    if replaces_value(value, stood):
-        # What was said for the value that goes says nothing for this one.
+    if replaces_value(value, current):
+        # The evidence of the old value does not apply to the new one.
         after.evidence_snippet = unset_to_none(write.evidence_snippet)
         cited = cited or []
     refuse_outside_options(value, after.options, path)
@@ -172,10 +174,10 @@ def write_input(inputs: Inputs, write: InputWrite, path: ArgumentPath) -> tuple[
 
 
 def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
-    """Refuse to leave a source-backed value without a source. One that never had any may wait until the commit.
+    """Refuse to leave a source-backed value without a source.
 
     Raises:
-        LastSource: it would be left without one.
+        LastSource: the value has no source left.
     """
     row = inputs.by_pointer[pointer]
     is_backed = row.provenance is Provenance.SOURCE_BACKED and not typed_value(row).is_unset
@@ -184,16 +186,16 @@ def refuse_unbacked(inputs: Inputs, pointer: str, path: ArgumentPath) -> None:
 
 
 def _refuse_making_optional(actor: Actor, before: InputRow | None, after: InputRow, path: ArgumentPath) -> None:
-    """What is required, only a person lets go: else a whole commit could be had by asking for less."""
+    """Let only a person make an input optional, since that makes a complete commit easier."""
     if before is not None and before.required and not after.required and actor.kind is not ActorKind.PERSON:
-        raise ProvenanceNotAllowed("say that this is not required", "commit partially", (*path, "required"))
+        raise ProvenanceNotAllowed("make a required input optional", "commit partially", (*path, "required"))
 
 
 def refuse_outside_options(value: Value, options: list[str] | None, path: ArgumentPath) -> None:
-    """Refuse a choice that there is not.
+    """Refuse an enum value that is not one of the options.
 
     Raises:
-        NotAnOption: the value is none of the options.
+        NotAnOption: the value is not one of the options.
     """
     if value.kind is ValueKind.ENUM and not value.is_unset and options is not None and value.held not in options:
         raise outside_options(value.held, options, (*path, "valueEnum"))
@@ -208,12 +210,12 @@ def _row(
     run_id: str,
     path: ArgumentPath,
 ) -> InputRow:
-    """An input as the request wants it."""
+    """Return the input as the request changes it."""
     given_id = None if write.id is None else parse_id(write.id, (*path, "id"))
     fields = get_given_fields(write, "label", "domain", "required", "field_type", "options", "evidence_snippet")
     if fields.get("options") is not None:
         refuse_long_json(fields["options"], (*path, "options"), OPTIONS_BYTES_MAX)
-    if before is None:  # else it keeps the id it has: an input is known by its pointer
+    if before is None:  # an existing input keeps its id: it is identified by its pointer
         if "label" not in fields:
             raise missing_argument("label", path, wanted="a string")
         before = new_row(

@@ -1,4 +1,4 @@
-"""What a writer claims of a value: where it comes from, and whether they can say so."""
+"""The provenance of written values, and who may claim or change it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WRITER_BY_ACTOR_KIND: Mapping[ActorKind, UpdatedBy] = {
 
 
 class ProposedValue(NamedTuple):
-    """A value, where it comes from, and why one should believe it."""
+    """A value with its provenance, its sources and the reason for it."""
 
     value: Value
     provenance: Provenance
@@ -36,7 +36,7 @@ class ProposedValue(NamedTuple):
 
 
 class ProvenanceNotAllowed(RuleViolated):
-    """Only a person enters values as a person, and decides on suggestions."""
+    """Only a person may write user-entered values, change them, or decide on suggestions."""
 
     code = "provenance_not_allowed"
 
@@ -50,20 +50,20 @@ class ProvenanceNotAllowed(RuleViolated):
 
 
 class ValueOfUnknown(RuleViolated):
-    """What is unknown has no value."""
+    """A fact of unknown provenance cannot have a value."""
 
     code = "unknown_has_no_value"
 
     def __init__(self, path: ArgumentPath) -> None:
         field = format_argument_path(path)
         super().__init__(
-            f"{field} is unknown, and there is a value; say where the value comes from, or send null for it",
+            f"{field} is unknown, but there is a value; state where the value comes from, or set the value to null",
             field=field,
         )
 
 
 def classify_writer(actor: Actor) -> UpdatedBy:
-    """What sort of writer an actor is. It follows from who they are, whatever a request says."""
+    """Return the kind of writer that an actor is. A request cannot override it."""
     return WRITER_BY_ACTOR_KIND[actor.kind]
 
 
@@ -77,11 +77,11 @@ def resolve_provenance(
     has_source: bool,
     path: ArgumentPath,
 ) -> Provenance:
-    """Where a value comes from once a request was served: as it says, else as it is, else as one may assume.
+    """Return the provenance of a value after a request: the given one, else the current one, else a default.
 
     Raises:
-        ProvenanceNotAllowed: somebody who is no person says that a person entered it.
-        ValueOfUnknown: it is there, and said to be unknown.
+        ProvenanceNotAllowed: an actor that is not a person claims user-entered.
+        ValueOfUnknown: the request claims unknown, and there is a value.
     """
     where = (*path, "provenance")
     if write.provenance is not UNSET:
@@ -97,7 +97,7 @@ def resolve_provenance(
     if not is_given:
         return Provenance.UNKNOWN if before is None else before.provenance
     if actor.kind is ActorKind.PERSON and before is not None and is_user_entered(before):
-        return Provenance.USER_ENTERED  # also where they name a source: it is still theirs
+        return Provenance.USER_ENTERED  # even with a source: it remains the person's value
     if has_source:
         return Provenance.SOURCE_BACKED
     if before is None and value.is_unset:
@@ -109,7 +109,7 @@ def resolve_provenance(
 
 
 def _is_unchanged_user_value(value: Value, before: FactRow | None) -> bool:
-    """Whether a value that a person entered is only sent back: whoever reads rows and writes them claims nothing."""
+    """Return whether a user-entered value is sent back unchanged, as in reading rows and writing them back."""
     return before is not None and before.provenance is Provenance.USER_ENTERED and typed_value(before).same_as(value)
 
 
@@ -117,47 +117,46 @@ def require_person(actor: Actor, verb: str, suggestion_id: str, run_id: str) -> 
     """Let only a person accept or reject a suggestion.
 
     Raises:
-        ProvenanceNotAllowed: it is somebody else.
+        ProvenanceNotAllowed: the actor is not a person.
     """
     if actor.kind is not ActorKind.PERSON:
-        step = NextStep("context.edit", f"{verb}s it for a person", {"runId": run_id, verb: [suggestion_id]})
+        step = NextStep("context.edit", f"{verb}s it, if a person calls it", {"runId": run_id, verb: [suggestion_id]})
         raise ProvenanceNotAllowed(f"{verb} suggestions", step, (verb,))
 
 
 def needs_approval(actor: Actor, value: Value, provenance: Provenance, before: FactRow, *, has_source: bool) -> bool:
-    """Whether a value must wait for a person, because the one that stands is of higher provenance.
+    """Return whether a value must wait for a person, because the current one has a higher provenance.
 
-    Another value for which no source is named is no more than an inference, whatever is claimed of it, if it is no
-    person who claims it; and so is that there is none. Else what was taken from a source could be cleared first and
-    then filled in with a guess.
+    A new value without a source, or clearing a value, counts at most as model-inferred unless a person does it.
+    Otherwise a source-backed value could be cleared first and then replaced by a guess.
     """
-    stood = typed_value(before)
+    current = typed_value(before)
     rank = provenance.rank
-    if actor.kind is not ActorKind.PERSON and not value.same_as(stood) and not (has_source and not value.is_unset):
+    if actor.kind is not ActorKind.PERSON and not value.same_as(current) and not (has_source and not value.is_unset):
         rank = min(rank, Provenance.MODEL_INFERRED.rank)
-    return not stood.is_unset and rank < before.provenance.rank
+    return not current.is_unset and rank < before.provenance.rank
 
 
-def replaces_value(value: Value, stood: Value | None) -> bool:
-    """Whether a value takes the place of one that was there."""
-    return stood is not None and not stood.is_unset and not value.same_as(stood)
+def replaces_value(value: Value, current: Value | None) -> bool:
+    """Return whether a value replaces a different one."""
+    return current is not None and not current.is_unset and not value.same_as(current)
 
 
 def is_user_entered(row: FactRow) -> bool:
-    """Whether a row holds a value that a person entered."""
+    """Return whether a row holds a value that a person entered."""
     return row.provenance is Provenance.USER_ENTERED and not typed_value(row).is_unset
 
 
 def refuse_redefinition(actor: Actor, before: FactRow | None, path: ArgumentPath) -> None:
-    """Let only a person change what is said about a value that a person entered: its meaning would change with it.
+    """Let only a person change the description of a user-entered value, since that changes its meaning.
 
     Raises:
-        ProvenanceNotAllowed: it is somebody else.
+        ProvenanceNotAllowed: the actor is not a person.
     """
     if before is not None and actor.kind is not ActorKind.PERSON and is_user_entered(before):
-        raise ProvenanceNotAllowed("change what is said of a value that a person entered", "suggest a value", path)
+        raise ProvenanceNotAllowed("change the description of a user-entered value", "suggest a value", path)
 
 
 def unset_to_none(value: T | UnsetType) -> T | None:
-    """What a request says, or nothing."""
+    """Return the value, or None for UNSET."""
     return None if isinstance(value, UnsetType) else value

@@ -1,7 +1,7 @@
--- What is written into a draft. Rows are read and written back whole.
+-- Queries that edit a draft. Rows are read and written back as a whole.
 
 -- name: touch_run
--- A draft was written to.
+-- Update the time of last change and the revision of a draft.
 UPDATE pciv_runs
    SET updated_at = :now,
        rev = rev + 1
@@ -10,7 +10,7 @@ UPDATE pciv_runs
 RETURNING rev;
 
 -- name: source
--- One source of a run.
+-- Return one source of a run.
 SELECT id, run_id, {source}, created_at
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
@@ -18,7 +18,7 @@ SELECT id, run_id, {source}, created_at
    AND id = :id;
 
 -- name: existing_sources
--- Which of these sources are in a run.
+-- Return those of the given sources that are in a run.
 SELECT id
   FROM pciv_sources
  WHERE tenant_id = :tenant_id
@@ -26,13 +26,13 @@ SELECT id
    AND id IN (SELECT value FROM each(:ids));
 
 -- name: add_source
--- A source that was not there.
+-- Insert a source, unless its id is in use.
 INSERT INTO pciv_sources (tenant_id, project_id, run_id, id, {source}, created_at)
 VALUES (:tenant_id, :project_id, :run_id, :id, {source:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_source
--- A source as it shall be.
+-- Update a source.
 UPDATE pciv_sources
    SET {source:set}
  WHERE tenant_id = :tenant_id
@@ -40,7 +40,7 @@ UPDATE pciv_sources
    AND id = :id;
 
 -- name: inputs_at
--- The inputs of a run at some pointers.
+-- Return the inputs of a run at the given pointers.
 SELECT id, run_id, pointer, {input}, {value}
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
@@ -48,7 +48,7 @@ SELECT id, run_id, pointer, {input}, {value}
    AND pointer IN (SELECT value FROM each(:pointers));
 
 -- name: input
--- One input of a run.
+-- Return one input of a run.
 SELECT id, run_id, pointer, {input}, {value}
   FROM pciv_inputs
  WHERE tenant_id = :tenant_id
@@ -56,13 +56,13 @@ SELECT id, run_id, pointer, {input}, {value}
    AND id = :id;
 
 -- name: add_input
--- An input that was not there.
+-- Insert an input, unless its id is in use.
 INSERT INTO pciv_inputs (tenant_id, project_id, run_id, id, pointer, {input}, {value})
 VALUES (:tenant_id, :project_id, :run_id, :id, :pointer, {input:values}, {value:values})
     ON CONFLICT DO NOTHING;
 
 -- name: change_input
--- An input as it shall be.
+-- Update an input.
 UPDATE pciv_inputs
    SET {input:set}, {value:set}
  WHERE tenant_id = :tenant_id
@@ -70,7 +70,7 @@ UPDATE pciv_inputs
    AND id = :id;
 
 -- name: links_of_inputs
--- From which sources some inputs were taken.
+-- Return the links between the given inputs and their sources.
 SELECT input_id, source_id
   FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
@@ -79,12 +79,12 @@ SELECT input_id, source_id
  ORDER BY input_id, source_id;
 
 -- name: add_link
--- That an input was taken from a source.
+-- Link an input to a source.
 INSERT INTO pciv_input_sources (tenant_id, project_id, run_id, input_id, source_id)
 VALUES (:tenant_id, :project_id, :run_id, :input_id, :source_id);
 
 -- name: remove_link
--- That it was not.
+-- Delete the link between an input and a source.
 DELETE FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
@@ -92,7 +92,7 @@ DELETE FROM pciv_input_sources
    AND source_id = :source_id;
 
 -- name: constraint
--- One constraint of a run.
+-- Return one constraint of a run.
 SELECT id, run_id, {constraint}, {value}, created_at
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
@@ -100,13 +100,13 @@ SELECT id, run_id, {constraint}, {value}, created_at
    AND id = :id;
 
 -- name: add_constraint
--- A constraint that was not there.
+-- Insert a constraint, unless its id is in use.
 INSERT INTO pciv_constraints (tenant_id, project_id, run_id, id, {constraint}, {value}, created_at)
 VALUES (:tenant_id, :project_id, :run_id, :id, {constraint:values}, {value:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_constraint
--- A constraint as it shall be.
+-- Update a constraint.
 UPDATE pciv_constraints
    SET {constraint:set}, {value:set}
  WHERE tenant_id = :tenant_id
@@ -114,7 +114,7 @@ UPDATE pciv_constraints
    AND id = :id;
 
 -- name: artifact
--- One artifact of a run.
+-- Return one artifact of a run.
 SELECT id, run_id, {artifact}, created_at
   FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
@@ -122,13 +122,13 @@ SELECT id, run_id, {artifact}, created_at
    AND id = :id;
 
 -- name: add_artifact
--- An artifact that was not there.
+-- Insert an artifact, unless its id is in use.
 INSERT INTO pciv_artifacts (tenant_id, project_id, run_id, id, {artifact}, created_at)
 VALUES (:tenant_id, :project_id, :run_id, :id, {artifact:values}, :created_at)
     ON CONFLICT DO NOTHING;
 
 -- name: change_artifact
--- An artifact as it shall be.
+-- Update an artifact.
 UPDATE pciv_artifacts
    SET {artifact:set}
  WHERE tenant_id = :tenant_id
@@ -136,7 +136,7 @@ UPDATE pciv_artifacts
    AND id = :id;
 
 -- name: suggestion
--- One suggestion of a run.
+-- Return one suggestion of a run.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -144,7 +144,7 @@ SELECT id, run_id, {value}, {suggestion}
    AND id = :id;
 
 -- name: own_suggestion_for_input
--- What the actor suggested for an input and nobody has decided yet.
+-- Return the actor's pending suggestion for an input.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -154,7 +154,7 @@ SELECT id, run_id, {value}, {suggestion}
    AND status = 'pending';
 
 -- name: own_suggestion_for_constraint
--- The same for a constraint.
+-- Return the actor's pending suggestion for a constraint.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -164,12 +164,12 @@ SELECT id, run_id, {value}, {suggestion}
    AND status = 'pending';
 
 -- name: add_suggestion
--- A value beside the one that stands.
+-- Insert a suggestion.
 INSERT INTO pciv_suggestions (tenant_id, project_id, run_id, id, {value}, {suggestion})
 VALUES (:tenant_id, :project_id, :run_id, :id, {value:values}, {suggestion:values});
 
 -- name: decide_suggestion
--- A person has decided.
+-- Store a person's decision on a suggestion.
 UPDATE pciv_suggestions
    SET status = :status,
        decided_at = :now,
@@ -179,14 +179,14 @@ UPDATE pciv_suggestions
    AND id = :id;
 
 -- name: remove_artifact
--- An artifact that shall not be.
+-- Delete an artifact.
 DELETE FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: suggestions_for_input
--- What was ever suggested for an input.
+-- Return all suggestions for an input, decided or not.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -195,7 +195,7 @@ SELECT id, run_id, {value}, {suggestion}
  ORDER BY id;
 
 -- name: suggestions_for_constraint
--- What was ever suggested for a constraint.
+-- Return all suggestions for a constraint, decided or not.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -204,42 +204,42 @@ SELECT id, run_id, {value}, {suggestion}
  ORDER BY id;
 
 -- name: remove_suggestion
--- A suggestion for something that goes.
+-- Delete a suggestion.
 DELETE FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: remove_links_of_input
--- Where an input that goes was taken from.
+-- Delete all links of an input.
 DELETE FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND input_id = :input_id;
 
 -- name: remove_input
--- An input that shall not be.
+-- Delete an input.
 DELETE FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: remove_constraint
--- A constraint that shall not be.
+-- Delete a constraint.
 DELETE FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: remove_source
--- A source that nothing cites any more.
+-- Delete a source that nothing cites any more.
 DELETE FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id
    AND id = :id;
 
 -- name: values_with_only_this_source
--- Source-backed values that would be left without a source.
+-- Return the pointers and keys of source-backed values that have no other source.
 SELECT i.pointer
   FROM pciv_input_sources AS l
   JOIN pciv_inputs AS i
@@ -269,7 +269,7 @@ SELECT key
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
 
 -- name: user_values_citing
--- Values that a person entered and that name a source.
+-- Return the ids of user-entered values that cite a source.
 SELECT i.id
   FROM pciv_input_sources AS l
   JOIN pciv_inputs AS i
@@ -293,7 +293,7 @@ SELECT id
         OR value_number IS NOT NULL OR value_boolean IS NOT NULL);
 
 -- name: inputs_citing
--- The inputs that were taken from a source.
+-- Return the inputs that cite a source.
 SELECT input_id
   FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
@@ -302,7 +302,7 @@ SELECT input_id
  ORDER BY input_id;
 
 -- name: constraints_citing
--- The constraints that were taken from a source.
+-- Return the constraints that cite a source.
 SELECT id
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
@@ -311,7 +311,7 @@ SELECT id
  ORDER BY id;
 
 -- name: clear_constraint_source
--- A constraint whose source goes.
+-- Clear the source of a constraint.
 UPDATE pciv_constraints
    SET source_id = NULL
  WHERE tenant_id = :tenant_id
@@ -319,7 +319,7 @@ UPDATE pciv_constraints
    AND id = :id;
 
 -- name: suggestion_sources
--- What suggestions of a run cite.
+-- Return the suggestions of a run with their sources.
 SELECT id, source_ids
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -328,7 +328,7 @@ SELECT id, source_ids
  ORDER BY id;
 
 -- name: set_suggestion_sources
--- A suggestion of which one source goes.
+-- Replace the sources of a suggestion.
 UPDATE pciv_suggestions
    SET source_ids = :source_ids
  WHERE tenant_id = :tenant_id

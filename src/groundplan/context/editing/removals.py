@@ -1,4 +1,4 @@
-"""Take rows out of a draft again: what was written by mistake, with everything that hangs on it."""
+"""Remove rows from a draft, with the rows that depend on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROWS_LIMIT = Meta(max_length=ROWS_MAX)
 
 
 class Removals(Struct, forbid_unknown_fields=True):
-    """What to take out of a draft: inputs by pointer, the others by id."""
+    """Rows to remove from a draft: inputs by pointer, the others by id."""
 
     inputs: Annotated[list[Pointer], _ROWS_LIMIT] | None = None
     constraints: Annotated[list[str], _ROWS_LIMIT] | None = None
@@ -44,12 +44,12 @@ class Removals(Struct, forbid_unknown_fields=True):
 
 
 def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
-    """Take rows out of a draft; sources last, so that what cites them can go in the same call.
+    """Remove rows from a draft. Sources go last, so that the rows citing them can go in the same call.
 
     Raises:
-        NotFound: something is not in this run.
-        ProvenanceNotAllowed: it is required, source-backed or user-entered, and it is no person who takes it out.
-        LastSource: something that stays is backed by nothing else.
+        NotFound: a row is not in this run.
+        ProvenanceNotAllowed: a row is required, source-backed or user-entered, and the actor is not a person.
+        LastSource: a remaining value has no other source.
     """
     for place, pointer in enumerate(removals.inputs or ()):
         _remove_input(tx, run_id, pointer, ("remove", "inputs", place))
@@ -98,8 +98,8 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
     row = load_row(tx, sql.source, PcivSourceV1, run_id=run_id, id=parse_id(id_, path))
     if row is None:
         raise missing_source(id_, path)
-    for place in tx.scalars(sql.values_with_only_this_source, run_id=run_id, source_id=row.id):
-        raise LastSource(place, path)
+    for pointer_or_key in tx.scalars(sql.values_with_only_this_source, run_id=run_id, source_id=row.id):
+        raise LastSource(pointer_or_key, path)
     refuse_source_change(tx, run_id, row.id, path)
     for input_id in tx.scalars(sql.inputs_citing, run_id=run_id, source_id=row.id):
         tx.run(sql.remove_link, run_id=run_id, input_id=input_id, source_id=row.id)
@@ -110,7 +110,7 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
     for suggestion_id, source_ids in tx.all(sql.suggestion_sources, run_id=run_id):
         cited: list[str] = msgspec.json.decode(source_ids)
         if row.id in cited:
-            left = encode_json([one for one in cited if one != row.id])
+            left = encode_json([source_id for source_id in cited if source_id != row.id])
             tx.run(sql.set_suggestion_sources, run_id=run_id, id=suggestion_id, source_ids=left)
             tx.record(Op.SUGGESTION_CHANGED, suggestion_id, changed("source_ids", source_ids, left))
     tx.run(sql.remove_source, run_id=run_id, id=row.id)
@@ -118,13 +118,13 @@ def _remove_source(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -
 
 
 def _is_protected(row: FactRow) -> bool:
-    """Whether a row holds more than what a model inferred."""
+    """Return whether a row holds a value of higher provenance than model-inferred."""
     return row.provenance.rank > Provenance.MODEL_INFERRED.rank and not typed_value(row).is_unset
 
 
 def _person_required(row: FactRow, path: ArgumentPath) -> ProvenanceNotAllowed:
     return ProvenanceNotAllowed(
-        f"take this out, which is {row.provenance if _is_protected(row) else 'required'}",
-        "suggest to clear it: write null for it" if _is_protected(row) else "ask one",
+        f"remove a row that is {row.provenance if _is_protected(row) else 'required'}",
+        "suggest to clear it by writing null" if _is_protected(row) else "ask a person to remove it",
         path,
     )

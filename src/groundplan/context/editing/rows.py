@@ -1,4 +1,4 @@
-"""Rows of a draft, and what a request changes of them."""
+"""Load, add, change and compare the rows of a draft."""
 
 from __future__ import annotations
 
@@ -20,29 +20,27 @@ R = TypeVar("R", bound=Struct)
 
 
 class IdTaken(Conflict):
-    """An id names one row, wherever it is; more than that it is taken is nobody's business."""
+    """The id is in use. The error does not reveal by what."""
 
     code = "id_taken"
 
     def __init__(self, id_: str, path: ArgumentPath) -> None:
         field = format_argument_path(path)
-        super().__init__(
-            f"{field}: {id_} is the id of something else; leave it out to get a fresh one", field=field, id=id_
-        )
+        super().__init__(f"{field}: the id {id_} is in use; omit it to get a new one", field=field, id=id_)
 
 
 def generate_ascending_ids(count: int) -> list[str]:
-    """Fresh ids in their own order: rows of one moment are shown by id, and should be shown as they came."""
+    """Return new ids in ascending order, so that rows of the same time are listed as they were written."""
     return sorted(new_uuid() for _ in range(count))
 
 
 def resolve_row(
     tx: Transaction, query: Query, shape: type[R], id_: str | None, run_id: str, path: ArgumentPath, fresh: str
 ) -> tuple[str, R | None]:
-    """The id that a row has or shall have (`fresh` where it says none), and the row where it is in this run already.
+    """Return the id of a row (`fresh` if none is given), and the row if it is already in this run.
 
     Raises:
-        Invalid: the id is no UUID.
+        Invalid: the id is not a UUID.
     """
     if id_ is None:
         return fresh, None
@@ -51,15 +49,15 @@ def resolve_row(
 
 
 def new_row(shape: type[R], **columns: Any) -> R:
-    """Return a row in which columns that are not given are null."""
+    """Return a row whose columns are null unless given."""
     return shape(**dict.fromkeys(shape.__struct_fields__) | columns)
 
 
 def add_row(tx: Transaction, query: Query, row: Struct, path: ArgumentPath) -> None:
-    """Add a row under an id that may be a caller's own.
+    """Add a row.
 
     Raises:
-        IdTaken: it is the id of another row, whether the actor may see that one or not.
+        IdTaken: another row has this id, visible to the actor or not.
     """
     columns = encode_columns(row)
     if not tx.run(query, project_id=tx.project.id, **columns):
@@ -67,27 +65,27 @@ def add_row(tx: Transaction, query: Query, row: Struct, path: ArgumentPath) -> N
 
 
 def change_row(tx: Transaction, query: Query, row: Struct) -> None:
-    """Write a row that is there already."""
+    """Update an existing row."""
     tx.run(query, **encode_columns(row))
 
 
 def refuse_other_run(given: str | None, run_id: str, path: ArgumentPath) -> None:
-    """A row that names its run names the one it is written to.
+    """Refuse a row that names another run than the one it is written to.
 
     Raises:
-        Invalid: it does not.
+        Invalid: the row names another run.
     """
     if given is not None and parse_id(given, (*path, "runId")) != run_id:
-        raise invalid_argument((*path, "runId"), f"is {given}, and this call writes to run {run_id}; leave it out")
+        raise invalid_argument((*path, "runId"), f"is {given}, but this call writes to run {run_id}; omit it")
 
 
 def get_given_fields(write: Struct, *fields: str) -> dict[str, Any]:
-    """What a request says about some fields."""
+    """Return the fields that a request gives."""
     return {name: value for name in fields if (value := getattr(write, name)) is not UNSET}
 
 
 def diff_rows(before: R | None, after: R) -> list[Change]:
-    """What is different, column by column; of a new row, all that is there."""
+    """Return the columns that differ; for a new row, all columns with a value."""
     columns = encode_columns(after)
     if before is None:
         return [changed(name, None, value) for name, value in columns.items() if value is not None and name != "id"]
@@ -96,6 +94,6 @@ def diff_rows(before: R | None, after: R) -> list[Change]:
 
 
 def record_removal(tx: Transaction, op: Op, row: Struct) -> None:
-    """Record that a row is gone, with all that was in it."""
+    """Record the removal of a row with its old columns."""
     columns = encode_columns(row)
     tx.record(op, columns["id"], *(changed(name, value, None) for name, value in columns.items() if value is not None))

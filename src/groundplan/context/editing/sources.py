@@ -1,4 +1,4 @@
-"""Add and change sources: what facts were taken from."""
+"""Add and change sources."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 sql = load_queries(__file__)
 
-# What a source is. Whether it was read, and what it says, is for whoever reads it to tell.
+# The fields that identify a source. The others describe how it was parsed and may always change.
 IDENTITY = frozenset({"kind", "title", "uri", "file_id"})
-REQUIRED = {"kind": "file, url, gis, api or manual", "title": "a string", "uri": "a string: where it is"}
+REQUIRED = {"kind": "file, url, gis, api or manual", "title": "a string", "uri": "a string: the address"}
 
 
 def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: ArgumentPath) -> str:
-    """Add a source, or change the one with this id. Gives its id."""
+    """Add a source or change the one with the given id, and return its id."""
     refuse_other_run(write.run_id, run_id, path)
     id_, before = resolve_row(tx, sql.source, PcivSourceV1, write.id, run_id, path, new_uuid())
     fields = get_given_fields(
@@ -72,52 +72,52 @@ def write_source(tx: Transaction, run_id: str, write: SourceWrite, path: Argumen
 
 
 def refuse_source_change(tx: Transaction, run_id: str, source_id: str, path: ArgumentPath) -> None:
-    """Let only a person take away, or make another one of, the source of a value that a person entered.
+    """Let only a person remove or redefine a source of a user-entered value.
 
     Raises:
-        ProvenanceNotAllowed: it is somebody else.
+        ProvenanceNotAllowed: the actor is not a person.
     """
     if tx.actor.kind is not ActorKind.PERSON and tx.all(sql.user_values_citing, run_id=run_id, source_id=source_id):
         raise ProvenanceNotAllowed("change the source of a value that a person entered", "add another source", path)
 
 
 def validate_source_ids(tx: Transaction, run_id: str, ids: list[str], path: ArgumentPath) -> list[str]:
-    """The ids of sources of this run, each once, in order.
+    """Return the ids of sources of this run, sorted and without duplicates.
 
     Raises:
-        Invalid: one is no UUID.
-        NotFound: there is none in this run.
+        Invalid: an id is not a UUID.
+        NotFound: a source is not in this run.
     """
-    checked = {parse_id(id_, (*path, place)): place for place, id_ in enumerate(ids)}
-    there = set(tx.scalars(sql.existing_sources, run_id=run_id, ids=to_json_array(checked))) if checked else set()
-    for id_, place in checked.items():
-        if id_ not in there:
-            raise missing_source(id_, (*path, place))
+    checked = {parse_id(id_, (*path, index)): index for index, id_ in enumerate(ids)}
+    existing = set(tx.scalars(sql.existing_sources, run_id=run_id, ids=to_json_array(checked))) if checked else set()
+    for id_, index in checked.items():
+        if id_ not in existing:
+            raise missing_source(id_, (*path, index))
     return sorted(checked)
 
 
 def missing_source(id_: str, path: ArgumentPath) -> NotFound:
-    """The refusal of a source that is not in the run."""
+    """Return the refusal of a source that is not in the run."""
     return NotFound(
-        "source", id_, hint="write it to this run first, in the same call if you like", field=format_argument_path(path)
+        "source", id_, hint="write it to this run first; the same call may do it", field=format_argument_path(path)
     )
 
 
 def refuse_long_json(value: Any, path: ArgumentPath, limit_bytes: int) -> None:
-    """Refuse a list or an object that is too long as JSON.
+    """Refuse a list or an object whose JSON is too long.
 
     Raises:
-        Invalid: it is.
+        Invalid: the JSON has more than `limit_bytes` bytes.
     """
     apply_marker(MaxBytes(limit_bytes), encode_json(value), path)
 
 
 def validate_source_id(tx: Transaction, run_id: str, id_: str, path: ArgumentPath) -> str:
-    """The id of a source of this run.
+    """Return the canonical id of a source of this run.
 
     Raises:
-        Invalid: it is no UUID.
-        NotFound: there is none in this run.
+        Invalid: the id is not a UUID.
+        NotFound: the source is not in this run.
     """
     checked = parse_id(id_, path)
     if not tx.all(sql.existing_sources, run_id=run_id, ids=to_json_array([checked])):

@@ -1,8 +1,7 @@
-"""Accept or reject what was suggested: a person's word, and nobody else's.
+"""Accept or reject suggestions, which only a person may do.
 
-What a person accepts is theirs from then on: it is user-entered, whoever thought of it first, so that no model replaces
-it again. Where it came from is not lost: the suggestion stays with its author, and its sources and its snippet take the
-place of those of the value that goes.
+An accepted value becomes user-entered, whoever suggested it, so that no model replaces it again. The suggestion is kept
+with its author, and its sources and snippet replace those of the old value.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ sql = load_queries(__file__)
 
 
 def accept(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
-    """Let a suggestion take the place of the value that stands.
+    """Replace the current value with a suggestion.
 
     Raises:
-        ProvenanceNotAllowed: it is no person who decides.
-        NotFound: there is no such suggestion.
-        AlreadyDecided: somebody did.
-        NotAnOption: the options have changed since, and it is none of them.
+        ProvenanceNotAllowed: the actor is not a person.
+        NotFound: the suggestion does not exist.
+        AlreadyDecided: the suggestion was decided before.
+        NotAnOption: the options changed since, and the value is not one of them.
     """
     suggestion = decide(tx, run_id, suggestion_id, "accepted", path)
     value = typed_value(suggestion)
@@ -70,11 +69,11 @@ def _accept_constraint(tx: Transaction, suggestion: SuggestionRow, value: Value)
 
 
 def reject(tx: Transaction, run_id: str, suggestion_id: str, path: ArgumentPath) -> None:
-    """Let the value that stands stay.
+    """Keep the current value and reject a suggestion.
 
     Raises:
-        ProvenanceNotAllowed: it is no person who decides.
-        NotFound: there is no such suggestion.
-        AlreadyDecided: somebody did.
+        ProvenanceNotAllowed: the actor is not a person.
+        NotFound: the suggestion does not exist.
+        AlreadyDecided: the suggestion was decided before.
     """
     decide(tx, run_id, suggestion_id, "rejected", path)

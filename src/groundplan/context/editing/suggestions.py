@@ -1,4 +1,4 @@
-"""What waits for a person: a value beside one of higher provenance, from when it is suggested until it is decided."""
+"""Suggestions: values that wait for a person because the current one has a higher provenance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path
 
 sql = load_queries(__file__)
 
-PENDING = "pending"  # the status of what nobody has decided yet
+PENDING = "pending"  # the status of an undecided suggestion
 
 
 class SuggestionRow(Struct):
@@ -49,7 +49,7 @@ class SuggestionRow(Struct):
 
 
 class SuggestionTarget(NamedTuple):
-    """What a suggestion is about: an input by its pointer, or a constraint by its key."""
+    """The subject of a suggestion: an input with its pointer, or a constraint with its key."""
 
     run_id: str
     input_id: str | None = None
@@ -59,7 +59,7 @@ class SuggestionTarget(NamedTuple):
 
 
 class NewSuggestion(Struct, kw_only=True):
-    """A suggestion that a request came to, and why it was not written."""
+    """A suggestion that a request made, and the reason why the value was not written."""
 
     id: str
     pointer: str | UnsetType = UNSET
@@ -68,23 +68,23 @@ class NewSuggestion(Struct, kw_only=True):
 
 
 class AlreadyDecided(Conflict):
-    """A suggestion is decided once."""
+    """The suggestion was already accepted or rejected."""
 
     code = "already_decided"
 
     def __init__(self, id_: str, status: str, path: ArgumentPath) -> None:
         field = format_argument_path(path)
         super().__init__(
-            f"{field}: suggestion {id_} was {status} already; view the run again", field=field, status=status
+            f"{field}: suggestion {id_} was already {status}; view the run again", field=field, status=status
         )
 
 
 def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, stands: Provenance) -> NewSuggestion:
-    """Keep a claim beside the value that stands, in place of what the same writer suggested before."""
+    """Store a suggestion, replacing an earlier one of the same writer for the same fact."""
     mine = sql.own_suggestion_for_input if about.input_id else sql.own_suggestion_for_constraint
     found = load_row(tx, mine, SuggestionRow, run_id=about.run_id, about=about.input_id or about.constraint_id)
     if found:
-        # Under another id: whoever accepts a suggestion accepts what they read under its id.
+        # The new suggestion gets a new id, so that nobody accepts a value other than the one they read.
         remove_suggestion(tx, found)
     row = SuggestionRow(
         **claim.value.columns(),
@@ -113,27 +113,27 @@ def suggest(tx: Transaction, about: SuggestionTarget, claim: ProposedValue, *, s
 
 def _reason(claim: ProposedValue, stands: Provenance) -> str:
     if claim.value.is_unset:
-        return f"the value is {stands}; a person clears it or does not"
+        return f"the value is {stands}; a person decides whether to clear it"
     if claim.provenance.rank >= stands.rank:
-        return f"it names no source, and the value is {stands}; a person accepts or rejects it"
-    return f"{stands} stands above {claim.provenance}; a person accepts or rejects it"
+        return f"it names no source, and the current value is {stands}; a person accepts or rejects it"
+    return f"{stands} ranks above {claim.provenance}; a person accepts or rejects it"
 
 
 def remove_suggestion(tx: Transaction, row: SuggestionRow) -> None:
-    """Take a suggestion away, with what it is about or for another one."""
+    """Delete a suggestion whose fact is removed or that is replaced by another one."""
     tx.run(sql.remove_suggestion, run_id=row.run_id, id=row.id)
     columns = encode_columns(row).items()
-    said = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
-    tx.record(Op.SUGGESTION_REMOVED, row.id, *said)
+    changes = (changed(column, value, None) for column, value in columns if value is not None and column != "id")
+    tx.record(Op.SUGGESTION_REMOVED, row.id, *changes)
 
 
 def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: ArgumentPath) -> SuggestionRow:
-    """Decide on a suggestion that waits in this run. Gives it as it was.
+    """Decide on a pending suggestion of this run, and return it as it was.
 
     Raises:
-        ProvenanceNotAllowed: it is no person who decides.
-        NotFound: there is none in this run.
-        AlreadyDecided: somebody did.
+        ProvenanceNotAllowed: the actor is not a person.
+        NotFound: the suggestion is not in this run.
+        AlreadyDecided: the suggestion was decided before.
     """
     verb = {"accepted": "accept", "rejected": "reject"}[status]
     require_person(tx.actor, verb, suggestion_id, run_id)
@@ -141,7 +141,7 @@ def decide(tx: Transaction, run_id: str, suggestion_id: str, status: str, path: 
     row = load_row(tx, sql.suggestion, SuggestionRow, run_id=run_id, id=id_)
     if row is None:
         where = {"scopeId": tx.project.name, "runId": run_id}
-        step = NextStep("context.view", "lists those that wait", where)
+        step = NextStep("context.view", "lists the pending suggestions", where)
         raise NotFound("suggestion", suggestion_id, next_steps=step, field=format_argument_path(path))
     if row.status != PENDING:
         raise AlreadyDecided(id_, row.status, path)

@@ -1,4 +1,4 @@
-"""Facts as a document: what an export is, and what can be taken in."""
+"""The document of facts: the types of an export and of an import."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundplan.context.schemas import (
 
 
 class ContextExport(Struct, rename="camel"):
-    """The facts of one run as a document: what another scope, or another store, can take in."""
+    """The facts of one run as a document that another scope or store can import."""
 
     format: int
     scope_id: str
@@ -33,7 +33,7 @@ class ContextExport(Struct, rename="camel"):
 
 
 class ContextDocument(Struct, rename="camel", forbid_unknown_fields=True):
-    """A document to take in: an export, or a whole view. What is of the old run is left."""
+    """A document to import: an export or a complete view. Fields about the old run are ignored."""
 
     sources_by_id: dict[str, SourceWrite]
     inputs_by_pointer: dict[str, InputWrite]

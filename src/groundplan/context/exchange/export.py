@@ -1,4 +1,4 @@
-"""The facts of a run as a document of their own."""
+"""Export the facts of a run as a document."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FORMAT = 1
 
 
 class ExportContext(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose facts: those in force, or of a run."""
+    """The scope and run to export, by default the run in force."""
 
     scope_id: Name
     run_id: str | None = None
 
 
 def export(tx: Transaction, request: ExportContext) -> ContextExport:
-    """Everything in a run but what waits for a person, which is no fact yet.
+    """Return everything in a run except pending suggestions, which are not facts yet.
 
     Raises:
-        NotFound: there is no such run in this scope.
-        NoContext: nothing was ever committed.
+        NotFound: the run is not in this scope.
+        NoContext: no run was committed.
     """
     view, row = resolve_context_view(tx, run_id=request.run_id)
     return ContextExport(
@@ -43,7 +43,7 @@ def export(tx: Transaction, request: ExportContext) -> ContextExport:
 
 OPERATION = Operation(
     name="context.export",
-    summary="Give the facts of a run as a document.",
+    summary="Export the facts of a run as a document.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     input=ExportContext,

@@ -1,4 +1,4 @@
-"""Take a document of facts in, as a new draft: the same facts, under ids of their own."""
+"""Import a document of facts as a new draft, with new ids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ sql = edit.sql
 
 
 class ImportContext(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where to, and what: an export, or a whole view."""
+    """The scope to import into, and the document: an export or a complete view."""
 
     scope_id: Name
     document: Annotated[ContextDocument, CollapsedInSchema()]
@@ -40,7 +40,7 @@ class ImportContext(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ImportedContext(Struct):
-    """The draft that holds the facts, and what was left behind."""
+    """The draft that holds the imported facts, and warnings about what was not imported."""
 
     run: PcivRunV1
     rev: int
@@ -51,34 +51,34 @@ def import_context(tx: Transaction, request: ImportContext) -> ImportedContext:
     """Write the facts of a document into a new draft.
 
     Raises:
-        Invalid: it is only a page of a view, or something in it is malformed.
-        ProvenanceNotAllowed: it holds values that a person entered, and it is no person who brings them.
+        Invalid: the document is only a page of a view, or is malformed.
+        ProvenanceNotAllowed: the document has user-entered values, and the actor is not a person.
     """
     document = request.document
     if document.next_cursor or document.left_out:
-        raise invalid_argument(("document",), "is only a page of a view; take in an export, or a view that is whole")
+        raise invalid_argument(("document",), "is only a page of a view; import an export or a complete view")
     row = insert_draft(tx, tx.project.id, request.ownership)
     tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id))
     _write(tx, document, row.id)
     after = load_run(tx, row.id)
     warnings = []
     if document.suggestions:
-        warnings.append(f"suggestions that were left behind, being no facts yet: {len(document.suggestions)}")
+        warnings.append(f"suggestions not imported, because they are not facts yet: {len(document.suggestions)}")
     return ImportedContext(to_pciv_run(after, tx.project.name), after.rev, warnings)
 
 
 def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
-    """Everything in a document, under ids that are free, with references that follow them."""
+    """Write everything in a document under new ids, and update the references."""
     ids: dict[str, str] = {}
     for id_, source in document.sources_by_id.items():
         path: ArgumentPath = ("document", "sourcesById", id_)
         old = parse_id(id_, path)
         _refuse_mismatch(source.id and parse_id(source.id, (*path, "id")), old, (*path, "id"))
         if old in ids:
-            raise invalid_argument(path, "is there a second time, in another spelling; leave one out")
+            raise invalid_argument(path, "is there twice, in different spellings; remove one")
         ids[old] = write_source(tx, run_id, replace(source, id=None, run_id=None), path)
 
-    def followed(id_: str, path: ArgumentPath) -> str:
+    def new_source_id(id_: str, path: ArgumentPath) -> str:
         old = parse_id(id_, path)
         if old not in ids:
             raise missing_source(old, path)
@@ -90,14 +90,14 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
         _refuse_mismatch(one.pointer, pointer, (*path, "pointer"))
         cited: list[str] | UnsetType = UNSET
         if not isinstance(one.source_ids, UnsetType):
-            cited = [followed(id_, (*path, "sourceIds", place)) for place, id_ in enumerate(one.source_ids)]
+            cited = [new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(one.source_ids)]
         write_input(inputs, replace(one, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
     for place, constraint in enumerate(document.constraints):
         path = ("document", "constraints", place)
         source_id = constraint.source_id
         if isinstance(source_id, str):
-            source_id = followed(source_id, (*path, "sourceId"))
+            source_id = new_source_id(source_id, (*path, "sourceId"))
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
         write_constraint(tx, run_id, write, path, fresh=fresh[place])
     for type_, artifacts in document.artifacts_by_type.items():
@@ -110,18 +110,18 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
 
 
 def _refuse_mismatch(own: Any, key: str, path: ArgumentPath) -> None:
-    """A row stands under what it says of itself.
+    """Refuse a row whose own key differs from the key it is listed under.
 
     Raises:
-        Invalid: it says nothing, or something else.
+        Invalid: the keys differ, or the row has none.
     """
     if own != key:
-        raise invalid_argument(path, f"must be {quote_text(key)}, under which it stands")
+        raise invalid_argument(path, f"must be {quote_text(key)}, the key it is listed under")
 
 
 OPERATION = Operation(
     name="context.import",
-    summary="Take a document of facts in, as a new draft.",
+    summary="Import a document of facts as a new draft.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     input=ImportContext,

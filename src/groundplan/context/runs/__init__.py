@@ -1,1 +1,1 @@
-"""Runs: begun as drafts, committed once, compared, and taken away."""
+"""Runs: create drafts, commit, compare, list and delete them."""

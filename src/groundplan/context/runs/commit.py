@@ -1,4 +1,4 @@
-"""Commit a draft: from then on it is what plans stand on, and it never changes again."""
+"""Commit a draft, which makes it final and puts it in force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ sql = load_queries(__file__)
 
 
 def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
-    """Return the refusal of a whole commit that lacks required inputs."""
+    """Return the refusal of a complete commit that lacks required inputs."""
     problem = (
         f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
         "which keeps them visible as missing"
@@ -35,8 +35,8 @@ def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
     """Return the refusal of a commit with source-backed values that name no source."""
     problem = (
-        f"source-backed, but without a source: {format_pointers([*pointers, *keys])}; link one, or say where the value "
-        "really comes from"
+        f"source-backed, but without a source: {format_pointers([*pointers, *keys])}; link one, or change the "
+        "provenance"
     )
     return SourceMissing(
         problem, **_fit_details(budget.reserve(SourceMissing.code, problem), pointers=pointers, keys=keys)
@@ -44,7 +44,7 @@ def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> Sour
 
 
 def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
-    """Return the details of an error: places as far as they fit, and how many are left out."""
+    """Return the details of an error: as many places as fit, and how many are left out."""
     counts = {name: len(each) for name, each in places.items()}
     budget.reserve({"details": counts, "left_out": counts})
     shares = {name: budget.share(1, of=len(places)) for name in places}
@@ -54,7 +54,7 @@ def _fit_details(budget: Budget, **places: list[str]) -> dict[str, Any]:
 
 
 class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which draft, and whether it may lack what is required."""
+    """The draft to commit, and whether required inputs may stay unset."""
 
     run_id: str
     allow_partial: bool = False
@@ -63,25 +63,25 @@ class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Committed(Struct, rename="camel"):
-    """The run as it is from now on, what is required and not in it, and what to be careful about."""
+    """The committed run, its required inputs without a value, and warnings."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("missing",)))
 
     run: PcivRunV1
     missing: list[str]
     warnings: list[str]
-    left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has it, page by page
+    left_out: LeftOut = field(name="left_out", default=UNSET)  # the view has the rest, page by page
 
 
 def commit(tx: Transaction, request: CommitRun) -> Committed:
     """Make a draft final.
 
     Raises:
-        NotFound: there is no such run.
-        Frozen: it is committed already.
-        StaleRevision: it is not as the caller saw it.
-        SourceMissing: something is source-backed and names no source.
-        RequiredUnset: something that is required is not set, and the commit shall be whole.
+        NotFound: the run does not exist.
+        Frozen: the run is already committed.
+        StaleRevision: the run changed since the caller read it.
+        SourceMissing: a source-backed value names no source.
+        RequiredUnset: a required input is not set, and the commit is not partial.
     """
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
@@ -100,7 +100,7 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     waiting = tx.scalar(sql.count_pending_suggestions, run_id=row.id)
     warnings = collect_warnings(after, missing, waiting=waiting)
     if overruled:
-        warnings.append(f"a person had entered these, and here it is otherwise: {format_pointers(overruled)}")
+        warnings.append(f"overrides user-entered values of the previous commit: {format_pointers(overruled)}")
     return Committed(to_pciv_run(after, tx.project.name), missing, warnings)
 
 

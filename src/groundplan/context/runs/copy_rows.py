@@ -1,4 +1,4 @@
-"""Copy everything below a run into another one: the same in every field, with rows and ids of its own."""
+"""Copy all rows of a run into another run under new ids."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ writing = edit.sql
 
 
 def copy_rows(tx: Transaction, origin_id: str, run_id: str) -> dict[str, str]:
-    """Copy sources, inputs, links, constraints, artifacts and what waits for a person. Gives new ids by old."""
+    """Copy sources, inputs, links, constraints, artifacts and pending suggestions. Return new ids by old id."""
     ids: dict[str, str] = {}
 
     def copied(query: Query, shape: type[Struct]) -> list[dict[str, Any]]:
-        """The columns of the copies; JSON stays the text that it is."""
+        """Return the columns of the copies, with JSON left as text."""
         rows = [structs.asdict(row) for row in tx.all(query, shape, run_id=origin_id)]
-        # Ids that ascend keep the order of rows that have nothing else to be ordered by.
+        # Ascending ids keep the order of rows that are sorted by id.
         for row, id_ in zip(rows, generate_ascending_ids(len(rows)), strict=True):
-            # Rows of two tables may have one id, by choice of their writer; so have their copies, then.
+            # Rows of two tables may share an id that their writer chose; then their copies share one too.
             row |= {"id": ids.setdefault(row["id"], id_), "run_id": run_id, "project_id": tx.project.id}
         return rows
 

@@ -1,4 +1,4 @@
-"""Begin a draft: empty, or as another run is. On a scope that is not there yet, begin the scope with it."""
+"""Create a draft, empty or as a copy of a run, and the scope too if it does not exist."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LATEST = "latest"
 
 
 class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where a draft begins, whose it is, and what it begins with: nothing, or the rows of a run."""
+    """The scope and ownership of a new draft, and the run to copy, if any."""
 
     scope_id: ScopeRef
     ownership: RunOwnership = RunOwnership.OWNED
@@ -35,18 +35,18 @@ class CreateDraft(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RunWithRev(Struct):
-    """A run, and how often it was written to."""
+    """A run and its revision."""
 
     run: PcivRunV1
     rev: int
 
 
 def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
-    """Begin a draft in a scope that is there.
+    """Create a draft in an existing scope.
 
     Raises:
         NotFound: the run to copy is not in this scope.
-        NoContext: the latest commit is to be copied, and there is none.
+        NoContext: `copyFrom` is latest, and no run was committed.
     """
     origin = _origin(tx, request.copy_from)
     row = insert_draft(tx, tx.project.id, request.ownership)
@@ -59,12 +59,12 @@ def create_draft(tx: Transaction, request: CreateDraft) -> RunWithRev:
 
 
 def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
-    """Begin a scope with a draft in it; whoever does owns it.
+    """Create a scope with a draft in it; the caller becomes its owner.
 
     Raises:
         Invalid: the name is too long for a scope.
-        AlreadyInitialized: there is a scope of that name which the caller may not see.
-        NotFound: a run shall be copied, and a new scope has none.
+        AlreadyInitialized: a scope of that name exists, and the caller may not see it.
+        NotFound: the request copies a run, and a new scope has none.
     """
     apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
     copied = request.copy_from if request.copy_from in (None, LATEST) else parse_id(request.copy_from, ("copyFrom",))
@@ -80,19 +80,19 @@ def begin(tx: Transaction, request: CreateDraft) -> RunWithRev:
 
 
 def create_scope_draft(tx: Transaction, project_id: str) -> str:
-    """The id of the first draft of a project that is only being made."""
+    """Create the first draft of a project that this transaction creates, and return its id."""
     return create_first_draft(tx, project_id, RunOwnership.OWNED).id
 
 
 def create_first_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
-    """The first draft of a project that is only being made."""
+    """Create and return the first draft of a project that this transaction creates."""
     row = insert_draft(tx, project_id, ownership)
     tx.record(Op.DRAFT_CREATED, row.id, changed("user_id", None, row.user_id), project_id=project_id)
     return row
 
 
 def insert_draft(tx: Transaction, project_id: str, ownership: RunOwnership) -> RunRow:
-    """An empty draft. Whoever calls this records it."""
+    """Insert an empty draft. The caller records the event."""
     user_id = tx.actor.id if ownership is RunOwnership.OWNED else None
     row = RunRow(new_uuid(), user_id, RunStatus.DRAFT, False, None, tx.now, tx.now, 1)
     tx.store(sql.add_run, row, project_id=project_id)
@@ -112,7 +112,7 @@ def _origin(tx: Transaction, copy_from: str | None) -> RunRow | None:
 
 BEGIN = Operation(
     name="context.begin",
-    summary="Begin a scope with a draft in it.",
+    summary="Create a scope with a draft in it.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=CreateDraft,
@@ -122,7 +122,7 @@ BEGIN = Operation(
 
 OPERATION = Operation(
     name="context.create_draft",
-    summary="Begin a draft, empty or as copyFrom (latest, or a run) is; begins the scope too if it is new.",
+    summary="Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     input=CreateDraft,

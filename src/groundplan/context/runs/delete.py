@@ -1,4 +1,4 @@
-"""Take a run away. A draft is removed; a committed run stays as it was, out of everybody's view."""
+"""Delete a run. A draft is removed; a committed run stays stored but is hidden."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ sql = load_queries(__file__)
 
 
 def bound_run(run_id: str, versions: list[int]) -> RunBound:
-    """Return the refusal to delete a run on which published versions stand."""
+    """Return the refusal to delete a run that published versions rest on."""
     numbers = ", ".join(map(str, versions))
     return RunBound(
-        f"run {run_id} stays: version {numbers} of the purpose was published on it, and stands on it for ever",
+        f"run {run_id} cannot be deleted: version {numbers} of the purpose was published on it",
         run=run_id,
         versions=versions,
     )
 
 
 class DeleteRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which run."""
+    """The run to delete."""
 
     run_id: str
     op_id: OpId = field(name="op_id", default=None)
 
 
 class DiscardedRun(Struct):
-    """Which draft is gone."""
+    """The id of the discarded draft."""
 
     discarded: str
 
 
 class DeletedRun(Struct):
-    """Which run is gone."""
+    """The id of the deleted run."""
 
     deleted: str
 
 
 def discard(tx: Transaction, request: DeleteRun) -> DiscardedRun:
-    """Remove a draft with everything in it.
+    """Remove a draft with all its rows.
 
     Raises:
-        NotFound: there is no such run.
-        Frozen: it is committed.
+        NotFound: the run does not exist.
+        Frozen: the run is committed.
     """
     row = load_run(tx, request.run_id)
     if not row.is_draft:
-        raise final_run(row, NextStep("context.delete", "takes it out of view", {"runId": row.id}))
+        raise final_run(row, NextStep("context.delete", "hides it", {"runId": row.id}))
     _remove(tx, row)
     tx.record(Op.DISCARDED, row.id, changed("status", row.status, None))
     return DiscardedRun(row.id)
 
 
 def delete(tx: Transaction, request: DeleteRun) -> DeletedRun:
-    """Take a run out of view.
+    """Remove a draft, or hide a committed run.
 
     Raises:
-        NotFound: there is no such run.
-        RunBound: a published version of the purpose stands on it.
+        NotFound: the run does not exist.
+        RunBound: a published version of the purpose rests on it.
     """
     row = load_run(tx, request.run_id)
     if row.is_draft:
@@ -111,7 +111,7 @@ DISCARD = Operation(
 
 DELETE = Operation(
     name="context.delete",
-    summary="Take any run out of view.",
+    summary="Delete a run; a committed run is only hidden.",
     permission=Permission.CONTEXT_DELETE,
     effect=Effect.DESTROY,
     input=DeleteRun,

@@ -1,7 +1,7 @@
-"""Compare two runs of a scope: what was set, changed and cleared, and what else is known about it.
+"""Compare two runs of a scope.
 
-Rows of two runs have different ids, so they are matched by what they are: inputs by pointer, constraints by key (those
-of the same key in order, equal ones first), sources by kind and address.
+Rows of two runs have different ids, so they are matched by content: inputs by pointer, constraints by key (those of the
+same key in order, equal ones first), sources by kind and address.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EVIDENCE = ("evidenceSnippet", "snippet")
 
 
 class FactChange(StrEnum):
-    """What can happen to a fact between two runs; of several, the first in this order is the one that counts."""
+    """The changes of a fact between two runs, the most important first."""
 
     REMOVED = "removed"
     SET = "set"
@@ -54,7 +54,7 @@ class FactChange(StrEnum):
 
 
 class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which runs, and of their inputs perhaps only those below some pointers."""
+    """The runs to compare, and optionally the pointers that inputs must be at or below."""
 
     from_: str = field(name="from")
     to: str
@@ -63,7 +63,7 @@ class DiffRuns(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class FactState(Struct, rename="camel"):
-    """A fact in one of the two runs. A value of null is UNSET; the empty text is a value."""
+    """A fact in one of the two runs. Null means UNSET; the empty text is a value."""
 
     value_kind: ValueKind
     value: Any
@@ -72,7 +72,7 @@ class FactState(Struct, rename="camel"):
 
 
 class FieldDiff(Struct):
-    """Something else that is said of a fact, in both runs."""
+    """A field of a fact's definition that differs, with both contents."""
 
     field: str
     before: Any
@@ -80,40 +80,40 @@ class FieldDiff(Struct):
 
 
 class InputDiff(Struct):
-    """What happened to an input."""
+    """The changes of an input."""
 
     pointer: str
     change: FactChange
     also: list[FactChange] | UnsetType = UNSET
     before: FactState | UnsetType = UNSET
     after: FactState | UnsetType = UNSET
-    fields: list[FieldDiff] | UnsetType = UNSET  # what was redefined
+    fields: list[FieldDiff] | UnsetType = UNSET  # for REDEFINED
 
 
 class ConstraintDiff(Struct):
-    """What happened to a constraint."""
+    """The changes of a constraint."""
 
     key: str
     change: FactChange
     also: list[FactChange] | UnsetType = UNSET
     before: FactState | UnsetType = UNSET
     after: FactState | UnsetType = UNSET
-    fields: list[FieldDiff] | UnsetType = UNSET  # what was redefined
+    fields: list[FieldDiff] | UnsetType = UNSET  # for REDEFINED
 
 
 class SourceDiff(Struct):
-    """A source that only one of the runs has, or that is not the same in both."""
+    """A source that only one of the runs has, or that differs between them."""
 
     uri: str
     title: str
     change: FactChange
-    id: str  # in the run that has it; of both, in the later one
+    id: str  # in the `to` run if it is there, else in the `from` run
 
 
 class RunDiff(Struct):
-    """Everything that is not the same in both runs, and where to go on when not all of it fits."""
+    """The differences between two runs, and a cursor if not all of them fit."""
 
-    # A single difference can be too long for a page of its own.
+    # A single difference can be too long for a page.
     trimming: ClassVar[Trimming] = Trimming(
         *(
             DropField(f"{part}[].{field}")
@@ -130,7 +130,7 @@ class RunDiff(Struct):
 
 
 class _Difference(NamedTuple):
-    """Something on a page, and behind what it comes: how many of its name came before it tells apart equal ones."""
+    """An item of a page and its sort key; `nth` counts items of the same name."""
 
     part: int
     name: str
@@ -142,9 +142,9 @@ def diff(tx: Transaction, request: DiffRuns) -> RunDiff:
     """Compare two runs of one scope.
 
     Raises:
-        NotFound: one of them is not there.
-        MixedProjects: they are of two scopes.
-        StaleRevision: one of them was changed since the page before.
+        NotFound: a run does not exist.
+        MixedProjects: the runs belong to two scopes.
+        StaleRevision: a run changed since the previous page.
     """
     places = None if request.pointers is None else PointerFilter(request.pointers, ("pointers",))
     if project_of_run(tx, request.to, "to") != tx.project.id:
@@ -181,7 +181,7 @@ def _number_differences(
 
 
 def _page(tx: Transaction, query: list[Any], rest: list[_Difference], revs: tuple[int, int]) -> RunDiff:
-    """As much as fits."""
+    """Return as many differences as fit."""
     frame = RunDiff([], [], [], dict.fromkeys(PARTS, len(rest)), "")
     page = take_page(
         tx.budget.reserve(frame),
@@ -248,15 +248,15 @@ def _sources(before: PcivContextViewV1, after: PcivContextViewV1) -> Iterator[So
             [(one, encode_json(_content(one))) for one in news.get(place, [])],
         )
         for old, new in pairs:
-            shown = new or old
-            if shown is None:
+            source = new or old
+            if source is None:
                 continue
             change = FactChange.CHANGED if old and new else FactChange.ADDED if new else FactChange.REMOVED
-            yield SourceDiff(shown.uri, shown.title, change, shown.id)
+            yield SourceDiff(source.uri, source.title, change, source.id)
 
 
 def _changes(was: FactState | None, now: FactState | None, *, redefined: bool) -> list[FactChange]:
-    """Everything that happened, the most important first."""
+    """Return all changes of a fact, the most important first."""
     if now is None:
         return [FactChange.REMOVED]
     if was is None:
@@ -287,7 +287,7 @@ def _state(one: PcivInputV1 | PcivConstraintV1, source_ids: list[str], view: Pci
 
 
 def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
-    """Everything that is said of a fact but its value and where that comes from."""
+    """Return the fields of a fact except its value, provenance and sources."""
     common = {"label": one.label, "domain": one.domain, "valueKind": one.value_kind}
     if isinstance(one, PcivConstraintV1):
         return {**common, "snippet": one.snippet}
@@ -296,7 +296,7 @@ def _definition(one: PcivInputV1 | PcivConstraintV1) -> dict[str, Any]:
 
 
 def _diff_definitions(old: PcivInputV1 | PcivConstraintV1, new: PcivInputV1 | PcivConstraintV1) -> list[FieldDiff]:
-    """What else is said of a fact, where that is not the same. Evidence is of a value, and goes with it."""
+    """Return the fields that differ. Evidence belongs to a value, so it is ignored where the value changed."""
     before, after = _definition(old), _definition(new)
     is_another = value_of(old) is not None and not typed_value(old).same_as(typed_value(new))
     return [
@@ -326,9 +326,8 @@ def _group_by(rows: Any, key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
 
 
 def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]) -> list[tuple[T | None, T | None]]:
-    """Rows of one name in both runs, given with what they say: those that differ, in order; equal ones are left out."""
-    said_before, said_after = Counter(said for _, said in olds), Counter(said for _, said in news)
-    both = said_before & said_after
+    """Pair the rows of one name in both runs, given with their content, and leave out equal ones."""
+    both = Counter(content for _, content in olds) & Counter(content for _, content in news)
     first, second = _drop_equal(olds, both), _drop_equal(news, both)
     pairs: list[tuple[T | None, T | None]] = list(zip(first, second, strict=False))
     paired = len(pairs)
@@ -336,12 +335,12 @@ def _pair_differing(olds: Sequence[tuple[T, str]], news: Sequence[tuple[T, str]]
 
 
 def _drop_equal(rows: Sequence[tuple[T, str]], both: Counter[str]) -> list[T]:
-    """Rows but for those, as often as they are in both runs."""
+    """Return the rows without those whose content is in both runs, as often as it is in both."""
     left = Counter(both)
     found = []
-    for row, said in rows:
-        if left[said]:
-            left[said] -= 1
+    for row, content in rows:
+        if left[content]:
+            left[content] -= 1
         else:
             found.append(row)
     return found

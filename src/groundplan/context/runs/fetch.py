@@ -1,4 +1,4 @@
-"""A run by its id, without what is in it."""
+"""Fetch a run by its id, without its rows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from groundplan.kernel.store.transaction import Transaction
 
 
 class FetchRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which run."""
+    """The run to fetch."""
 
     run_id: str
 
 
 def fetch(tx: Transaction, request: FetchRun) -> RunWithRev:
-    """One run.
+    """Return a run.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the run does not exist.
     """
     row = load_run(tx, request.run_id)
     return RunWithRev(to_pciv_run(row, tx.project.name), row.rev)
@@ -29,7 +29,7 @@ def fetch(tx: Transaction, request: FetchRun) -> RunWithRev:
 
 OPERATION = Operation(
     name="context.fetch_run",
-    summary="Show a run by its id, without what is in it.",
+    summary="Show a run by its id, without its rows.",
     permission=Permission.CONTEXT_READ,
     effect=Effect.READ,
     input=FetchRun,

@@ -22,11 +22,11 @@ sql = load_queries(__file__)
 NAME = "context.list"
 LIMIT_MAX = 1_000
 NO_LIMIT = 2**31 - 2
-END_OF_TIME = "9999"  # sorts behind every moment
+END_OF_TIME = "9999"  # sorts after every timestamp
 
 
 class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose runs to list: all of a scope, or those of one user and the shared ones; of one status, or of any."""
+    """The scope whose runs to list, optionally only those of one user and shared ones, or of one status."""
 
     scope_id: Name
     user_id: Name | None = None
@@ -36,22 +36,22 @@ class ListRuns(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Runs(Struct):
-    """Runs, newest first, and where to go on when there are more."""
+    """Runs, newest first, and a cursor if there are more."""
 
     runs: list[PcivRunV1]
     next_cursor: str | UnsetType = field(default=UNSET)
 
 
 def list_runs(tx: Transaction, request: ListRuns) -> Runs:
-    """The runs of a scope, or a page of them."""
-    whose = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
-    query = [tx.project.id, whose, request.status]
+    """Return the runs of a scope, or a page of them."""
+    owner_id = None if request.user_id is None else find_principal(tx, request.user_id) or request.user_id
+    query = [tx.project.id, owner_id, request.status]
     limit = request.limit or (LIMIT_MAX if tx.budget.is_limited else NO_LIMIT)
     before, after_id = END_OF_TIME, ""
     if request.cursor is not None:
         before, after_id = _position(tx, query, request.cursor)
-    # By when they were begun, which never changes: so nothing is missed between two pages. One more than asked for
-    # tells whether there are more.
+    # Sorted by creation time, which never changes, so that no run is missed between two pages. One extra row tells
+    # whether there are more.
     rows = tx.all(
         sql.runs,
         RunRow,
@@ -60,7 +60,7 @@ def list_runs(tx: Transaction, request: ListRuns) -> Runs:
         after_id=after_id,
         status=request.status,
         any_status=request.status is None,
-        user_id=whose,
+        user_id=owner_id,
         any_user=request.user_id is None,
         at_most=limit + 1,
     )

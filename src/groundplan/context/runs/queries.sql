@@ -1,12 +1,12 @@
--- What becomes of runs as a whole.
+-- Queries that create, commit, list and delete runs.
 
 -- name: add_run
--- A new draft.
+-- Insert a draft.
 INSERT INTO pciv_runs (tenant_id, project_id, created_by, {run})
 VALUES (:tenant_id, :project_id, :actor_id, {run:values});
 
 -- name: change_owner
--- A draft that is somebody's, or everybody's.
+-- Set the user of a draft, or null for a shared one.
 UPDATE pciv_runs
    SET user_id = :user_id,
        updated_at = :now,
@@ -15,7 +15,7 @@ UPDATE pciv_runs
    AND id = :run_id;
 
 -- name: commit_run
--- A draft becomes final.
+-- Make a draft final.
 UPDATE pciv_runs
    SET status = :status,
        allow_partial = :allow_partial,
@@ -26,7 +26,7 @@ UPDATE pciv_runs
    AND id = :run_id;
 
 -- name: unbacked_inputs
--- Values that are said to have a source and name none.
+-- Return the pointers of source-backed inputs without a source.
 SELECT i.pointer
   FROM pciv_inputs AS i
  WHERE i.tenant_id = :tenant_id
@@ -42,7 +42,7 @@ SELECT i.pointer
  ORDER BY i.pointer;
 
 -- name: unbacked_constraints
--- The same for constraints.
+-- Return the keys of source-backed constraints without a source.
 SELECT key
   FROM pciv_constraints
  WHERE tenant_id = :tenant_id
@@ -54,7 +54,7 @@ SELECT key
  ORDER BY key, id;
 
 -- name: count_pending_suggestions
--- How many suggestions wait for a person.
+-- Count the pending suggestions of a run.
 SELECT count(*)
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -62,7 +62,7 @@ SELECT count(*)
    AND status = 'pending';
 
 -- name: pending_suggestions
--- What waits for a person in a run.
+-- Return the pending suggestions of a run.
 SELECT id, run_id, {value}, {suggestion}
   FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
@@ -71,7 +71,8 @@ SELECT id, run_id, {value}, {suggestion}
  ORDER BY id;
 
 -- name: overruled_user_values
--- What a person had entered in another run and what in this one is not theirs, not there, or of before that.
+-- Return the pointers and keys of user-entered values of another run that this run lacks, replaces by a value of
+-- lower provenance, or has with an older value.
 SELECT p.pointer
   FROM pciv_inputs AS p
   LEFT JOIN pciv_inputs AS n
@@ -112,54 +113,54 @@ SELECT c.key
  ORDER BY 1;
 
 -- name: insert_deleted_run
--- A run is out of view from now on.
+-- Mark a run as deleted.
 INSERT INTO pciv_deleted_runs (tenant_id, run_id, project_id, deleted_at, deleted_by)
 VALUES (:tenant_id, :run_id, :project_id, :now, :actor_id);
 
 -- name: remove_suggestions
--- What lies below a draft goes with it, from the bottom up.
+-- Delete the suggestions of a draft.
 DELETE FROM pciv_suggestions
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_links
--- What lies below a draft goes with it.
+-- Delete the links of a draft.
 DELETE FROM pciv_input_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_constraints
--- What lies below a draft goes with it.
+-- Delete the constraints of a draft.
 DELETE FROM pciv_constraints
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_inputs
--- What lies below a draft goes with it.
+-- Delete the inputs of a draft.
 DELETE FROM pciv_inputs
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_sources
--- What lies below a draft goes with it.
+-- Delete the sources of a draft.
 DELETE FROM pciv_sources
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_artifacts
--- What lies below a draft goes with it.
+-- Delete the artifacts of a draft.
 DELETE FROM pciv_artifacts
  WHERE tenant_id = :tenant_id
    AND run_id = :run_id;
 
 -- name: remove_run
--- A draft, after everything below it.
+-- Delete a draft, after all rows below it.
 DELETE FROM pciv_runs
  WHERE tenant_id = :tenant_id
    AND id = :run_id;
 
 -- name: runs
--- The runs of a project behind a place in the list, newest first; all of them, or one user's and the shared ones.
+-- Return the runs of a project after a position, newest first: all of them, or one user's and the shared ones.
 SELECT {r.run}
   FROM pciv_runs AS r
  WHERE r.tenant_id = :tenant_id

@@ -1,4 +1,4 @@
-"""Say whose a draft is, or only that somebody is at it."""
+"""Change the ownership of a draft, or only its time of last change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class UpdateDraft(Struct, rename="camel", forbid_unknown_fields=True):
-    """A draft, and whose it shall be. Without ownership only the moment of its last change moves."""
+    """A draft and its new ownership. Without ownership, only the time of its last change is updated."""
 
     run_id: str
     ownership: RunOwnership | None = None
@@ -27,11 +27,11 @@ class UpdateDraft(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def update_draft(tx: Transaction, request: UpdateDraft) -> RunWithRev:
-    """Change a draft itself, not what is in it.
+    """Change a draft itself, not its rows.
 
     Raises:
-        NotFound: there is no such run.
-        Frozen: it is committed.
+        NotFound: the run does not exist.
+        Frozen: the run is committed.
     """
     row = load_draft(tx, request.run_id)
     user_id = row.user_id
@@ -46,7 +46,7 @@ def update_draft(tx: Transaction, request: UpdateDraft) -> RunWithRev:
 
 OPERATION = Operation(
     name="context.update_draft",
-    summary="Make a draft your own or shared, or only say that you are at it.",
+    summary="Make a draft your own or shared, or only update its time of last change.",
     permission=Permission.CONTEXT_WRITE,
     effect=Effect.WRITE,
     input=UpdateDraft,

@@ -1,11 +1,11 @@
--- What must be said otherwise on PostgreSQL.
+-- Queries that differ on PostgreSQL.
 
 -- part: in_molecule
 -- Differs from SQLite, where IS compares any two values and uses the index.
 (a.molecule_id = CAST(:molecule_id AS text) OR (a.molecule_id IS NULL AND CAST(:molecule_id AS text) IS NULL))
 
 -- part: numbers_with_words
--- Differs from SQLite, which asks its index of words first: here each row's own words are looked at.
+-- Differs from SQLite, which searches its word index first: here the words of each row are compared.
 
 -- part: has_words
 NOT EXISTS (SELECT 1

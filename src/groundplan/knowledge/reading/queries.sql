@@ -1,11 +1,11 @@
--- Lists of atoms and molecules. A page is asked for by ids alone; what is shown of it is fetched for these.
+-- Lists of atoms and molecules. These return ids only; the rows of a page are loaded by id.
 
 -- part: in_molecule
--- Of one molecule, or of none where it is null.
+-- The atom is in this molecule, or in none if the parameter is null.
 a.molecule_id IS CAST(:molecule_id AS text)
 
 -- part: numbers_with_words
--- Every word is there: the index tells by the numbers of those that have them all.
+-- The numbers of the rows that the word index finds for all words.
 WITH found (n) AS MATERIALIZED (
     SELECT graph_text.rowid - CAST(:first_key AS bigint)
       FROM graph_text
@@ -28,7 +28,7 @@ FROM found
    AND m.n = found.n
 
 -- name: atoms_by_name
--- All atoms of a project, and how many there are on all pages.
+-- Return a page of the atoms of a project, and the total count.
 SELECT a.id, count(*) OVER () AS total
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
@@ -37,7 +37,7 @@ SELECT a.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: atoms_of_molecule
--- The atoms of a molecule, or those of none.
+-- Return a page of the atoms of a molecule, or of the orphans, and the total count.
 SELECT a.id, count(*) OVER () AS total
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
@@ -47,14 +47,14 @@ SELECT a.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: project_number
--- The number of a project in the keys of the index of words.
+-- Return the number of a project in the keys of the word index.
 SELECT g.number
   FROM graph_projects AS g
  WHERE g.tenant_id = :tenant_id
    AND g.project_id = :project_id;
 
 -- name: atoms_with_words
--- Atoms that have every word of a query, of all of a project or of one molecule or none.
+-- Return a page of atoms with every word of a query: in the project, in one molecule, or orphans.
 {numbers_with_words}
 SELECT a.id, count(*) OVER () AS total
   {atoms_found}
@@ -63,7 +63,7 @@ SELECT a.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: molecules_by_name
--- All molecules of a project.
+-- Return a page of the molecules of a project, and the total count.
 SELECT m.id, count(*) OVER () AS total
   FROM graph_molecules AS m
  WHERE m.tenant_id = :tenant_id
@@ -72,7 +72,7 @@ SELECT m.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: molecules_with_words
--- Molecules that have every word of a query.
+-- Return a page of molecules with every word of a query.
 {numbers_with_words}
 SELECT m.id, count(*) OVER () AS total
   {molecules_found}
@@ -80,7 +80,7 @@ SELECT m.id, count(*) OVER () AS total
  LIMIT :limit OFFSET :offset;
 
 -- name: first_matched_atoms
--- Of some atoms those that come first: by the name of their molecule, then by their own; those of none last.
+-- Return the first of the given atoms, sorted by the name of their molecule, then their own; orphans last.
 SELECT a.id
   FROM graph_atoms AS a
   LEFT JOIN graph_molecules AS m
@@ -94,7 +94,7 @@ SELECT a.id
  LIMIT :at_most;
 
 -- name: atom_summaries
--- Atoms behind one in the order of their names, without what they say.
+-- Return atoms after a position, sorted by name, without their knowledge.
 SELECT a.id, a.name, a.molecule_id, a.paths, a.version, a.confirmed_commit, a.confirmed_at
   FROM graph_atoms AS a
  WHERE a.tenant_id = :tenant_id
