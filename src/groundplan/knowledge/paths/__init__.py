@@ -1,1 +1,1 @@
-"""Which patterns match a path: how they are read, how they are matched, many of them at once, and what is asked for."""
+"""Path patterns: parsing, matching, an index for many patterns, and parsing of requested paths."""

@@ -1,11 +1,10 @@
-"""Matching in one pass: each character of a path is looked at once, whatever the pattern.
+"""A bit-parallel automaton that matches a path in one pass, without backtracking.
 
-The places in a pattern are the bits of an integer, which says at which of them one may be after the characters read so
-far. A character moves every place that allows it one further, all of them by one shift; a star lets its place stay as
-well. `**` lets its place be taken up again at the beginning of any later name. So there is never anything to go back
-to: the time grows with the path's length, and with the number of machine words that the pattern's places fill.
+Each position in a pattern is a bit of an integer, the state. A character advances every position that allows it, all by
+one shift; a position at a star also stays. A position behind `**` is entered again at the start of every later name.
+The time grows with the length of the path and the number of machine words that the positions fill.
 
-All alternatives of a pattern stand side by side in one integer.
+All alternatives of a pattern are side by side in one integer.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ LAST_CHARACTER = "\U0010ffff"
 
 
 class Automaton:
-    """Several rows of segments, ready to be run over the names of a path."""
+    """An automaton of several rows of segments that runs over the names of a path."""
 
     __slots__ = ("_bounds", "_ends", "_final", "_loops", "_masks", "_skips", "_start")
 
@@ -46,7 +45,7 @@ class Automaton:
             self._masks.append(allowed)
 
     def accepts(self, names: Iterable[Iterable[str]]) -> bool:
-        """Whether the names of a path, given character by character, lead through one of the rows to its end."""
+        """Return whether one of the rows matches the names of a path, given character by character."""
         bounds, masks, loops, ends, skips = self._bounds, self._masks, self._loops, self._ends, self._skips
         known: dict[str, int] = {}
         state, waiting = self._start, 0
@@ -65,12 +64,12 @@ class Automaton:
 
 
 class _Row:
-    """The places of one row, from its first bit on."""
+    """The positions of one row, as bits from the lowest on."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        self.ends = 0  # places where a name must end
-        self.loops = 0  # places at a star
-        self.skips = 0  # places behind `**`
+        self.ends = 0  # positions where a name must end
+        self.loops = 0  # positions at a star
+        self.skips = 0  # positions behind `**`
         places: dict[str | CharacterClass, int] = defaultdict(int)
         place = 1
         for segment in segments:
@@ -86,15 +85,15 @@ class _Row:
             self.ends |= place
             place <<= 1
         self.width = place.bit_length() - 1
-        # A place allows the characters of some ranges. Going through all characters in order, it changes its mind where
-        # a range begins and behind where it ends; between two such bounds all characters are the same to every place.
-        self.allowed = 0  # before the first bound
+        # A position allows the characters of some ranges. In the order of all characters, its answer changes where a
+        # range begins and after it ends; between two such bounds every position treats all characters alike.
+        self.allowed = 0  # positions that allow the characters before the first bound
         self.changes: dict[str, int] = defaultdict(int)
-        for token, such in places.items():
+        for token, positions in places.items():
             ranges, negated = (((token, token),), False) if isinstance(token, str) else token
             if negated:
-                self.allowed |= such
+                self.allowed |= positions
             for low, high in ranges:
-                self.changes[low] ^= such
+                self.changes[low] ^= positions
                 if high < LAST_CHARACTER:
-                    self.changes[chr(ord(high) + 1)] ^= such
+                    self.changes[chr(ord(high) + 1)] ^= positions

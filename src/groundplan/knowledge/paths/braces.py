@@ -1,7 +1,7 @@
-"""Braces are written out before anything else: `*.{ts,tsx}` stands for `*.ts` and `*.tsx`.
+"""Brace expansion: `*.{ts,tsx}` becomes `*.ts` and `*.tsx`. It is the first step of parsing a pattern.
 
-The text is read once, from left to right. For each brace that is open there is what its finished branches stand for,
-and what the branch at hand stands for. Neither may grow beyond the limit, so a text that would explode is refused.
+The text is read once, from left to right. Each open brace has the expansions of its finished branches and those of its
+current branch. Neither may exceed the limit, so a text whose expansion would explode is refused.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ SIGN = re.compile(r"([{},])")
 
 
 def expand_braces(text: str) -> list[str]:
-    """What a pattern stands for: patterns in which no brace is special any more, in order, each once.
+    """Return the distinct patterns without special braces that a pattern expands to, in order.
 
     Raises:
-        MalformedPattern: a brace, a class or an escape is not whole, or there are too many alternatives.
+        MalformedPattern: a brace, a class or an escape is incomplete, or there are too many alternatives.
     """
-    outer: list[tuple[list[str], list[str]]] = []  # what is kept of the text before each open brace
+    outer: list[tuple[list[str], list[str]]] = []  # the state before each open brace
     finished: list[str] = []
     branch = [""]
     for piece in _pieces(text):
@@ -32,7 +32,7 @@ def expand_braces(text: str) -> list[str]:
         elif piece == "," and outer:
             finished, branch = _append_branch(finished, branch), [""]
         elif piece == "}" and outer:
-            # Without a comma braces are text. What they enclose may still have been written out.
+            # Braces without a comma are literal text. Their content may still contain expanded braces.
             group = _append_branch(finished, branch) if finished else [f"{{{inner}}}" for inner in branch]
             finished, before = outer.pop()
             if len(before) * len(group) > ALTERNATIVES_MAX:
@@ -54,14 +54,14 @@ def _append_branch(finished: list[str], branch: list[str]) -> list[str]:
 
 
 def _pieces(text: str) -> Iterable[str]:
-    """The braces and commas that may be special, and what stands between them."""
+    """Split a text at the braces and commas that may be special."""
     if "[" not in text and "\\" not in text:
         return SIGN.split(text)
     return _split_escaped_pieces(text)
 
 
 def _split_escaped_pieces(text: str) -> Iterator[str]:
-    """The same, with each class and each escape as one piece."""
+    """Split a text into characters, with each class and each escape as one piece."""
     at = 0
     while at < len(text):
         begin = at

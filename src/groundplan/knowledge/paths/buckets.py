@@ -1,4 +1,4 @@
-"""The patterns that begin with the same directories, filed so that a path need not try all of them."""
+"""Buckets of patterns that begin with the same directories, with indexes that narrow the candidates."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from groundplan.knowledge.paths.pattern import Pattern
 from groundplan.knowledge.paths.route import PatternRoute
 from groundplan.knowledge.paths.segment import Wildcard
 
-UNINDEXED_MAX = 4  # so few are tried sooner than looked up, and most directories have no more
-ENTRIES_PER_TERM_MAX = 8  # so many may lie under one term before it is better to look for a part of the path
+UNINDEXED_MAX = 4  # so few are faster to try than to look up, and most directories have no more
+ENTRIES_PER_TERM_MAX = 8  # above this, a substring search is better
 
 
 class IndexedPattern:
-    """A pattern, and the keys that have it."""
+    """A pattern and the keys that have it."""
 
     __slots__ = ("keys", "pattern")
 
@@ -23,20 +23,20 @@ class IndexedPattern:
 
 
 class Bucket:
-    """What lies at one directory."""
+    """The patterns at one directory."""
 
     __slots__ = ("below", "files", "unindexed")
 
     def __init__(self) -> None:
-        self.below: list[IndexedPattern] = []  # matches everything down from here
-        self.unindexed: list[IndexedPattern] = []  # to be tried on everything
-        self.files: BucketIndex | None = None  # to be looked up
+        self.below: list[IndexedPattern] = []  # these match everything below the directory
+        self.unindexed: list[IndexedPattern] = []  # these are tried on every path
+        self.files: BucketIndex | None = None  # the indexed rest
 
     def __bool__(self) -> bool:
         return bool(self.below or self.unindexed or self.files is not None)
 
     def put(self, entry: IndexedPattern, route: PatternRoute) -> None:
-        """Keep an entry for one of its routes."""
+        """Add an entry for one of its routes."""
         if route.is_everything_below:
             self.below.append(entry)
         elif len(self.unindexed) < UNINDEXED_MAX:
@@ -49,7 +49,7 @@ class Bucket:
                 self.unindexed.append(entry)
 
     def remove(self, entry: IndexedPattern, route: PatternRoute) -> None:
-        """Take an entry out, wherever it may lie because of this route."""
+        """Remove an entry that was added for this route."""
         for entries in (self.below, self.unindexed):
             if entry in entries:
                 entries.remove(entry)
@@ -70,14 +70,14 @@ class TermIndex:
         return bool(self._entries)
 
     def crowd(self, term: str) -> int:
-        """How many entries lie under a term."""
+        """Return the number of entries under a term."""
         return len(self._entries.get(term, ()))
 
     def put(self, entry: IndexedPattern, term: str) -> None:
         self._entries.setdefault(term, []).append(entry)
 
     def remove(self, entry: IndexedPattern, term: str) -> None:
-        """Take an entry out, if it is there."""
+        """Remove an entry, if it is there."""
         entries = self._entries.get(term, [])
         if entry in entries:
             entries.remove(entry)
@@ -86,16 +86,16 @@ class TermIndex:
 
 
 class NameIndex(TermIndex):
-    """Entries by what a name must be (`index`), begin with (`index*`) or end with (`*index`).
+    """Entries by a text that a name must equal (`index`), begin with (`index*`) or end with (`*index`).
 
-    A name that has a star of its own may be mistaken for one of the others, which only means that more is tried.
+    A name with a literal star may be confused with these, which only adds candidates.
     """
 
     __slots__ = ("_heads", "_tails")
 
     def __init__(self) -> None:
         super().__init__()
-        self._heads: set[int] = set()  # how long beginnings are; some of them may be gone by now
+        self._heads: set[int] = set()  # lengths of beginnings; removed terms may still be counted
         self._tails: set[int] = set()
 
     def put(self, entry: IndexedPattern, term: str) -> None:
@@ -106,7 +106,7 @@ class NameIndex(TermIndex):
             self._tails.add(len(term) - 1)
 
     def found(self, name: str) -> Iterator[IndexedPattern]:
-        """The entries that want such a name."""
+        """Yield the entries that may match a name."""
         entries = self._entries
         if name in entries:
             yield from entries[name]
@@ -119,19 +119,19 @@ class NameIndex(TermIndex):
 
 
 class SubstringIndex(TermIndex):
-    """Entries by a text that the path must have somewhere."""
+    """Entries by a text that the path must contain."""
 
     __slots__ = ()
 
     def found(self, path: str) -> Iterator[IndexedPattern]:
-        """The entries that want such a path."""
+        """Yield the entries that may match a path."""
         for term, entries in self._entries.items():
             if term in path:
                 yield from entries
 
 
 class BucketIndex:
-    """Three ways to look up entries: by the last name of a path, by one on the way to it, by a part of it."""
+    """Three indexes of entries: by the last name of a path, by a directory, and by a substring."""
 
     __slots__ = ("by_directory", "last", "parts")
 
@@ -144,11 +144,11 @@ class BucketIndex:
         return bool(self.last or self.by_directory or self.parts)
 
     def put(self, entry: IndexedPattern, route: PatternRoute) -> bool:
-        """File an entry where it is least crowded, and there by the longest term, if it offers any."""
+        """Add an entry under its least crowded and then longest term; return False if it has no term."""
         best: tuple[int, int, str] | None = None
         best_file: TermIndex | None = None
         for file, term in self._list_lookups(route):
-            # A part is looked for in every path, where names are looked up: that is for those who have no other way.
+            # Names are looked up, but substrings are searched in every path, so they are the last choice.
             crowd = file.crowd(term) + (ENTRIES_PER_TERM_MAX if file is self.parts else 0)
             if best is None or (crowd, -len(term), term) < best:
                 best, best_file = (crowd, -len(term), term), file
@@ -162,15 +162,15 @@ class BucketIndex:
             file.remove(entry, term)
 
     def _list_lookups(self, route: PatternRoute) -> list[tuple[TermIndex, str]]:
-        offers: list[tuple[TermIndex, str]] = [(self.last, term) for term in _terms(route.last)]
+        lookups: list[tuple[TermIndex, str]] = [(self.last, term) for term in _terms(route.last)]
         for segment in route.directories:
-            offers += [(self.by_directory, term) for term in _terms(segment)]
-        offers += [(self.parts, term) for term in route.needles]
-        return offers
+            lookups += [(self.by_directory, term) for term in _terms(segment)]
+        lookups += [(self.parts, term) for term in route.needles]
+        return lookups
 
 
 def _terms(segment: str | Wildcard) -> list[str]:
-    """What a name can be looked up by."""
+    """Return the terms under which a segment can be indexed."""
     if isinstance(segment, str):
         return [segment]
     terms = [segment.head + "*"] if segment.head else []

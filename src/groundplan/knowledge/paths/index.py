@@ -1,12 +1,11 @@
-"""All patterns of a project, arranged so that a path meets only the few that may match it.
+"""An index of all patterns of a project, so that a path is only compared with the few that may match it.
 
-A pattern lies at the directories it begins with: `src/ui/**` and `src/ui/*.ts` at `src/ui/`, `**/*.md` at the root. A
-path looks at each directory it goes through. What is meant for everything below matches without a further look. Where
-many patterns lie at one directory, each is filed under something that the last name of a path, or one on the way, must
-be, begin with or end with, or else under a part of the path: of what a pattern offers, the least crowded. What is found
-that way is then matched.
+A pattern is stored at the literal directories it begins with: `src/ui/**` and `src/ui/*.ts` at `src/ui/`, `**/*.md` at
+the root. A search visits each directory of the path. `dir/**` matches without a comparison. Where many patterns are at
+one directory, each is indexed by a term that a name of the path must equal, begin with or end with, or by a substring
+of the path; the least crowded term of a pattern is used. The candidates found that way are then matched.
 
-It is not made for several threads: nothing may be put or removed while somebody searches.
+The index is not thread-safe: it must not change during a search.
 """
 
 from __future__ import annotations
@@ -19,35 +18,34 @@ from groundplan.knowledge.paths.pattern import parse_pattern
 
 
 class TooManySteps(Exception):
-    """Too much would have to be looked at."""
+    """The search would exceed the limit of steps."""
 
 
 class PathIndex:
-    """Which keys have a pattern that matches a path."""
+    """Find the keys with a pattern that matches a path."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, tuple[IndexedPattern, ...]] = {}
-        self._entries: dict[
-            str, IndexedPattern
-        ] = {}  # by the text of the pattern, which is also a path that matches it
+        # By the text of the pattern, which is also a path that matches it.
+        self._entries: dict[str, IndexedPattern] = {}
         self._buckets: dict[str, Bucket] = {}  # by the directories that patterns begin with
-        self._longest = 0  # of these directories, in characters; never less than it is
+        self._longest = 0  # an upper bound of the length of these directories, in characters
         self._size = 0
-        self.steps = 0  # at most so many characters were looked at for the path that was last asked for
+        self.steps = 0  # an upper bound of the cost of the last search
 
     def __len__(self) -> int:
         return len(self._by_key)
 
     @property
     def size(self) -> int:
-        """How many patterns it holds, braces written out, counted for each key that has them."""
+        """The number of patterns after brace expansion, counted once per key."""
         return self._size
 
     def put(self, key: str, patterns: Sequence[str]) -> None:
-        """Give a key these patterns, and no others.
+        """Replace the patterns of a key.
 
         Raises:
-            MalformedPattern: one of them is none; the key keeps what it had.
+            MalformedPattern: a pattern is malformed; the key keeps its old patterns.
         """
         wanted = {entry.pattern.text: entry for entry in map(self._get_entry, patterns)}
         for entry in wanted.values():
@@ -61,12 +59,12 @@ class PathIndex:
         self._by_key[key] = tuple(wanted.values())
 
     def remove(self, key: str) -> None:
-        """Forget a key, if it is known."""
+        """Remove a key, if it exists."""
         for entry in self._by_key.pop(key, ()):
             self._release(entry, key)
 
     def _get_entry(self, text: str) -> IndexedPattern:
-        """The entry of a pattern: the one that is here, or one that is not here yet, and has no keys."""
+        """Return the entry of a pattern, or a new one without keys that is not yet in the index."""
         if entry := self._entries.get(text):
             return entry
         pattern = parse_pattern(text)
@@ -75,11 +73,11 @@ class PathIndex:
     def _add_to_buckets(self, entry: IndexedPattern) -> None:
         self._entries[entry.pattern.text] = entry
         for route in entry.pattern.routes:
-            shelf = self._buckets.get(route.head)
-            if shelf is None:
-                shelf = self._buckets[route.head] = Bucket()
+            bucket = self._buckets.get(route.head)
+            if bucket is None:
+                bucket = self._buckets[route.head] = Bucket()
                 self._longest = max(self._longest, len(route.head))
-            shelf.put(entry, route)
+            bucket.put(entry, route)
 
     def _release(self, entry: IndexedPattern, key: str) -> None:
         self._size -= len(entry.pattern.alternatives)
@@ -88,22 +86,22 @@ class PathIndex:
             return
         del self._entries[entry.pattern.text]
         for route in entry.pattern.routes:
-            shelf = self._buckets.get(route.head)
-            if shelf is not None:
-                shelf.remove(entry, route)
-                if not shelf:
+            bucket = self._buckets.get(route.head)
+            if bucket is not None:
+                bucket.remove(entry, route)
+                if not bucket:
                     del self._buckets[route.head]
 
     def matching(self, path: str, *, steps_max: int | None = None) -> list[str]:
-        """The keys of which a pattern matches a path, sorted. The path must be normalised.
+        """Return the sorted keys with a pattern that matches a normalized path.
 
         Raises:
-            TooManySteps: more would have to be looked at than `steps_max` allows; `steps` says how much is.
+            TooManySteps: the search would need more than `steps_max` steps; `steps` is the number it needs.
         """
         return self._match(path, {}, steps_max)
 
     def match_many(self, paths: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-        """Each path with its keys. Files of one directory share most of the search."""
+        """Yield each path with its keys. Files of one directory share most of the search."""
         folders: dict[str, _DirectorySearch] = {}
         return ((path, self._match(path, folders)) for path in paths)
 
@@ -119,32 +117,32 @@ class PathIndex:
         keys = set(folder.below)
         if path in self._entries:
             keys |= self._entries[path].keys
-        tried = folder.candidates
+        candidates = folder.candidates
         if folder.files:
-            tried = set(tried)
+            candidates = set(candidates)
             for files in folder.files:
-                tried.update(files.last.found(names[-1]), files.parts.found(path))
-        self.steps = len(path) * sum(len(entry.pattern.alternatives) for entry in tried)
+                candidates.update(files.last.found(names[-1]), files.parts.found(path))
+        self.steps = len(path) * sum(len(entry.pattern.alternatives) for entry in candidates)
         if steps_max is not None and self.steps > steps_max:
             raise TooManySteps
-        for entry in tried:
+        for entry in candidates:
             if entry.pattern.matches_names(path, names):
                 keys |= entry.keys
         return sorted(keys)
 
     def _search_directory(self, names: list[str]) -> _DirectorySearch:
-        """What the directory of a path has for all files in it."""
+        """Return the part of the search that all files in the directory of a path share."""
         folder = _DirectorySearch()
         prefix = ""
         for depth, name in enumerate(names):
-            shelf = self._buckets.get(prefix)
-            if shelf is not None:
-                for entry in shelf.below:
+            bucket = self._buckets.get(prefix)
+            if bucket is not None:
+                for entry in bucket.below:
                     folder.below |= entry.keys
-                folder.candidates.update(shelf.unindexed)
-                if shelf.files is not None:
-                    folder.files.append(shelf.files)
-                    folder.candidates.update(*map(shelf.files.by_directory.found, set(names[depth:-1])))
+                folder.candidates.update(bucket.unindexed)
+                if bucket.files is not None:
+                    folder.files.append(bucket.files)
+                    folder.candidates.update(*map(bucket.files.by_directory.found, set(names[depth:-1])))
             prefix += name + "/"
             if len(prefix) > self._longest:
                 break
@@ -157,6 +155,6 @@ class _DirectorySearch:
     __slots__ = ("below", "candidates", "files")
 
     def __init__(self) -> None:
-        self.below: set[str] = set()  # keys that match without a further look
+        self.below: set[str] = set()  # keys that match without a comparison
         self.candidates: set[IndexedPattern] = set()
-        self.files: list[BucketIndex] = []  # where to look up more, for each file
+        self.files: list[BucketIndex] = []  # indexes to search again for each file

@@ -1,13 +1,13 @@
-"""Every way a pattern is refused: what is wrong with it, and what to write instead."""
+"""Errors of malformed patterns: what is wrong, and what to write instead."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 ALTERNATIVES_MAX = 64
-EXPANDED_CHARS_MAX = 8_192  # of all alternatives together: what a match costs grows with them
+EXPANDED_CHARS_MAX = 8_192  # over all alternatives, because the cost of a match grows with them
 
-# What a name between `[:` and `:]` stands for elsewhere, as far as it can be written out.
+# POSIX character classes that can be written as ranges.
 _WRITTEN_OUT = {
     "alnum": "[A-Za-z0-9]",
     "alpha": "[A-Za-z]",
@@ -20,7 +20,7 @@ _WRITTEN_OUT = {
 
 
 class MalformedPattern(Exception):
-    """A text that is not a pattern."""
+    """The text is not a valid pattern."""
 
     def __init__(self, problem: str, hint: str | None = None) -> None:
         super().__init__(f"{problem}; {hint}" if hint else problem)
@@ -50,7 +50,7 @@ def bare_directory(text: str) -> MalformedPattern:
 
 
 def segment(segments: Sequence[object], alternative: str, text: str) -> MalformedPattern:
-    """A segment that no path has: one that is empty, `.` or `..`."""
+    """Return the error of a segment that no path has: an empty one, `.` or `..`."""
     name = next(name for name in ("", ".", "..") if name in segments)
     what = f"has a {name!r} segment" if name else "has an empty segment ('//')"
     if alternative != text:

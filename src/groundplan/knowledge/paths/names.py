@@ -1,4 +1,4 @@
-"""A path as the names along it."""
+"""Split paths into names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ DRIVE_CHARS = 2  # `C:`
 
 
 def split_path(path: str) -> list[str] | None:
-    """The directories of a path and the file at its end, or None for one that does not simply lead down from the root.
+    """Return the directories and the file name of a path, or None if it is not a normalized path below the root.
 
-    Such paths match nothing: absolute ones, those with a drive, with `.` or `..` on the way, with a `/` too many.
+    Absolute paths and those with a drive, `.`, `..` or an empty name match nothing.
     """
     names = path.split("/")
     if "" in names or "." in names or ".." in names or is_drive(names[0]):
@@ -17,5 +17,5 @@ def split_path(path: str) -> list[str] | None:
 
 
 def is_drive(name: str) -> bool:
-    """Whether a first name is a drive's, as in `C:/code`."""
+    """Return whether a first name is a drive, as in `C:/code`."""
     return len(name) == DRIVE_CHARS and name[1] == ":" and name[0].isascii() and name[0].isalpha()

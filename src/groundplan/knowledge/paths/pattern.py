@@ -1,10 +1,10 @@
-r"""Patterns of paths: what they mean, and which texts are none.
+r"""Path patterns: their syntax, parsing and matching.
 
     *   any characters within a name, `?` one of them     [a-c] [!a] [^a]   one character of those, or of the others
     **  as a whole segment: any directories, or none      {a,b}             either, `/` included
     \   the next character as it is                       anything else     itself
 
-Also: a path that equals the text of a pattern matches it, so `app/[id]/page.tsx` finds the file of that name.
+A path that equals the text of a pattern also matches it, so `app/[id]/page.tsx` finds the file of that name.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ from groundplan.knowledge.paths.segment import parse_segment
 __all__ = ["ALTERNATIVES_MAX", "PATTERN_CHARS_MAX", "MalformedPattern", "Pattern", "parse_pattern"]
 
 PATTERN_CHARS_MAX = 512
-AUTOMATA_CACHED_MAX = 128  # the usual one takes a kilobyte, the largest a few hundred
+AUTOMATA_CACHED_MAX = 128  # a typical one takes a kilobyte, the largest a few hundred
 
 
 class Pattern:
-    """A text that was understood."""
+    """A parsed pattern."""
 
     __slots__ = ("alternatives", "routes", "text")
 
     def __init__(self, text: str, alternatives: tuple[str, ...], routes: tuple[PatternRoute, ...]) -> None:
         self.text = text
-        self.alternatives = alternatives  # patterns without special braces that together mean the same
-        self.routes = routes  # for those of them that are more than the text itself
+        self.alternatives = alternatives  # the expanded braces: patterns that together mean the same
+        self.routes = routes  # of the alternatives that are not just the literal text
 
     def matches(self, path: str) -> bool:
-        """Whether a path, normalised, is one of those that are meant."""
+        """Return whether the pattern matches a normalized path."""
         if path == self.text:
             return True
         names = split_path(path)
         return names is not None and self.matches_names(path, names)
 
     def matches_names(self, path: str, names: list[str]) -> bool:
-        """The same for a path that is known to differ from the text, and its names."""
-        is_near = False
+        """Return whether the pattern matches a path that differs from its text, given with its names."""
+        needs_automaton = False
         for route in self.routes:
             if path.startswith(route.head):
                 if not route.is_quick:
-                    is_near = is_near or all(needle in path for needle in route.needles)
+                    needs_automaton = needs_automaton or all(needle in path for needle in route.needles)
                 elif route.accepts(names):
                     return True
-        return is_near and _build_automaton(self).accepts(names)
+        return needs_automaton and _build_automaton(self).accepts(names)
 
 
 def parse_pattern(text: str) -> Pattern:
-    """The pattern that a text is.
+    """Parse a pattern.
 
     Raises:
-        MalformedPattern: it is none; the error says what to write instead.
+        MalformedPattern: the text is not a pattern; the error says what to write instead.
     """
     text = _normalize_pattern(text)
     alternatives = tuple(expand_braces(text)) if "{" in text else (text,)
@@ -74,7 +74,7 @@ def parse_pattern(text: str) -> Pattern:
 
 
 def _normalize_pattern(text: str) -> str:
-    """A text that leads down from the root, as far as its beginning and its end tell."""
+    """Return the text without leading `./`, or raise MalformedPattern if its beginning or end is wrong."""
     while text.startswith("./"):
         text = text[2:]
     if not text:

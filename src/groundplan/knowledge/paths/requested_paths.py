@@ -1,8 +1,8 @@
-r"""The paths somebody asks about, from the many ways in which people and agents write them down.
+r"""Parse requested paths from the many forms in which people and agents write them.
 
-A list comes as an array, as lines, separated by commas, or as an array that was written into a string. Its elements
-come with bullets, check boxes, quotes and back-ticks, with `./` in front and with the `\` of Windows. What is left is a
-path as it is in the repository, or one that lies outside of it: that stays as it is, to be shown, and matches nothing.
+A list may be an array, lines, comma separated text, or a JSON array in a string. Its elements may have bullets, check
+boxes, quotes, back-ticks, a leading `./` and the `\` of Windows. The result is a path in the repository; a path outside
+of it is kept as it is, and matches nothing.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from groundplan.knowledge.paths.names import is_drive
 PATHS_MAX = 1_000
 PATH_CHARS_MAX = 4_096
 
-# What a line of a list begins with: a bullet or a number, then perhaps a box to be ticked. A blank follows on each:
-# `-a.ts`, `1.txt` and `[x].ts` are names.
+# A line of a list may begin with a bullet or a number, then with a check box. A blank follows each of them: `-a.ts`,
+# `1.txt` and `[x].ts` are names.
 BULLET = re.compile(r"(?:[-*+•]|\d{1,9}[.)])(?:\s+|$)")
 CHECK_BOX = re.compile(r"\[[ xX]\]\s+")
 QUOTES = "`'\""
-LAYERS_MAX = 3  # of decoration: a quoted line of a list with a name in back-ticks has two
+LAYERS_MAX = 3  # of decoration: a quoted list item with a name in back-ticks has two
 
 
 def parse_paths(paths: str | list[str]) -> list[str]:
-    """The paths that are meant, normalised, sorted, each once."""
+    """Return the distinct requested paths, normalized and sorted."""
     return sorted({path for text in _elements(paths) if (path := _normalize(_strip_decoration(text)))})
 
 
@@ -42,7 +42,7 @@ def _elements(paths: str | list[str]) -> list[str]:
 
 
 def _strip_decoration(text: str) -> str:
-    """The text without what only decorates it."""
+    """Return the text without bullets, check boxes, quotes and back-ticks."""
     text = text.strip()
     for _ in range(LAYERS_MAX):
         for decoration in (BULLET, CHECK_BOX):
@@ -54,7 +54,7 @@ def _strip_decoration(text: str) -> str:
 
 
 def _normalize(text: str) -> str:
-    """A path that leads down from the root, or the text if it does not; in any case with `/` between its names."""
+    """Return a normalized path below the root, else the text; both with `/` as separator."""
     path = text.replace("\\", "/")
     names: list[str] = []
     if path.startswith("/"):

@@ -1,10 +1,10 @@
-"""One alternative of a pattern, taken apart at its `**`: what leads, what lies between, what trails.
+"""One alternative of a pattern, split at its `**` into head, leading, between and trailing segments.
 
     src/ui / *  / ** / forms / ** / *.tsx
     head     leading   between     trailing
 
-Names that stand in a fixed place are compared there; a single plain name between two `**` is searched for. That is all
-most patterns need. What takes more, say two stars in a name or a class, is for the machine.
+Segments at a fixed position are compared there; a single plain name between two `**` is searched for. That is enough
+for most patterns. Others, for example with two stars in a name or a class, need the automaton.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PatternRoute:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         head, depth = "", 0
-        for segment in segments[:-1]:  # the last one is no directory
+        for segment in segments[:-1]:  # the last one is not a directory
             if not isinstance(segment, str):
                 break
             head += segment + "/"
@@ -37,40 +37,40 @@ class PatternRoute:
             if segment is not DIRECTORIES:
                 block.append(segment)
                 is_quick = is_quick and (isinstance(segment, str) or not segment.tokens)
-            elif block or not blocks:  # several in a row are one
+            elif block or not blocks:  # several `**` in a row count as one
                 blocks.append(tuple(block))
                 block = []
-        last = tuple(block) or (ANY_NAME,)  # `**` at the end wants a name of its own
+        last = tuple(block) or (ANY_NAME,)  # a final `**` must match at least one name
         self.head = head
         self.depth = depth
-        self.is_open = bool(blocks)  # there is a `**`
+        self.is_open = bool(blocks)  # it contains `**`
         self.leading = blocks[0] if blocks else last
         self.between = tuple(blocks[1:])
         self.trailing = last if blocks else ()
         self.is_quick = is_quick and (not self.between or all(map(_is_plain_name, self.between)))
-        # Texts that a path must have somewhere: they keep most paths away from the machine.
+        # Substrings that a path must contain; they spare most paths the automaton.
         self.needles = () if self.is_quick else _needles([*self.directories, self.last])
 
     @property
     def is_everything_below(self) -> bool:
-        """Whether it is `head/**`."""
+        """Whether the route is `head/**`."""
         return self.is_open and self.trailing == (ANY_NAME,) and not self.leading and not self.between
 
     @property
     def last(self) -> str | Wildcard:
-        """What the last name of a path must be."""
+        """The segment that the last name of a path must match."""
         return (self.trailing or self.leading)[-1]
 
     @property
     def directories(self) -> Iterable[str | Wildcard]:
-        """What some other name below the head must be."""
+        """The segments that other names below the head must match."""
         if not self.is_open:
             return self.leading[:-1]
         return chain(self.leading, *self.between, self.trailing[:-1])
 
     @property
     def row(self) -> list[Segment]:
-        """All segments, for a machine."""
+        """All segments, for the automaton."""
         row: list[Segment] = [*self.head.split("/")[:-1], *self.leading]
         if self.is_open:
             for block in (*self.between, self.trailing):
@@ -78,7 +78,7 @@ class PatternRoute:
         return row
 
     def accepts(self, names: list[str]) -> bool:
-        """Whether the names of a path that begins with the head fit a quick route from there on."""
+        """Return whether the names after the head match. Only for quick routes and paths that begin with the head."""
         at = self.depth + len(self.leading)
         end = len(names) - len(self.trailing)
         if at > end or (at != end and not self.is_open):
@@ -87,14 +87,14 @@ class PatternRoute:
             return False
         try:
             for (name,) in self.between:
-                at = names.index(str(name), at, end) + 1  # the first will do: it leaves the most to the others
+                at = names.index(str(name), at, end) + 1  # the first match leaves the most names to the others
         except ValueError:
             return False
         return True
 
 
 def _needles(segments: Iterable[str | Wildcard]) -> tuple[str, ...]:
-    """The texts that stand in these segments, longest first."""
+    """Return the literal texts in these segments, longest first."""
     found: set[str] = set()
     for segment in segments:
         found.update((segment,) if isinstance(segment, str) else (segment.head, *segment.middle, segment.tail))

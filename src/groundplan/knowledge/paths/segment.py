@@ -1,11 +1,11 @@
-r"""One segment of a pattern: what a file or a directory may be called.
+r"""One segment of a pattern, which matches the name of a file or a directory.
 
     **            any directories, none or several     Skip.DIRECTORIES
     readme.md     this name                            a string
     *.test.ts     a beginning and an end               Wild, without tokens
     [a-c]?x*y*    anything else                        Wild, with a token for each character and each star
 
-Beginning and end of a name are kept in any case: they are what an index can look up.
+The literal beginning and end of a name are always stored, because an index can look them up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from groundplan.knowledge.paths import malformed
 
-SEGMENTS_CACHED_MAX = 4_096  # `*`, `*.ts` and their like stand in many patterns, and are then one object
+SEGMENTS_CACHED_MAX = 4_096  # segments such as `*` and `*.ts` are in many patterns and share one object
 
 
 class DoubleStar(Enum):
@@ -33,25 +33,25 @@ class Star(Enum):
 
 
 class CharacterClass(NamedTuple):
-    """One character: it lies in one of the ranges, or, when negated, in none of them."""
+    """A character in one of the ranges or, if negated, in none of them."""
 
-    ranges: tuple[tuple[str, str], ...]  # ascending, and apart from one another
+    ranges: tuple[tuple[str, str], ...]  # ascending and disjoint
     negated: bool = False
 
 
-Token: TypeAlias = str | CharacterClass | Star  # a string is a single character that stands for itself
+Token: TypeAlias = str | CharacterClass | Star  # a string is a single literal character
 
 
 class Wildcard(NamedTuple):
-    """A name that is known in part."""
+    """A segment with wildcards, of which the literal beginning and end are known."""
 
     head: str
     tail: str
-    tokens: tuple[Token, ...] = ()  # none when it is head, star and tail
-    middle: tuple[str, ...] = ()  # what else it must contain, empty texts included
+    tokens: tuple[Token, ...] = ()  # empty if the segment is head, star and tail
+    middle: tuple[str, ...] = ()  # other literal texts it must contain, including empty ones
 
     def accepts(self, name: str) -> bool:
-        """Whether a name has this head and this tail; that is all, unless there are tokens."""
+        """Return whether a name has this head and tail. This decides a match unless there are tokens."""
         head, tail = self.head, self.tail
         return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
@@ -65,10 +65,10 @@ ANY_NAME: Final = Wildcard("", "")
 
 
 def parse_segment(text: str) -> Segment:
-    """What stands between two slashes, braces not being special any more.
+    """Parse the text between two slashes, after brace expansion.
 
     Raises:
-        MalformedPattern: a class or an escape is not whole.
+        MalformedPattern: a class or an escape is incomplete.
     """
     if "*" in text or "?" in text or "[" in text or "\\" in text:
         return _parse_wildcard(text)
@@ -116,7 +116,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _literal_runs(tokens: Iterable[Token]) -> list[str]:
-    """The texts before, between and behind what is not literal: empty ones, too, and always a first and a last."""
+    """Return the literal texts before, between and after wildcards, including empty ones; always at least two."""
     runs = [""]
     for token in tokens:
         if isinstance(token, str):
@@ -127,14 +127,14 @@ def _literal_runs(tokens: Iterable[Token]) -> list[str]:
 
 
 def tokens_of(segment: str | Wildcard) -> Iterable[Token]:
-    """A segment character by character and star by star."""
+    """Return the tokens of a segment."""
     if isinstance(segment, str):
         return segment
     return segment.tokens or (*segment.head, STAR, *segment.tail)
 
 
 def read_character(text: str, at: int) -> tuple[str, int]:
-    r"""The character at a place, with `\` the one behind it, and where it ends."""
+    r"""Return the character at an index, after `\` the next one, and the index after it."""
     if text[at] != "\\":
         return text[at], at + 1
     if at + 1 == len(text) or text[at + 1] == "/":
@@ -143,7 +143,7 @@ def read_character(text: str, at: int) -> tuple[str, int]:
 
 
 def read_class(text: str, at: int) -> tuple[CharacterClass, int]:
-    """The class that begins at a place, and where it ends."""
+    """Return the class that begins at an index, and the index after it."""
     at += 1
     negated = text.startswith(("!", "^"), at)
     at += negated
@@ -166,7 +166,7 @@ def read_class(text: str, at: int) -> tuple[CharacterClass, int]:
 
 
 def _class_name(text: str, at: int) -> str:
-    """`alpha` where `[:alpha:]` stands inside a class."""
+    """Return `alpha` if `[:alpha:]` is at this index of a class, else the empty text."""
     if not text.startswith("[:", at):
         return ""
     name, closed, _ = text[at + 2 :].partition(":]")
@@ -174,7 +174,7 @@ def _class_name(text: str, at: int) -> str:
 
 
 def _merge_ranges(ranges: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The same characters in ranges that do not overlap."""
+    """Return ranges of the same characters that do not overlap."""
     merged: list[tuple[str, str]] = []
     for low, high in sorted(ranges):
         if merged and low <= merged[-1][1]:

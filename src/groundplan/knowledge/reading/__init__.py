@@ -1,1 +1,1 @@
-"""What is read of knowledge: one entity, a list of them, and what is known about some files."""
+"""Read knowledge: one entity, lists of entities, changelogs, and the knowledge about files."""

@@ -1,4 +1,4 @@
-"""What one must know to touch some files: the atoms that they are of, under their molecules."""
+"""Return the knowledge about files: the atoms that match them, grouped by molecule."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from groundplan.knowledge.patterns import match_atoms
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType
 from groundplan.knowledge.trimming import drop_parts
 
-ATOM_CHARS_MIN = 200  # of a matched atom without all that can be left out
-PATHS_CHARS_MAX = 65_536  # of all together: what matching costs grows with them
+ATOM_CHARS_MIN = 200  # of a matched atom without the parts that can be dropped
+PATHS_CHARS_MAX = 65_536  # over all paths, because the cost of matching grows with them
 
 sql = load_queries(__file__)
 
 
 class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which files, as text with commas or line breaks between them or as an array."""
+    """The files, as an array or as text separated by commas or line breaks."""
 
     project_id: Name
     paths: Annotated[str | list[Any], Meta(extra_json_schema={"items": {"type": "string"}})]
@@ -40,7 +40,7 @@ class GetFileKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class MatchedAtom(Struct, rename="camel", kw_only=True):
-    """An atom, and which of the paths are of it."""
+    """An atom and the paths that match it."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class MatchedAtom(Struct, rename="camel", kw_only=True):
 
 
 class MatchedMolecule(Struct, rename="camel", kw_only=True):
-    """A molecule with those of its atoms that are meant, by name."""
+    """A molecule with its matched atoms, sorted by name."""
 
     id: str
     name: str
@@ -67,7 +67,7 @@ class MatchedMolecule(Struct, rename="camel", kw_only=True):
 
 
 class FileKnowledge(Struct, rename="camel"):
-    """What is known about some files, by name, and the files about which nothing is known."""
+    """The knowledge about files, sorted by name, and the files that no atom matches."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *drop_parts("orphan_atoms[]", "molecules[].atoms[]", "molecules[]"),
@@ -82,10 +82,10 @@ class FileKnowledge(Struct, rename="camel"):
 
 
 def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
-    """Match paths against the patterns of every atom of the project, and walk up to the molecules.
+    """Return the atoms that match paths, grouped by molecule.
 
     Raises:
-        TooCostly: it would take too long.
+        TooCostly: matching would take too long.
     """
     of_each = request.changelog_limit if request.include_changelog else None
     return build_file_knowledge(tx, match_atoms(tx, _paths(request.paths)), of_each=of_each)
@@ -94,18 +94,19 @@ def context(tx: Transaction, request: GetFileKnowledge) -> FileKnowledge:
 def build_file_knowledge(
     tx: Transaction, found: Mapping[str, Collection[str]], *, of_each: int | None
 ) -> FileKnowledge:
-    """What is known about some files, from the atoms that each is of; with so many entries of each changelog."""
+    """Return the knowledge of the atoms that match each path, with `of_each` entries of their changelogs."""
     matched: dict[str, list[str]] = {}
     for path, atom_ids in found.items():
         for atom_id in atom_ids:
             matched.setdefault(atom_id, []).append(path)
     chosen, left_over = _choose_first(tx, matched)
-    shown = build_atoms(tx, load_atoms(tx, chosen))
+    chosen_atoms = build_atoms(tx, load_atoms(tx, chosen))
     entries: dict[str, list[ChangelogLine]] = {}
     if of_each is not None:
         entries = latest_entries(tx, KnowledgeEntityType.ATOM, chosen, of_each=of_each)
     atoms = [
-        (atom.molecule_id, _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET))) for atom in shown
+        (atom.molecule_id, _to_matched_atom(atom, matched[atom.id], entries.get(atom.id, UNSET)))
+        for atom in chosen_atoms
     ]
     molecules = [
         MatchedMolecule(
@@ -127,9 +128,9 @@ def build_file_knowledge(
 
 
 def _choose_first(tx: Transaction, matched: Collection[str]) -> tuple[list[str], int]:
-    """The atoms that come first in the answer, as many as could ever fit into it, and how many are left over.
+    """Return the first atoms of the answer, as many as could fit into it, and the number of the others.
 
-    Where answers have a cap they are chosen before their texts are read: of very many, most would be read in vain.
+    They are chosen before their texts are read, because most texts of very many atoms would be read in vain.
     """
     at_most = int(min(len(matched), tx.budget.free_chars / ATOM_CHARS_MIN))
     if len(matched) <= at_most:
@@ -154,15 +155,15 @@ def _to_matched_atom(atom: Atom, paths: list[str], changelog: list[ChangelogLine
 
 def _paths(given: str | list[Any]) -> list[str]:
     if isinstance(given, list):
-        for place, one in enumerate(given):
-            if not isinstance(one, str):
-                raise invalid_argument(("paths", place), "must be a string")
+        for index, path in enumerate(given):
+            if not isinstance(path, str):
+                raise invalid_argument(("paths", index), "must be a string")
     paths = parse_paths(given)
-    validate_value({"paths": paths})  # an array that came inside a string has not been through the gate
+    validate_value({"paths": paths})  # an array inside a string was not validated with the request
     if not paths:
-        raise invalid_argument(("paths",), "names no file; send some, such as src/a.ts,src/b.ts")
+        raise invalid_argument(("paths",), "contains no path; send at least one, such as src/a.ts,src/b.ts")
     if len(paths) > PATHS_MAX:
-        wrong = f"are {len(paths)}, the limit is {PATHS_MAX}; ask for some of them at a time"
+        wrong = f"has {len(paths)} elements, the limit is {PATHS_MAX}; split them over several calls"
         raise invalid_argument(("paths",), wrong, code="too_many", limit=PATHS_MAX)
     for path in paths:
         if len(path) > PATH_CHARS_MAX:
@@ -174,7 +175,7 @@ def _paths(given: str | list[Any]) -> list[str]:
 
 OPERATION = Operation(
     name="knowledge.context",
-    summary="What to know about some files (paths: comma separated).",
+    summary="Return the knowledge about files (paths: comma separated).",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     input=GetFileKnowledge,

@@ -1,7 +1,7 @@
-"""What one must know about the files that a task names, for slices that know of files and nothing about knowledge.
+"""Return the knowledge about files to other slices, such as about the files of a task.
 
-It says what `knowledge.context` says. But the paths were written by people into a text, so none of them is refused:
-what cannot be matched is told as a path about which nothing is known.
+The answer is that of `knowledge.context`. But the paths were written by people into a text, so none is refused: a path
+that cannot be matched is returned as unmatched.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from groundplan.providers import FilesQuery
 
 
 def get_knowledge_of_files(tx: Transaction, asked: FilesQuery) -> FileKnowledge:
-    """What is known about some files of the project entered."""
-    meant = parse_paths(asked.paths)
-    found: dict[str, list[str]] = {path: [] for path in meant}
-    with suppress(TooCostly):  # asked for by itself, it says so
-        found |= match_atoms(tx, _limit_paths(meant))
+    """Return the knowledge about files of the current project."""
+    paths = parse_paths(asked.paths)
+    found: dict[str, list[str]] = {path: [] for path in paths}
+    with suppress(TooCostly):  # only knowledge.context reports it
+        found |= match_atoms(tx, _limit_paths(paths))
     answer = build_file_knowledge(tx, found, of_each=CHANGELOG_LIMIT_DEFAULT)
     trim(answer, asked.budget)
     return answer
 
 
 def _limit_paths(paths: Sequence[str]) -> list[str]:
-    """Those of the paths that can be matched; of too many, the first. Those that lead elsewhere match nothing."""
-    taken: list[str] = []
+    """Return the first paths that are within the limits."""
+    accepted: list[str] = []
     room = PATHS_CHARS_MAX
     for path in paths:
-        if len(path) <= min(room, PATH_CHARS_MAX) and len(taken) < PATHS_MAX:
-            taken.append(path)
+        if len(path) <= min(room, PATH_CHARS_MAX) and len(accepted) < PATHS_MAX:
+            accepted.append(path)
             room -= len(path)
-    return taken
+    return accepted

@@ -1,4 +1,4 @@
-"""One atom or molecule with its latest changelog; a molecule with its atoms."""
+"""Get one atom, or one molecule with its atoms, with the latest entries of its changelog."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from groundplan.knowledge.refs import refuse_other_project, resolve_entity_proje
 from groundplan.knowledge.requests import CHANGELOG_LIMIT_DEFAULT, ChangelogLimit, KnowledgeEntityType, parse_id
 from groundplan.knowledge.trimming import drop_parts
 
-ATOM_CHARS_MIN = 240  # of an atom without all that can be left out: its id, its tasks, its moments
+ATOM_CHARS_MIN = 240  # of an atom without the parts that can be dropped: its id, tasks and timestamps
 NO_LIMIT = 2**31
 
 sql = load_queries(__file__)
 
 
 class GetKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which atom or molecule, and how much of its changelog."""
+    """The atom or molecule to get, and how many entries of its changelog."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -37,7 +37,7 @@ class GetKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class KnowledgeDetails(Struct, rename="camel"):
-    """An atom, or a molecule with its atoms by name."""
+    """An atom, or a molecule with its atoms sorted by name."""
 
     trimming: ClassVar[Trimming] = Trimming(
         DropField("changelog"), *drop_parts("atoms[]", "atom", "molecule"), CutLists(("atoms",))
@@ -51,10 +51,10 @@ class KnowledgeDetails(Struct, rename="camel"):
 
 
 def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
-    """One atom or molecule.
+    """Return an atom or a molecule.
 
     Raises:
-        NotFound: it is not there.
+        NotFound: the entity does not exist.
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
@@ -69,7 +69,7 @@ def get(tx: Transaction, request: GetKnowledge) -> KnowledgeDetails:
 
 
 def _molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
-    """A molecule with its atoms; where answers have a cap, no more than could ever fit."""
+    """Return a molecule with its atoms, at most as many as could fit into the answer."""
     molecule = build_molecules(tx, [load_molecule(tx, id_)])[0]
     limit = int(min(NO_LIMIT, tx.budget.free_chars / ATOM_CHARS_MIN + 1))
     members, count = load_page(tx, sql.atoms_of_molecule, molecule_id=id_, limit=limit, offset=0)
@@ -81,7 +81,7 @@ def _molecule(tx: Transaction, id_: str) -> KnowledgeDetails:
 
 OPERATION = Operation(
     name="knowledge.get",
-    summary="One atom, or a molecule with its atoms.",
+    summary="Get one atom, or a molecule with its atoms.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     input=GetKnowledge,

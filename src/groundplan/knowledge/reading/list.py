@@ -1,4 +1,4 @@
-"""Every atom of a project in short: its patterns, where it belongs, how fresh it is. For whoever walks a repository."""
+"""List the atoms of a project without their knowledge, for tools that walk a repository."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ sql = load_queries(__file__)
 
 
 class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which project, and how many at a time."""
+    """The project whose atoms to list, and the size of a page."""
 
     project_id: Name
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT
@@ -32,7 +32,7 @@ class ListAtoms(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AtomSummaryRow(Struct):
-    """An atom as it is stored, without what it says."""
+    """The stored columns of a listed atom."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class AtomSummaryRow(Struct):
 
 
 class ListedAtom(Struct, rename="camel", kw_only=True):
-    """An atom in short."""
+    """An atom without its knowledge."""
 
     id: str
     name: str
@@ -57,17 +57,17 @@ class ListedAtom(Struct, rename="camel", kw_only=True):
 
 
 class Atoms(Struct, rename="camel"):
-    """A page of atoms by name, and where the next one begins."""
+    """A page of atoms sorted by name, and a cursor if there are more."""
 
     atoms: list[ListedAtom]
     next_cursor: str | UnsetType = UNSET
 
 
 def list_atoms(tx: Transaction, request: ListAtoms) -> Atoms:
-    """The atoms of a project.
+    """Return a page of the atoms of a project.
 
     Raises:
-        InvalidCursor: the cursor is of another list.
+        InvalidCursor: the cursor belongs to another list.
     """
     after_name: object = ""
     after_id: object = ""
@@ -106,7 +106,7 @@ def _to_listed_atom(row: AtomSummaryRow, freshness: Freshness | UnsetType) -> Li
 
 OPERATION = Operation(
     name=NAME,
-    summary="Every atom in short: its patterns, and how fresh it is.",
+    summary="List the atoms with their patterns and freshness.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     input=ListAtoms,

@@ -1,4 +1,4 @@
-"""Atoms or molecules by the words they contain, by molecule, or all of them; by name, page by page."""
+"""Search atoms or molecules by words or by molecule, sorted by name, page by page."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from groundplan.knowledge.trimming import drop_parts
 from groundplan.knowledge.words import parse_query_words
 
 QUERY_WORDS_MAX = 128
-KEYS_PER_PROJECT = 2**32  # how many keys of the index of words belong to each project
+KEYS_PER_PROJECT = 2**32  # keys of the word index that each project has
 
 sql = load_queries(__file__)
 
 
 class SearchKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to look for. All words of the query must be there, in any order; what begins like one counts."""
+    """The search. All words of the query must match the beginning of a word, in any order."""
 
     entity_type: KnowledgeEntityType
     project_id: Name
@@ -50,7 +50,7 @@ class SearchKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class KnowledgePage(Struct, rename="camel"):
-    """A page of atoms or molecules by name, and how many there are on all pages."""
+    """A page of atoms or molecules sorted by name, and the total count."""
 
     trimming: ClassVar[Trimming] = Trimming(*drop_parts("items[]"))
 
@@ -58,46 +58,46 @@ class KnowledgePage(Struct, rename="camel"):
     count: int
     limit: int
     offset: int
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # the offset of the next page, absent on the last one
 
 
 def search(tx: Transaction, request: SearchKnowledge) -> KnowledgePage:
-    """The atoms or molecules that are meant.
+    """Return a page of matching atoms or molecules.
 
     Raises:
-        NotFound: the molecule is not there.
-        OtherProject: the molecule is of another project.
+        NotFound: the molecule does not exist.
+        OtherProject: the molecule belongs to another project.
     """
     listing, parameters = _choose_listing(tx, request)
     if listing is None:
         return KnowledgePage([], 0, request.limit, request.offset)
     ids, count = load_page(tx, listing, limit=request.limit, offset=request.offset, **parameters)
     page = KnowledgePage([], count, request.limit, request.offset, count)
-    # One at least, if need be without its parts: it has no smaller page.
+    # At least one item, if necessary without its parts, so that paging always advances.
     page.items = tx.budget.reserve(page).take_rows(_items(tx, request, ids), at_least=1)
-    behind = request.offset + len(page.items)
-    page.next_offset = behind if behind < count else UNSET
+    end = request.offset + len(page.items)
+    page.next_offset = end if end < count else UNSET
     return page
 
 
 def load_page(tx: Transaction, listing: Query, *, limit: int, offset: int, **parameters: Any) -> tuple[list[str], int]:
-    """Return the ids on a page, and how many there are on all pages."""
+    """Return the ids on a page, and the total count."""
     rows = tx.all(listing, project_id=tx.project.id, limit=limit, offset=offset, **parameters)
     if not rows and offset:
-        # Behind the last page there is no row that could tell how many there are.
+        # After the last page no row carries the total count.
         _, total = load_page(tx, listing, limit=1, offset=0, **parameters)
         return [], total
     return [id_ for id_, _ in rows], next((total for _, total in rows), 0)
 
 
 def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | None, dict[str, Any]]:
-    """How to list what is meant; not at all where a query has no word in it."""
+    """Return the query and parameters of a search; no query if the search text has no words."""
     is_atom = request.entity_type is KnowledgeEntityType.ATOM
     if not is_atom:
         given = {"moleculeId": bool(request.molecule_id), "orphansOnly": request.orphans_only}
         refuse_foreign_fields(KnowledgeEntityType.MOLECULE, given)
     if request.molecule_id and request.orphans_only:
-        raise invalid_argument(("orphansOnly",), "and moleculeId exclude each other; send one of them")
+        raise invalid_argument(("orphansOnly",), "and moleculeId exclude each other; send only one of them")
     molecule_id = validate_molecule_id(tx, request.molecule_id) if request.molecule_id else None
     if request.query is not None and request.query.strip():
         in_molecule = {"is_narrowed": request.orphans_only or molecule_id is not None, "molecule_id": molecule_id}
@@ -114,12 +114,12 @@ def _choose_listing(tx: Transaction, request: SearchKnowledge) -> tuple[Query | 
 def _build_word_parameters(tx: Transaction, query: str) -> dict[str, Any]:
     words = parse_query_words(query)
     if len(words) > QUERY_WORDS_MAX:
-        wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; leave some out"
+        wrong = f"has {len(words)} words, the limit is {QUERY_WORDS_MAX}; remove some"
         raise invalid_argument(("query",), wrong, code="too_many", limit=QUERY_WORDS_MAX)
     number = tx.scalar(sql.project_number, project_id=tx.project.id)
     first_key = (number or 0) * KEYS_PER_PROJECT
     return {
-        # Words have no quotation mark in them, so they can stand between two.
+        # Words contain no quotation marks, so they need no escaping.
         "match": " AND ".join(f'"{word}"*' for word in words) if number else "",
         "words": to_json_array(words),
         "first_key": first_key,
@@ -142,7 +142,7 @@ def _items(tx: Transaction, request: SearchKnowledge, ids: list[str]) -> list[At
 
 OPERATION = Operation(
     name="knowledge.search",
-    summary="Atoms or molecules by words, by molecule, or orphans.",
+    summary="Search atoms or molecules by words, by molecule, or orphans.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     input=SearchKnowledge,

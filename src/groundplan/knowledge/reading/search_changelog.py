@@ -1,4 +1,4 @@
-"""The whole changelog of an atom or a molecule, newest first, page by page."""
+"""Read the changelog of an atom or a molecule, newest first, page by page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.knowledge.requests import LIMIT, KnowledgeEntityType, Limit, Off
 
 
 class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose changelog, and which page of it."""
+    """The atom or molecule whose changelog to read, and the page."""
 
     parent_type: KnowledgeEntityType
     parent_id: str
@@ -22,20 +22,20 @@ class SearchChangelog(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Entries(Struct, rename="camel"):
-    """A page of entries, and how many there are on all pages."""
+    """A page of entries, and the total count."""
 
     entries: list[ChangelogEntry]
     count: int
     limit: int
     offset: int
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # the offset of the next page, absent on the last one
 
 
 def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
-    """The entries of an atom or a molecule.
+    """Return a page of the entries of an atom or a molecule.
 
     Raises:
-        NotFound: the atom or molecule is not there.
+        NotFound: the atom or molecule does not exist.
     """
     parent_id = parse_id(request.parent_id, ("parentId",))
     if not load_names(tx, request.parent_type, {parent_id}):
@@ -43,14 +43,14 @@ def search_changelog(tx: Transaction, request: SearchChangelog) -> Entries:
     found, count = entries_of(tx, request.parent_type, parent_id, limit=request.limit, offset=request.offset)
     page = Entries([], count, request.limit, request.offset, count)
     page.entries = tx.budget.reserve(page).take_rows(found, at_least=1)
-    behind = request.offset + len(page.entries)
-    page.next_offset = behind if behind < count else UNSET
+    end = request.offset + len(page.entries)
+    page.next_offset = end if end < count else UNSET
     return page
 
 
 OPERATION = Operation(
     name="knowledge.search_changelog",
-    summary="The entries, newest first.",
+    summary="Read the entries, newest first.",
     permission=Permission.KNOWLEDGE_READ,
     effect=Effect.READ,
     input=SearchChangelog,

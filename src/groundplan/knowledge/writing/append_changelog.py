@@ -1,4 +1,4 @@
-"""Leave behind what a task changed in an area, and why."""
+"""Append an entry to a changelog: what a task changed, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sql = load_queries(__file__)
 
 
 class AppendChangelog(Struct, rename="camel", forbid_unknown_fields=True):
-    """What a task changed, and why."""
+    """The entry to append: what a task changed, and why."""
 
     parent_type: KnowledgeEntityType
     parent_id: str
@@ -33,7 +33,7 @@ class AppendChangelog(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AppendedEntry(Struct):
-    """The entry as it will stay."""
+    """The appended entry."""
 
     entry: ChangelogEntry
 
@@ -42,7 +42,7 @@ def append_changelog(tx: Transaction, request: AppendChangelog) -> AppendedEntry
     """Add an entry to the changelog of an atom or a molecule.
 
     Raises:
-        NotFound: the atom, the molecule or the task is not there.
+        NotFound: the atom, the molecule or the task does not exist.
     """
     parent_id = parse_id(request.parent_id, ("parentId",))
     if not load_names(tx, request.parent_type, {parent_id}):

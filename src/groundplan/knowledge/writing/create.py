@@ -1,4 +1,4 @@
-"""Write down what is known of an area: a new atom, or a molecule to group some."""
+"""Create an atom or a molecule."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class CreateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def create(tx: Transaction, request: CreateKnowledge) -> WrittenKnowledge:
-    """Make an atom or a molecule.
+    """Create an atom or a molecule.
 
     Raises:
         EmptyPaths: an atom has no pattern.
-        TooManyPatterns: the project would have more than can be kept.
-        NotFound: the task, the molecule or something related is not there.
-        OtherProject: the molecule or something related is of another project.
+        TooManyPatterns: the project would exceed its limit of patterns.
+        NotFound: the task, the molecule or a related entity does not exist.
+        OtherProject: the molecule or a related entity belongs to another project.
     """
     if request.entity_type is KnowledgeEntityType.ATOM:
         return WrittenKnowledge(atom=_create_atom(tx, request))
@@ -150,7 +150,7 @@ def _store(tx: Transaction, query: Query, row: AtomRow | MoleculeRow, *, n: int)
 
 OPERATION = Operation(
     name="knowledge.create",
-    summary="Make an atom (an area by its paths) or a molecule (a group of atoms).",
+    summary="Create an atom (an area by its paths) or a molecule (a group of atoms).",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=CreateKnowledge,

@@ -1,4 +1,4 @@
-"""Take an atom or a molecule away. What it said stays in the events; its changelog is out of view with it."""
+"""Delete an atom or a molecule. The events keep its content; its changelog is hidden."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 
 class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to delete. With `cascade` a molecule takes its atoms along; else they become orphans."""
+    """The entity to delete. With `cascade` the atoms of a molecule are deleted too; else they become orphans."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -37,7 +37,7 @@ class DeleteKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedKnowledge(Struct, rename="camel"):
-    """What is gone, and what became of a molecule's atoms."""
+    """The id of the deleted entity, and how many atoms of a molecule were orphaned or deleted."""
 
     deleted: str
     orphaned_atoms: int | UnsetType = UNSET
@@ -48,8 +48,8 @@ def delete(tx: Transaction, request: DeleteKnowledge) -> DeletedKnowledge:
     """Delete an atom, or a molecule with or without its atoms.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        NotFound: it or the task is not there.
+        StaleVersion: the entity has another version, given in `currentVersion`.
+        NotFound: the entity or the task does not exist.
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
@@ -96,7 +96,7 @@ def _delete_atoms(tx: Transaction, atoms: Sequence[AtomRow], rev: int, task_id: 
 
 
 def _orphan(tx: Transaction, members: Mapping[str, str], molecule: MoleculeRow, task_id: str | None) -> None:
-    """Take atoms, which are given with the task that last touched each, out of their molecule."""
+    """Remove atoms, given with the last task of each, from their molecule."""
     tx.run(sql.orphan_members, project_id=tx.project.id, molecule_id=molecule.id, task_id=task_id)
     for member, last_task_id in members.items():
         changes = [changed("molecule_id", molecule.id, None)]
@@ -124,7 +124,7 @@ def _delete_molecule(tx: Transaction, molecule: MoleculeRow, rev: int, task_id: 
 
 OPERATION = Operation(
     name="knowledge.delete",
-    summary="Delete one; a molecule's atoms become orphans, or go with it (cascade).",
+    summary="Delete one; the atoms of a molecule become orphans, or are deleted too (cascade).",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.DESTROY,
     input=DeleteKnowledge,

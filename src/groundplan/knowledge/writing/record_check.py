@@ -1,4 +1,4 @@
-"""Keep what a look at the files found, so that whoever reads an atom next knows how far to trust it."""
+"""Store the results of a check of the files, which readers of an atom see as its freshness."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 
 class AtomCheck(Struct, rename="camel", forbid_unknown_fields=True):
-    """What was seen of one atom."""
+    """The result of a check of one atom."""
 
     id: str
     version: Version
@@ -35,7 +35,7 @@ class AtomCheck(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RecordCheck(Struct, rename="camel", forbid_unknown_fields=True):
-    """What was seen at which commit."""
+    """The results of a check and the commit it was made at."""
 
     project_id: Name
     commit: str
@@ -44,41 +44,41 @@ class RecordCheck(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RecordedCheck(Struct):
-    """How much was kept; of the rest, the atoms changed meanwhile or are gone."""
+    """The number of stored results, and the atoms skipped because they changed meanwhile or do not exist."""
 
     recorded: int
     skipped: list[str]
 
 
 def record_check(tx: Transaction, request: RecordCheck) -> RecordedCheck:
-    """Keep what was seen of some atoms, as far as they are still what was looked at."""
+    """Store the results for those atoms that still have the checked version."""
     head = parse_commit(request.commit, ("commit",))
-    seen = {}
-    for place, one in enumerate(request.atoms):
-        anchor = None if one.commit is None else parse_commit(one.commit, ("atoms", place, "commit"))
-        seen[parse_id(one.id, ("atoms", place, "id"))] = (one, anchor)
-    versions: dict[str, int] = dict(tx.all(sql.atom_versions, project_id=tx.project.id, ids=to_json_array(seen)))
-    kept = {id_: (one, anchor) for id_, (one, anchor) in seen.items() if versions.get(id_) == one.version}
-    if not kept:
-        return RecordedCheck(0, list(seen))
+    checks = {}
+    for index, check in enumerate(request.atoms):
+        anchor = None if check.commit is None else parse_commit(check.commit, ("atoms", index, "commit"))
+        checks[parse_id(check.id, ("atoms", index, "id"))] = (check, anchor)
+    versions: dict[str, int] = dict(tx.all(sql.atom_versions, project_id=tx.project.id, ids=to_json_array(checks)))
+    current = {id_: (check, anchor) for id_, (check, anchor) in checks.items() if versions.get(id_) == check.version}
+    if not current:
+        return RecordedCheck(0, list(checks))
     rows = [
-        FreshnessRow(id_, one.freshness, anchor, tx.now, to_json_array(one.files))
-        for id_, (one, anchor) in kept.items()
+        FreshnessRow(id_, check.freshness, anchor, tx.now, to_json_array(check.files))
+        for id_, (check, anchor) in current.items()
     ]
     tx.many(sql.upsert_freshness, [{"project_id": tx.project.id, **structs.asdict(row)} for row in rows])
-    counts = Counter(one.freshness.value for one, _ in kept.values())
+    counts = Counter(check.freshness.value for check, _ in current.values())
     tx.record(
         Op.CHECKED,
         tx.project.id,
         changed("commit", None, head),
         changed("freshness", None, {state: counts[state] for state in sorted(counts)}),
     )
-    return RecordedCheck(len(kept), [id_ for id_ in seen if id_ not in kept])
+    return RecordedCheck(len(current), [id_ for id_ in checks if id_ not in current])
 
 
 OPERATION = Operation(
     name="knowledge.record_check",
-    summary="Keep what a check of the files found.",
+    summary="Store the results of a check of the files.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=RecordCheck,

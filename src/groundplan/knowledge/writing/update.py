@@ -1,4 +1,4 @@
-"""Bring knowledge up to date, if nobody else did since it was read."""
+"""Update an atom or a molecule, if it did not change since it was read."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ R = TypeVar("R", AtomRow, MoleculeRow)
 
 sql = load_queries(__file__)
 
-# The attribute that has a column's list, where the column has its JSON.
+# The attribute with the decoded list, for columns that hold JSON.
 DECODED_ATTRIBUTES = {"paths": "path_list", "related_atoms": "relations", "related_molecules": "relations"}
-# What an update can change, with its name on the wire; a molecule of null is a change too.
+# The fields that an update can change, with their wire names; moleculeId is checked apart, because null is a change.
 CHANGEABLE_FIELDS = {
     "name": "name",
     "knowledge": "knowledge",
@@ -65,14 +65,14 @@ CHANGEABLE_FIELDS = {
 
 
 class KnowledgeMode(StrEnum):
-    """What becomes of the knowledge that is there."""
+    """How new knowledge is combined with the old."""
 
     OVERWRITE = "overwrite"
     APPEND = "append"
 
 
 class UpdateKnowledge(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one atom or molecule; what is left out stays. A molecule of null makes the atom an orphan."""
+    """Changes to one atom or molecule; omitted fields stay. A moleculeId of null makes the atom an orphan."""
 
     entity_type: KnowledgeEntityType
     id: str
@@ -94,12 +94,12 @@ def update(tx: Transaction, request: UpdateKnowledge) -> WrittenKnowledge:
     """Change an atom or a molecule, and raise its version by one.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
+        StaleVersion: the entity has another version, given in `currentVersion`.
         EmptyPaths: an atom would be left without a pattern.
-        TooManyPatterns: the project would have more than can be kept.
-        NotFound: it, the task, the molecule or something related is not there.
-        OtherProject: the molecule or something related is of another project.
-        RelatedToItself: it would be related to itself.
+        TooManyPatterns: the project would exceed its limit of patterns.
+        NotFound: the entity, the task, the molecule or a related entity does not exist.
+        OtherProject: the molecule or a related entity belongs to another project.
+        RelatedToItself: the entity would be related to itself.
     """
     id_ = parse_id(request.id, ("id",))
     refuse_other_project(tx, request.project_id, request.entity_type, id_)
@@ -118,7 +118,7 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
         after.paths = to_json_array(paths)
     if request.molecule_id is not UNSET:
         given = request.molecule_id
-        after.molecule_id = validate_molecule_id(tx, given) if given else None  # an empty text stands for null
+        after.molecule_id = validate_molecule_id(tx, given) if given else None  # an empty text means null
     if request.related_atoms is not UNSET:
         after.related_atoms = encode_relations(validate_related_atoms(tx, request.related_atoms, own_id=id_))
     if request.confirm is not UNSET:
@@ -132,7 +132,7 @@ def _update_atom(tx: Transaction, request: UpdateKnowledge, id_: str) -> Atom:
         after.patterns_rev = revision.rev
     _write(tx, sql.change_atom, after, seen_version=request.version)
     if request.confirm is not UNSET or has_moved:
-        # What was seen was compared with another commit, or seen of other files.
+        # The last check compared another commit or other files.
         tx.run(sql.delete_freshness, project_id=tx.project.id, ids=to_json_array([id_]))
     tx.record(Op.UPDATED, id_, *changes)
     return build_atoms(tx, [after])[0]
@@ -162,12 +162,14 @@ def _update_molecule(tx: Transaction, request: UpdateKnowledge, id_: str) -> Mol
 
 
 def _revise(tx: Transaction, row: R, request: UpdateKnowledge) -> R:
-    """Return the row's next version, in which what atoms and molecules both have is as the request wants it."""
+    """Return the next version of a row with the changes to the columns that atoms and molecules share."""
     if (
         not any(getattr(request, name) not in (UNSET, None) for name in CHANGEABLE_FIELDS)
         and request.molecule_id is UNSET
     ):
-        raise invalid_argument((), f"say nothing to change; send some of {', '.join(CHANGEABLE_FIELDS.values())}")
+        raise invalid_argument(
+            (), f"contain nothing to change; send at least one of {', '.join(CHANGEABLE_FIELDS.values())}"
+        )
     task_id = None if request.last_task_id is None else resolve_task_id(tx, request.last_task_id, "lastTaskId")
     return structs.replace(
         row,
@@ -187,7 +189,7 @@ def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, tas
         raise missing_argument("knowledge", (), wanted="the text to append")
     if task_id is None:
         raise missing_argument(
-            "lastTaskId", (), wanted="the task that appends: the line above what is appended names it"
+            "lastTaskId", (), wanted="the task that appends, which the line above the appended text names"
         )
     appended = request.knowledge.strip()
     if not appended:
@@ -197,7 +199,7 @@ def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, tas
     actual = len(whole.encode())
     if actual > KNOWLEDGE_BYTES_MAX:
         excess = actual - KNOWLEDGE_BYTES_MAX
-        wrong = f"is {excess} bytes too long to go below what is there; append less, or overwrite all of it in short"
+        wrong = f"is {excess} bytes too long to append; append less, or overwrite all of it with a shorter text"
         raise invalid_argument(
             ("knowledge",), wrong, code="too_long", limit_bytes=KNOWLEDGE_BYTES_MAX, actual_bytes=actual
         )
@@ -205,7 +207,7 @@ def _merge_knowledge(tx: Transaction, before: str, request: UpdateKnowledge, tas
 
 
 def _changes(before: R, after: R, *columns: str) -> list[Change]:
-    """Return what is different, with lists as lists."""
+    """Return the columns that differ, with JSON decoded."""
     found = []
     for column in ("name", "knowledge", "last_task_id", *columns):
         if getattr(before, column) != getattr(after, column):
@@ -216,14 +218,14 @@ def _changes(before: R, after: R, *columns: str) -> list[Change]:
 
 def _write(tx: Transaction, query: Query, after: AtomRow | MoleculeRow, *, seen_version: int) -> None:
     words = build_word_index(after.name, after.knowledge)
-    # The version stands in the statement too: it decides, whoever wrote in between.
+    # The statement checks the version too, in case of a concurrent write.
     if not tx.store(query, after, project_id=tx.project.id, words=words, seen_version=seen_version):
         raise LookupError("a row that was read under the lock of its project is gone")
 
 
 OPERATION = Operation(
     name="knowledge.update",
-    summary="Change one at the version you read; append adds below; confirm: a commit at which it is right.",
+    summary="Update one at the version you read; append adds below; confirm: a commit at which it is right.",
     permission=Permission.KNOWLEDGE_WRITE,
     effect=Effect.WRITE,
     input=UpdateKnowledge,
