@@ -1,4 +1,4 @@
-"""What the answers of several container tools have in common."""
+"""Parts that the answers of several container operations share."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from groundplan.work.containers.requests import ContainerType
 from groundplan.work.engine.features import FeatureStatusChange
 from groundplan.work.engine.readiness import NodeState, Readiness
 
-ENTITIES_MAX = 50  # in one list; how many there are is told beside it
+ENTITIES_MAX = 50  # in one list; a total beside it counts the rest
 
 sql = load_queries(__file__)
 
 
 class Entity(Struct):
-    """A container by name."""
+    """A container with its id, type and title."""
 
     id: str
     type: ContainerType
@@ -29,14 +29,14 @@ class Entity(Struct):
 
 
 class Transition(Struct, rename={"before": "from", "after": "to"}):
-    """From one status to another."""
+    """A change of status."""
 
     before: str
     after: str
 
 
 class FeatureTransition(Struct, rename={"before": "from", "after": "to"}):
-    """A feature that moved because of its tasks."""
+    """A feature whose status changed because of its tasks."""
 
     id: str
     before: str
@@ -44,7 +44,7 @@ class FeatureTransition(Struct, rename={"before": "from", "after": "to"}):
 
 
 class OneContainer(Struct, rename="camel", kw_only=True):
-    """The container that a request was about."""
+    """The container of a request, in the field of its type."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *(DropField(f"{kind}.{text}") for text in ("description", "summary") for kind in ("project", "feature", "task"))
@@ -56,7 +56,7 @@ class OneContainer(Struct, rename="camel", kw_only=True):
 
 
 def set_container(answer: OneContainer, container: Container) -> None:
-    """Put a container where the answer has its place."""
+    """Set the field of the answer that matches the type of the container."""
     match container:
         case ProjectContainer():
             answer.project = container
@@ -67,18 +67,18 @@ def set_container(answer: OneContainer, container: Container) -> None:
 
 
 def load_container_into(answer: OneContainer, tx: Transaction, n: int) -> None:
-    """Put a container of the project entered, as it is now, where the answer has its place."""
+    """Load a container of the current project and set it in the answer."""
     set_container(answer, load_containers(tx, tx.project.id, [n])[n])
 
 
 def feature_transition(readiness: Readiness) -> FeatureTransition | UnsetType:
-    """The nearest feature that moved, if one did."""
+    """Return the nearest feature whose status changed, or UNSET."""
     moves: list[FeatureStatusChange] = readiness.feature_status_changes
     return FeatureTransition(*moves[0]) if moves else UNSET
 
 
 class EntityList(NamedTuple):
-    """The first of some containers, and how many there are where these are not all."""
+    """The first containers of a list, and the total if there are more."""
 
     listed: list[Entity]
     total: int | UnsetType
@@ -93,7 +93,7 @@ class _DependentRow(Struct):
 
 
 def dependents_of(tx: Transaction, ns: Collection[int]) -> EntityList:
-    """The open containers that wait for some nodes, in the order of their creation."""
+    """Return the open containers that depend on some nodes, oldest first."""
     rows = tx.all(
         sql.open_dependents, _DependentRow, project_id=tx.project.id, ns=to_json_array(ns), at_most=ENTITIES_MAX
     )
@@ -101,9 +101,9 @@ def dependents_of(tx: Transaction, ns: Collection[int]) -> EntityList:
 
 
 def list_entities(standings: Iterable[NodeState]) -> EntityList:
-    """Nodes by name, in the order of their creation."""
-    in_order = sorted(standings, key=lambda one: one.n)
-    return _limit_entities([_entity(one) for one in in_order[:ENTITIES_MAX]], len(in_order))
+    """Return nodes as entities, oldest first."""
+    in_order = sorted(standings, key=lambda node: node.n)
+    return _limit_entities([_entity(node) for node in in_order[:ENTITIES_MAX]], len(in_order))
 
 
 def _entity(node: _DependentRow | NodeState) -> Entity:
@@ -115,10 +115,10 @@ def _limit_entities(found: list[Entity], total: int) -> EntityList:
 
 
 def next_offset(offset: int, shown: int, total: int) -> int | UnsetType:
-    """Return where the next page begins; UNSET behind the last."""
+    """Return the offset of the next page, or UNSET after the last one."""
     return offset + shown if shown and offset + shown < total else UNSET
 
 
 def type_of_kind(kind: str | None) -> ContainerType:
-    """What a node of this kind is to the container dialect."""
+    """Return the container type of a node kind; a node without a kind is a task."""
     return ContainerType.TASK if kind is None else ContainerType(kind)

@@ -1,4 +1,4 @@
-"""What a task or a feature waits for: others, somebody's word, and what holds back everything below it."""
+"""What blocks a task or a feature: open dependencies, a hold, and blocked ancestors."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ sql = load_queries(__file__)
 
 
 class Blockers(NamedTuple):
-    """What holds one container up."""
+    """Everything that blocks one container."""
 
-    ids: list[str]  # what it depends on and is open, the first of very many
-    total: int  # of these and a hold
+    ids: list[str]  # open dependencies, at most BLOCKERS_SHOWN_MAX
+    total: int  # all open dependencies, plus one for a hold
     is_held: bool
-    reason: str | None  # why it is on hold, or why whoever said so let it wait
-    above: list[str]  # what lies above it and waits, the nearest first
+    reason: str | None  # of the hold, otherwise of the dependencies
+    above: list[str]  # blocked ancestors, the nearest first
 
     @property
     def all(self) -> list[str]:
-        """As `blockedBy` lists them."""
+        """The blockers as `blockedBy` lists them."""
         return [*self.ids, *([HOLD] if self.is_held else [])]
 
 
 def blockers_of(tx: Transaction, node: WorkNodeRow) -> Blockers:
-    """What holds a container of the project entered up."""
+    """Return what blocks a container of the current project."""
     ids: list[str] = []
     if node.open_deps:
         place = {"project_id": tx.project.id, "ns": to_json_array([node.n])}

@@ -18,7 +18,7 @@ from groundplan.work.containers.requests import ContainerType, Priority, priorit
 from groundplan.work.engine.priority import parse_complexity
 from groundplan.work.engine.statuses import is_claim_live, status_of
 
-HOLD = "NO_OP"  # how a hold is called among the blockers
+HOLD = "NO_OP"  # stands for a hold in lists of blockers
 BLOCKERS_SHOWN_MAX = 50
 RELATED_SHOWN_MAX = 50
 
@@ -43,7 +43,7 @@ class ProjectContainer(_Container, kw_only=True):
 
     id: str
     name: str
-    pipelines: Pipelines | UnsetType = UNSET  # where they are not the usual ones
+    pipelines: Pipelines | UnsetType = UNSET  # unless they are the default ones
     archived_at: str | UnsetType = UNSET
 
 
@@ -52,16 +52,16 @@ class _WorkItem(_Container, kw_only=True):
     project_id: str
     status: str
     priority: Priority | None
-    blocked_by: list[str]  # what it waits for itself; NO_OP stands for a hold
-    blocked_by_total: int | UnsetType = UNSET  # when there are more than are shown
+    blocked_by: list[str]  # its own blockers; NO_OP stands for a hold
+    blocked_by_total: int | UnsetType = UNSET  # if more than the listed ones exist
     blocked_reason: str | None
-    blocked_above: bool | UnsetType = UNSET  # something above it waits, and holds it back
+    blocked_above: bool | UnsetType = UNSET  # an ancestor is blocked, which blocks this one too
     related_to: list[str]
-    related_to_total: int | UnsetType = UNSET  # when there are more than are shown
+    related_to_total: int | UnsetType = UNSET  # if more than the listed ones exist
 
 
 class Feature(_WorkItem, kw_only=True):
-    """A feature: tasks that belong together."""
+    """A feature: a group of tasks."""
 
     name: str
 
@@ -72,14 +72,14 @@ class Task(_WorkItem, kw_only=True):
     feature_id: str | None
     title: str
     complexity: int | None
-    claimed_by: str | UnsetType = UNSET  # whoever works on it, while that holds
+    claimed_by: str | UnsetType = UNSET  # the actor with a live claim
 
 
 Container: TypeAlias = ProjectContainer | Feature | Task
 
 
 class ContainerRow(Struct):
-    """A container as it is stored, with the id of its feature."""
+    """The stored row of a container, with the id of its feature."""
 
     n: int
     id: str
@@ -109,21 +109,21 @@ class ContainerRow(Struct):
 
 
 def load_containers_at(tx: Transaction, places: Sequence[tuple[str, int]]) -> list[Container]:
-    """Containers by their projects and numbers, in the order of these."""
+    """Return containers by (project id, number), in the given order."""
     found: dict[tuple[str, int], Container] = {}
     for project_id in {project_id for project_id, _ in places}:
         ns = [n for of_project, n in places if of_project == project_id]
-        found |= {(project_id, n): one for n, one in load_containers(tx, project_id, ns).items()}
+        found |= {(project_id, n): loaded for n, loaded in load_containers(tx, project_id, ns).items()}
     return [found[place] for place in places]
 
 
 def load_containers(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, Container]:
-    """Containers of one project by their numbers."""
+    """Return containers of one project by their numbers."""
     return shown(tx, project_id, tx.all(sql.containers, ContainerRow, project_id=project_id, ns=to_json_array(ns)))
 
 
 def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> dict[int, Container]:
-    """Rows of containers of one project as they are shown, by their numbers."""
+    """Build the containers of one project from their rows, by number."""
     ns = to_json_array(row.n for row in rows)
     tags: dict[int, list[str]] = {}
     for n, tag in tx.all(sql.tags_of, project_id=project_id, ns=ns):
@@ -142,10 +142,10 @@ def shown(tx: Transaction, project_id: str, rows: Collection[ContainerRow]) -> d
         if row.type is ContainerType.PROJECT:
             found[row.n] = _project(tx, row, tags.get(row.n, []))
         else:
-            one = _workable(row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now)
-            if totals.get(row.n, 0) > len(one.related_to):
-                one.related_to_total = totals[row.n]
-            found[row.n] = one
+            item = _work_item(row, tags.get(row.n, []), blockers.get(row.n, []), related.get(row.n, []), now=tx.now)
+            if totals.get(row.n, 0) > len(item.related_to):
+                item.related_to_total = totals[row.n]
+            found[row.n] = item
     return found
 
 
@@ -153,16 +153,16 @@ def _project(tx: Transaction, row: ContainerRow, tags: list[str]) -> ProjectCont
     project = read_project_view(tx, row.project_id, Role.VIEWER)
     pipelines = tx.scalar(sql.pipelines, project_id=row.project_id)
     texts = _texts(row)
-    shown = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
-    shown.summary = row.summary
+    answer = ProjectContainer(id=row.project_id, name=project.name, tags=tags, **_common(row, texts))
+    answer.summary = row.summary
     if pipelines is not None:
-        shown.pipelines = decode_pipelines(pipelines)
+        answer.pipelines = decode_pipelines(pipelines)
     if project.archived_at is not None:
-        shown.archived_at = project.archived_at
-    return shown
+        answer.archived_at = project.archived_at
+    return answer
 
 
-def _workable(
+def _work_item(
     row: ContainerRow, tags: list[str], blockers: list[str], related: list[str], *, now: str
 ) -> Feature | Task:
     texts = _texts(row)
@@ -206,7 +206,7 @@ def _common(row: ContainerRow, texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _texts(row: ContainerRow) -> dict[str, Any]:
-    """The properties, which the graph dialect may have filled with anything."""
+    """Return the properties. The graph dialect may have stored any JSON in them."""
     found: dict[str, Any] = {} if row.properties == "{}" else msgspec.json.decode(row.properties)
     return found
 

@@ -1,4 +1,4 @@
-"""How many tasks there are at each status, of a project and of its features: counted as they change, not when asked."""
+"""Task counts by status for projects and features. Most are stored counters, updated with each change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sql = load_queries(__file__)
 
 
 class TaskCounts(Struct, rename="camel"):
-    """How many tasks there are, and how many at each status that some have."""
+    """The number of tasks, in total and per status; statuses without tasks are left out."""
 
     total: int
     by_status: dict[str, int]
@@ -33,28 +33,28 @@ class _TasksOfFeature(_Tasks):
 
 
 def counts_of_project(tx: Transaction, project_id: str) -> TaskCounts:
-    """The tasks of a project."""
-    begun: Counter[str] = Counter(dict(tx.all(sql.started_counts, project_id=project_id)))
-    begun[ACTIVE] += sum(count for _, count in tx.all(sql.claimed_counts, project_id=project_id))
-    return _counts(tx.one(sql.task_counts, _Tasks, project_id=project_id), begun)
+    """Return the task counts of a project."""
+    started: Counter[str] = Counter(dict(tx.all(sql.started_counts, project_id=project_id)))
+    started[ACTIVE] += sum(count for _, count in tx.all(sql.claimed_counts, project_id=project_id))
+    return _counts(tx.one(sql.task_counts, _Tasks, project_id=project_id), started)
 
 
 def counts_of_features(tx: Transaction, project_id: str, ns: Collection[int]) -> dict[int, TaskCounts]:
-    """The tasks of some features, by their numbers."""
-    begun: dict[int | None, Counter[str]] = {}
+    """Return the task counts of some features, by their numbers."""
+    started: dict[int | None, Counter[str]] = {}
     steps = to_json_array(pipelines_of(tx, project_id).task)
     rows = tx.all(sql.started_counts_of_features, project_id=project_id, ns=to_json_array(ns), steps=steps)
     for feature_n, status, count in rows:
-        begun.setdefault(feature_n, Counter())[status] += count
-    # Who works on what is looked at, because a claim ends by the clock alone; of that there is never much.
+        started.setdefault(feature_n, Counter())[status] += count
+    # Claims are counted on each read, because they expire by the clock alone. There are never many.
     for feature_n, count in tx.all(sql.claimed_counts, project_id=project_id):
-        begun.setdefault(feature_n, Counter())[ACTIVE] += count
+        started.setdefault(feature_n, Counter())[ACTIVE] += count
     found = tx.all(sql.task_counts_of_features, _TasksOfFeature, project_id=project_id, ns=to_json_array(ns))
-    return {tasks.n: _counts(tasks, begun.get(tasks.n, Counter())) for tasks in found}
+    return {tasks.n: _counts(tasks, started.get(tasks.n, Counter())) for tasks in found}
 
 
-def _counts(tasks: _Tasks, begun: Counter[str]) -> TaskCounts:
+def _counts(tasks: _Tasks, started: Counter[str]) -> TaskCounts:
     closed, dropped = tasks.tasks_closed, tasks.tasks_dropped
-    new = tasks.tasks - closed - dropped - begun.total()
-    counted = {NEW: new, **dict(sorted(begun.items())), CLOSED: closed, WILL_NOT_IMPLEMENT: dropped}
+    new = tasks.tasks - closed - dropped - started.total()
+    counted = {NEW: new, **dict(sorted(started.items())), CLOSED: closed, WILL_NOT_IMPLEMENT: dropped}
     return TaskCounts(tasks.tasks, {status: count for status, count in counted.items() if count})

@@ -1,4 +1,4 @@
-"""Make a project, a feature or a task."""
+"""Create a project, a feature or a task."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
 from groundplan.work.requests import encode_properties
 
-# What a project has not, by its name in the request and on the wire.
+# Fields that a project does not have, from request name to wire name.
 NOT_OF_PROJECTS = {
     "priority": "priority",
     "project_id": "projectId",
@@ -60,15 +60,15 @@ NOT_OF_PROJECTS = {
     "related_to": "relatedTo",
 }
 
-SUMMARY_BYTES_MAX = 4_096  # of a project, which is what its root is called
+SUMMARY_BYTES_MAX = 4_096  # of a project; it is stored as the summary of the root node
 
 sql = load_queries(__file__)
 
 
 class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to make. A task has a title, the others a name; a task goes into its feature, or into its project."""
+    """A new container. A task has a title, the others a name; a task belongs to a feature or directly to a project."""
 
-    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = {"status": NextStep("container.advance", "moves on what is NEW")}
+    ELSEWHERE: ClassVar[Mapping[str, NextStep]] = {"status": NextStep("container.advance", "moves it out of NEW")}
 
     container_type: ContainerType
     name: Title | None = None
@@ -85,33 +85,33 @@ class CreateContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class CreatedContainer(OneContainer, kw_only=True):
-    """What was made; a feature that was closed is open again when it gets a task."""
+    """The created container. A new task reopens a closed feature."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
 
 
 def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
-    """Make a feature or a task.
+    """Create a feature or a task.
 
     Raises:
-        NotFound: its feature, or what it is related to, is not there.
-        MixedProjects: they are of another project.
-        Invalid: it has no name, or belongs nowhere.
+        NotFound: its feature or a related container does not exist.
+        MixedProjects: one of them belongs to another project.
+        Invalid: the name is missing.
     """
-    called = resolve_name(request.name, request.title)
-    if called is None:
+    name = resolve_name(request.name, request.title)
+    if name is None:
         field_name = "title" if request.container_type is ContainerType.TASK else "name"
-        raise missing_argument(field_name, (), wanted="what it is called")
+        raise missing_argument(field_name, (), wanted=f"the {field_name} of the {request.container_type}")
     properties = _properties(request)
     tags = parse_tags(request.tags or [])
     parent = _parent(tx, request)
     readiness = Readiness(tx, decision=None)
     readiness.add_open_children({parent.n: 1})
-    parent = fetch_node(tx, parent.n)  # a parent that was resolved is open again
-    node = _insert(tx, request.container_type, called, properties, parent)
+    parent = fetch_node(tx, parent.n)  # adding an open child reopens a resolved parent
+    node = _insert(tx, request.container_type, name, properties, parent)
     changes = [
         changed("kind", None, node.kind),
-        changed("summary", None, called),
+        changed("summary", None, name),
         changed("parent", None, parent.id),
         *([changed("properties", None, properties)] if properties else []),
         *_set_tags(tx, node, tags),
@@ -133,13 +133,13 @@ def create(tx: Transaction, request: CreateContainer) -> CreatedContainer:
 
 
 def resolve_name(name: str | None, title: str | None) -> str | None:
-    """What a container shall be called; a task by its title, the others by their name, but both words are understood.
+    """Return the name of a container. Tasks have a title and the others a name, but either argument is accepted.
 
     Raises:
-        Invalid: the two say different things.
+        Invalid: both are given and differ.
     """
     if name is not None and title is not None and name != title:
-        wrong = "and title say different things; a task has a title, a feature and a project a name"
+        wrong = "and title differ; send title for a task, name for a feature or a project"
         raise invalid_argument(("name",), wrong)
     return title if title is not None else name
 
@@ -167,7 +167,7 @@ def _parent(tx: Transaction, request: CreateContainer) -> WorkNodeRow:
 
 
 def _insert(
-    tx: Transaction, container_type: ContainerType, called: str, properties: dict[str, Any], parent: WorkNodeRow
+    tx: Transaction, container_type: ContainerType, name: str, properties: dict[str, Any], parent: WorkNodeRow
 ) -> WorkNodeRow:
     last_n, _ = tx.one(sql.counts, project_id=tx.project.id)
     n = last_n + 1
@@ -181,7 +181,7 @@ def _insert(
         open_children=0,
         open_deps=0,
         blocked_above=parent.blocked_above + (parent.waits and blocks_descendants(tx, parent.kind)),
-        summary=called,
+        summary=name,
         properties=encode_properties(properties, ("description",)),
         priority=priority_of(properties),
         complexity=complexity_of(properties),
@@ -198,18 +198,18 @@ def _set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> list[Chang
 
 
 def create_project(tx: Transaction, request: CreateContainer) -> CreatedContainer:
-    """Make a project; whoever makes it owns it.
+    """Create a project; the caller becomes its owner.
 
     Raises:
         ProjectExists: the name is taken.
-        Invalid: it has no name.
+        Invalid: the name is missing.
     """
     for attribute, wire in NOT_OF_PROJECTS.items():
         if getattr(request, attribute) is not None:
             raise invalid_argument((wire,), "is not for a project; leave it out")
     name = resolve_name(request.name, request.title)
     if name is None:
-        raise missing_argument("name", (), wanted="what it is called")
+        raise missing_argument("name", (), wanted="the name of the project")
     tags = parse_tags(request.tags or [])
     summary = validate_project_summary(request.summary) if request.summary and request.summary.strip() else None
     project_id = create_owned_project(tx, name, goal=summary)
@@ -222,10 +222,10 @@ def create_project(tx: Transaction, request: CreateContainer) -> CreatedContaine
 
 
 def validate_project_summary(given: str | None) -> str:
-    """What a project is for, as its root keeps it.
+    """Return the stripped summary of a project.
 
     Raises:
-        Invalid: it is blank, or longer than what a node is called.
+        Invalid: it is blank, or longer than the summary of a node may be.
     """
     summary = (given or "").strip()
     if not summary:
@@ -234,7 +234,7 @@ def validate_project_summary(given: str | None) -> str:
 
 
 def _describe(tx: Transaction, project_id: str, description: str | None, tags: list[str]) -> None:
-    """Put into the root of a project that is just being made what a project has not by itself."""
+    """Store the description and the tags of a new project in its root node."""
     changes = []
     properties = "{}"
     if description is not None:
@@ -249,15 +249,15 @@ def _describe(tx: Transaction, project_id: str, description: str | None, tags: l
 
 
 def locate(tx: Transaction, request: CreateContainer) -> str:
-    """The project in which something is to be made.
+    """Return the project of the new container.
 
     Raises:
-        Invalid: nothing says which.
+        Invalid: neither a project nor a feature is given.
     """
     if request.feature_id is not None and request.project_id is None:
         return project_of(tx, ContainerType.FEATURE, request.feature_id, field="featureId")
     if request.project_id is None:
-        raise missing_argument("projectId", (), wanted="the project it belongs to, or a featureId")
+        raise missing_argument("projectId", (), wanted="the project of the new container, or send featureId")
     return request.project_id
 
 

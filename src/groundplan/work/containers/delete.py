@@ -1,4 +1,4 @@
-"""Delete a task or a feature with what lies beside it and, where that is wanted, below it. A project is put away."""
+"""Delete a task or a feature with its sections, tags and, on request, descendants. A project is archived instead."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ sql = load_queries(__file__)
 
 
 class HasChildren(RuleViolated):
-    """Something is below it."""
+    """The container has descendants, and cascade was not set."""
 
     code = "has_children"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: WorkNodeRow, count: int) -> None:
         super().__init__(
-            f"{type_of(node)} {node.id} has {count} below it; send cascade: true to delete them with it, "
-            "or move them elsewhere first",
+            f"{type_of(node)} {node.id} has {count} descendant{'' if count == 1 else 's'}; "
+            "send cascade: true to delete all of them, or move them first",
             field="cascade",
             id=node.id,
             count=count,
@@ -46,7 +46,7 @@ class HasChildren(RuleViolated):
 
 
 class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, at the version that was read, and whether what is below it goes with it."""
+    """A container, the version that the caller read, and whether to delete its descendants too."""
 
     container_type: ContainerType
     id: ContainerId
@@ -56,15 +56,15 @@ class DeleteContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedContainer(Struct, rename="camel", kw_only=True):
-    """What is gone, and what waits for it no more. A project is only put away."""
+    """The deleted container and the containers that this unblocked. A project is archived instead."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("unblocked_entities",)))
 
     deleted: str
-    count: int  # with everything below it
+    count: int  # including descendants
     archived: bool | UnsetType = UNSET
     unblocked_entities: list[Entity] | UnsetType = UNSET
-    unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
+    unblocked_entities_total: int | UnsetType = UNSET  # if more than the listed ones exist
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
@@ -78,19 +78,19 @@ class _RemovedRow(Struct):
 
 class _IncomingEdge(NamedTuple):
     from_n: int
-    id: str  # of the node where it begins
+    id: str  # of the node at `from_n`
     type: str
     to_n: int
 
 
 def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Delete a task or a feature; what waited for it waits no more.
+    """Delete a task or a feature and unblock its dependents.
 
     Raises:
-        NotFound: there is no such task or feature.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        HasChildren: something is below it, and shall not go with it.
-        ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
+        NotFound: the task or feature does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        HasChildren: it has descendants, and `cascade` is not set.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a part of it.
     """
     node = container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
@@ -105,11 +105,11 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
     assert node.parent_n is not None  # noqa: S101 - it is not the root
     if not node.resolved:
         readiness.remove_open_children(node.parent_n)
-    waited = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
+    dependents = _disconnect(tx, readiness, ids, open_ns={row.n for row in rows if not row.resolved})
     _remove(tx, ids)
     for node_id in ids.values():
         tx.record(WorkOp.DELETED, node_id, changed("deleted", None, True))
-    released = list_entities(one for one in readiness.settle().unblocked if one.n in waited)
+    released = list_entities(state for state in readiness.settle().unblocked if state.n in dependents)
     return DeletedContainer(
         deleted=node.id,
         count=len(ids),
@@ -119,7 +119,7 @@ def delete(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
 
 
 def _disconnect(tx: Transaction, readiness: Readiness, ids: dict[int, str], *, open_ns: Collection[int]) -> set[int]:
-    """Take every edge away that begins or ends at one of these nodes; give those outside that had one, and are told."""
+    """Delete every edge from or to these nodes, and return the other nodes whose outgoing edges were deleted."""
     touched: dict[int, list[tuple[str, int]]] = {}
     outside: dict[int, str] = {}
     for edge in sorted(tx.all(sql.edges_into, _IncomingEdge, project_id=tx.project.id, ns=to_json_array(ids))):
@@ -154,11 +154,11 @@ def _remove(tx: Transaction, ids: dict[int, str]) -> None:
 
 
 def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContainer:
-    """Archive a project: what was planned and done in it is not for anybody to destroy.
+    """Archive a project. Its contents are kept, so that it can be restored.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        HasChildren: there is something in it, and that shall not go with it.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        HasChildren: it is not empty, and `cascade` is not set.
     """
     root = container(tx, ContainerType.PROJECT, request.id)
     refuse_stale(ContainerType.PROJECT, tx.project.id, current=root.rev, given=request.version)

@@ -1,4 +1,4 @@
-"""What a task or a feature waits for, and what waits for it."""
+"""List the dependencies and dependents of a task or a feature."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 
 class DependencyDirection(StrEnum):
-    """Which way to look."""
+    """Which dependencies to list: its own, those of others on it, or both."""
 
     DEPENDENCIES = "dependencies"
     DEPENDENTS = "dependents"
@@ -33,7 +33,7 @@ class DependencyDirection(StrEnum):
 
 
 class QueryDependencies(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, and which way to look."""
+    """A task or a feature, and the direction of the dependencies."""
 
     id: ContainerId
     container_type: WorkflowType
@@ -51,7 +51,7 @@ class ContainerDependency(Struct, rename="camel"):
 
 
 class Dependencies(Struct, rename="camel", kw_only=True):
-    """What it waits for and what waits for it, in the order of their creation; what is related stands on both sides."""
+    """Dependencies and dependents, oldest first. Related containers are in both lists."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("dependencies", "dependents")))
 
@@ -77,10 +77,10 @@ class _DependencyRow(Struct):
 
 
 def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
-    """The dependencies of a task or a feature.
+    """Return the dependencies of a task or a feature.
 
     Raises:
-        NotFound: there is no such task or feature.
+        NotFound: the task or feature does not exist.
     """
     node = container(tx, ContainerType(request.container_type), request.id)
     answer = Dependencies(id=node.id, container_type=request.container_type, direction=request.direction)
@@ -94,7 +94,7 @@ def dependencies(tx: Transaction, request: QueryDependencies) -> Dependencies:
 
 
 def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[ContainerDependency], int]:
-    """Return the first ends, and how many more there are."""
+    """Return the first containers that the query finds, and how many more exist."""
     ends = tx.all(query, _DependencyRow, project_id=tx.project.id, n=node.n, at_most=DEPENDENCIES_SHOWN_MAX)
     found = [
         ContainerDependency(

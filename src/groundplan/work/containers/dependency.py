@@ -1,4 +1,4 @@
-"""Dependencies between tasks and features: one blocks another, or the two are related."""
+"""Create and delete dependencies between tasks and features."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ sql = load_queries(__file__)
 
 
 class DependencyType(StrEnum):
-    """What one has to do with the other: BLOCKS is the graph dialect's depends_on, seen from the other end."""
+    """The type of a dependency. BLOCKS is the reverse of depends_on in the graph dialect."""
 
     BLOCKS = "BLOCKS"
     RELATES_TO = "RELATES_TO"
 
 
 class DependencyExists(RuleViolated):
-    """The two are connected like this already."""
+    """The dependency already exists."""
 
     code = "already_connected"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, type_: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> None:
-        super().__init__(f"{source.id} {type_} {target.id} already", field="toId", fromId=source.id, toId=target.id)
+        message = f"dependency {source.id} {type_} {target.id} already exists"
+        super().__init__(message, field="toId", fromId=source.id, toId=target.id)
 
 
 class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
-    """`fromId` blocks `toId`, or is related to it; or the id that an earlier answer gave the two."""
+    """A dependency: `fromId` blocks `toId` or is related to it; or the id from an earlier answer."""
 
     id: str | None = None
     from_id: ContainerId | None = None
@@ -58,7 +59,7 @@ class ManageDependency(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DependencyAnswer(Struct, rename="camel"):
-    """The two ends; of a blocking one, everything that the blocked end waits for now."""
+    """The dependency; if it blocks, also all current blockers of the target."""
 
     id: str
     type: DependencyType
@@ -72,13 +73,13 @@ class DependencyAnswer(Struct, rename="camel"):
 
 
 def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
-    """Let one container block another, or be related to it.
+    """Create a dependency between two containers.
 
     Raises:
-        NotFound: one of them is not there.
-        MixedProjects: they are of two projects.
-        CycleDetected: one would have to wait for itself.
-        DependencyExists: they are connected like this already.
+        NotFound: one of them does not exist.
+        MixedProjects: they belong to different projects.
+        CycleDetected: one would wait for itself.
+        DependencyExists: the dependency already exists.
     """
     source, target = _ends(tx, request)
     kind = _kind(request)
@@ -88,31 +89,31 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
         refuse_container_cycle(tx, DependencyCache(tx), begins, ends, field=_field(request, "toId"))
     elif source.n == target.n:
         raise CycleDetected([source.id, source.id], hint=CYCLE_HINT, field=_field(request, "toId"))
-    is_there = kind is DependencyType.RELATES_TO and tx.one_or_none(
+    is_related = kind is DependencyType.RELATES_TO and tx.one_or_none(
         sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
     )
-    if is_there or not add_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
+    if is_related or not add_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
         raise DependencyExists(kind, source, target)
     _record_change(tx, readiness, WorkOp.CONNECTED, begins, EDGE_TYPES[kind], None, ends)
     return _answer(tx, "create", kind, source, target)
 
 
 def delete(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
-    """Let one container block another no more, or be related to it.
+    """Delete a dependency between two containers.
 
     Raises:
-        NotFound: one of them is not there, or they are not connected like this.
+        NotFound: one of them or the dependency does not exist.
     """
     source, target = _ends(tx, request)
     kind = _kind(request)
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     if not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
-        # What is related is so from both sides.
+        # RELATES_TO has no direction, so the edge may be stored the other way round.
         begins, ends = ends, begins
         if kind is DependencyType.BLOCKS or not remove_edge(tx, begins.n, EDGE_TYPES[kind], ends.n):
             end = {"id": target.id, "containerType": type_of(target).value}
-            step = NextStep("container.dependencies", "lists them", end)
+            step = NextStep("container.dependencies", "lists its dependencies", end)
             raise NotFound("dependency", _id(kind, source, target), next_steps=step)
     _record_change(tx, readiness, WorkOp.DISCONNECTED, begins, EDGE_TYPES[kind], ends, None)
     return _answer(tx, "delete", kind, source, target)
@@ -156,19 +157,19 @@ def _id(kind: DependencyType, source: WorkNodeRow, target: WorkNodeRow) -> str:
 
 
 def _parse_refs(request: ManageDependency) -> tuple[str, str]:
-    """What the request calls the two ends."""
+    """Return the refs of both ends as the request gives them."""
     if request.id is not None:
         for name, wire in {"from_id": "fromId", "to_id": "toId"}.items():
             if getattr(request, name) is not None:
-                raise invalid_argument((wire,), "and id exclude each other; send the one or the other")
+                raise invalid_argument((wire,), "and id exclude each other; send only one of them")
         parts = request.id.split(":")
         if len(parts) != 3 or parts[2] not in DependencyType.__members__:
-            raise invalid_argument(("id",), "is no dependency; send fromId and toId, or an id that an answer gave")
+            raise invalid_argument(("id",), "is not a dependency id; send fromId and toId, or an id from an answer")
         return parts[0], parts[1]
     if request.from_id is None:
-        raise missing_argument("fromId", (), wanted="the one that blocks, or is related")
+        raise missing_argument("fromId", (), wanted="the container that blocks toId or is related to it")
     if request.to_id is None:
-        raise missing_argument("toId", (), wanted="the one that is blocked, or related to")
+        raise missing_argument("toId", (), wanted="the container that fromId blocks or is related to")
     return request.from_id, request.to_id
 
 
@@ -182,7 +183,7 @@ def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, Work
     target = find_any_container(tx, target_ref, field=_field(request, "toId"))
     for end, name in ((source, "fromId"), (target, "toId")):
         if type_of(end) is ContainerType.PROJECT:
-            wrong = "is a project, which waits for nothing; name a task or a feature"
+            wrong = "is a project, which has no dependencies; name a task or a feature"
             raise invalid_argument((_field(request, name),), wrong)
     if request.container_type is not None and type_of(target).value != request.container_type.value:
         hint = f"it is a {type_of(target)}"
@@ -191,12 +192,12 @@ def _ends(tx: Transaction, request: ManageDependency) -> tuple[WorkNodeRow, Work
 
 
 def _field(request: ManageDependency, name: str) -> str:
-    """Which argument an end came from."""
+    """Return the name of the argument that an end comes from."""
     return name if request.id is None else "id"
 
 
 def locate(tx: Transaction, request: ManageDependency) -> str:
-    """The project of the first end; the other must be in it too."""
+    """Return the project of the first end; the other must belong to it too."""
     return project_of(tx, ContainerType.TASK, _parse_refs(request)[0], field=_field(request, "fromId"))
 
 

@@ -1,4 +1,4 @@
-"""A project, a feature or a task, with its sections and, of a task, what one must know about its files."""
+"""Get a project, a feature or a task, with its sections and, for a task, the knowledge about its files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from groundplan.work.containers.requests import ContainerId, ContainerType
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import Section, load_sections
 
-KNOWLEDGE_TENTHS = 3  # of the caller's cap
+KNOWLEDGE_TENTHS = 3  # tenths of the answer's budget
 
 
 class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, and what to show beside it."""
+    """A container, and what to include in the answer."""
 
     container_type: ContainerType
     id: ContainerId
@@ -32,7 +32,7 @@ class GetContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ContainerDetails(OneContainer, kw_only=True):
-    """A container and what lies beside it."""
+    """A container with the requested details."""
 
     trimming: ClassVar[Trimming] = Trimming(
         DropField("sections[].content"),
@@ -43,16 +43,16 @@ class ContainerDetails(OneContainer, kw_only=True):
     )
 
     sections: list[Section] | UnsetType = UNSET
-    graph_context: Any = UNSET  # what is known about the paths in the task's Context Files
+    graph_context: Any = UNSET  # knowledge about the paths in the task's Context Files
     task_counts: TaskCounts | UnsetType = UNSET
     left_out: LeftOut = field(name="left_out", default=UNSET)
 
 
 def get(tx: Transaction, request: GetContainer) -> ContainerDetails:
-    """A container as it is now.
+    """Return a container.
 
     Raises:
-        NotFound: there is no such container.
+        NotFound: the container does not exist.
     """
     if request.include_graph_context and request.container_type is not ContainerType.TASK:
         raise invalid_argument(("includeGraphContext",), "is for tasks only; leave it out")

@@ -1,4 +1,4 @@
-"""See a project, a feature or a task as a whole: what is in it, and how much of that is done."""
+"""Get a project, a feature or a task with its contents and task counts, or list containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from groundplan.work.containers.search_scope import SearchScope, resolve_project
 
 
 class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):
-    """A container, or without an id those of a type; a page of what is in it."""
+    """A container and a page of its contents; without an id, a page of containers of one type."""
 
     container_type: ContainerType
     id: ContainerId | None = None
@@ -36,7 +36,7 @@ class QueryOverview(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class FeatureLine(Struct, rename="camel"):
-    """A feature among those of its project."""
+    """A feature in the overview of its project."""
 
     id: str
     name: str
@@ -48,7 +48,7 @@ class FeatureLine(Struct, rename="camel"):
 
 
 class TaskLine(Struct, rename="camel"):
-    """A task among those of its feature."""
+    """A task in the overview of its feature."""
 
     id: str
     title: str
@@ -60,19 +60,19 @@ class TaskLine(Struct, rename="camel"):
 
 
 class ContainerOverview(OneContainer, kw_only=True):
-    """A container with what is in it."""
+    """A container with a page of its contents."""
 
     task_counts: TaskCounts | UnsetType = UNSET
     features: list[FeatureLine] | UnsetType = UNSET
     tasks: list[TaskLine] | UnsetType = UNSET
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # of the next page; unset after the last
 
 
 def overview(tx: Transaction, request: QueryOverview) -> ContainerOverview | ContainerPage:
-    """A container as a whole; without an id, a page of those of a type.
+    """Return a container with its contents; without an id, a page of containers of one type.
 
     Raises:
-        NotFound: there is no such container, or no such feature here.
+        NotFound: the container or the feature does not exist.
     """
     if request.id is None:
         listing = _build_search(request, request.container_type)
@@ -96,13 +96,13 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerOverview | Con
 
 
 def _refuse_list_filters(request: QueryOverview) -> None:
-    """Refuse what narrows a list of containers down where one of them is named."""
+    """Reject filters that do not apply to the contents of a single container."""
     refused = {"project_id": "projectId", "feature_id": "featureId"}
-    if request.container_type is ContainerType.TASK:  # in which there is nothing to list
+    if request.container_type is ContainerType.TASK:  # a task has no contents to filter
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
     for name, wire in refused.items():
         if getattr(request, name) is not None:
-            raise invalid_argument((wire,), "is for a list, and id names one; leave out the one or the other")
+            raise invalid_argument((wire,), "filters a list, and id names one container; leave one of them out")
 
 
 def _build_search(request: QueryOverview, container_type: ContainerType) -> SearchContainers:
@@ -118,26 +118,24 @@ def _build_search(request: QueryOverview, container_type: ContainerType) -> Sear
 
 def _feature_lines(tx: Transaction, places: ContainerMatches) -> list[FeatureLine]:
     ns = [n for _, n in places.locations]
-    shown = load_containers(tx, tx.project.id, ns)
+    containers = load_containers(tx, tx.project.id, ns)
     counts = counts_of_features(tx, tx.project.id, ns)
     lines = []
     for n in ns:
-        if isinstance(one := shown[n], Feature):
-            lines.append(
-                FeatureLine(one.id, one.name, one.status, one.priority, _is_blocked(one), one.version, counts[n])
-            )
+        if isinstance(it := containers[n], Feature):
+            lines.append(FeatureLine(it.id, it.name, it.status, it.priority, _is_blocked(it), it.version, counts[n]))
     return lines
 
 
 def _task_lines(tx: Transaction, places: ContainerMatches) -> list[TaskLine]:
     ns = [n for _, n in places.locations]
-    shown = load_containers(tx, tx.project.id, ns)
+    containers = load_containers(tx, tx.project.id, ns)
     lines = []
     for n in ns:
-        if isinstance(one := shown[n], Task):
-            complexity = one.complexity
+        if isinstance(task := containers[n], Task):
+            complexity = task.complexity
             lines.append(
-                TaskLine(one.id, one.title, one.status, one.priority, complexity, _is_blocked(one), one.version)
+                TaskLine(task.id, task.title, task.status, task.priority, complexity, _is_blocked(task), task.version)
             )
     return lines
 
@@ -147,7 +145,7 @@ def _is_blocked(container: Feature | Task) -> bool:
 
 
 def _lines_budget(tx: Transaction) -> Budget:
-    """Return the room for what is in a container; the container itself may lose its texts, the page its rows not."""
+    """Return the budget of the listed rows. Trimming may drop texts of the container, but no rows of the page."""
     return tx.budget.share(6, of=10)
 
 

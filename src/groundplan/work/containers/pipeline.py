@@ -1,7 +1,7 @@
-"""The steps that tasks and features take, of each project: the usual ones, or its own.
+"""Pipelines: the statuses of tasks and features in each project, either the default ones or its own.
 
-Every pipeline begins with NEW and ACTIVE and ends with CLOSED, because these mean something to the engine: a task that
-goes ACTIVE is claimed, one that is CLOSED is resolved. Between them a project may have what it likes.
+Every pipeline begins with NEW and ACTIVE and ends with CLOSED, because the engine depends on them: a task that goes
+ACTIVE is claimed, a task that goes CLOSED is resolved. A project may define any statuses in between.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ sql = load_queries(__file__)
 
 
 class Pipelines(Struct, frozen=True, forbid_unknown_fields=True):
-    """The steps of both, each from the first to the last."""
+    """The steps of tasks and of features, from first to last."""
 
     task: tuple[str, ...] = (NEW, ACTIVE, "TO_BE_TESTED", CLOSED)
     feature: tuple[str, ...] = (NEW, ACTIVE, "READY_TO_PROD", CLOSED)
 
     def of(self, container_type: WorkflowType) -> tuple[str, ...]:
-        """The steps of one."""
+        """Return the steps of a container type."""
         return self.task if container_type is WorkflowType.TASK else self.feature
 
 
@@ -44,17 +44,17 @@ DEFAULT_PIPELINES = Pipelines()
 
 
 class StatusesInUse(RuleViolated):
-    """Somebody is at a step that there shall be no more."""
+    """A new pipeline leaves out a status that tasks or features have."""
 
     code = "statuses_in_use"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, steps: list[str], ids: list[str]) -> None:
         super().__init__(
-            f"pipeline has no {', '.join(steps)} any more, where {', '.join(ids)} stand; keep the step, or move them",
+            f"pipeline leaves out {', '.join(steps)}, the status of {', '.join(ids)}; keep it, or move them first",
             next_steps=(
-                NextStep("container.advance", "moves one on"),
-                NextStep("container.revert", "takes one back"),
+                NextStep("container.advance", "moves one forward"),
+                NextStep("container.revert", "moves one back"),
             ),
             field="pipeline",
             statuses=steps,
@@ -63,46 +63,45 @@ class StatusesInUse(RuleViolated):
 
 
 def pipelines_of(tx: Transaction, project_id: str | None = None) -> Pipelines:
-    """The pipelines of the project entered, or of another."""
+    """Return the pipelines of the current project, or of another one."""
     text = tx.scalar(sql.pipelines, project_id=project_id or tx.project.id)
     return DEFAULT_PIPELINES if text is None else decode_pipelines(text)
 
 
 @lru_cache(maxsize=256)
 def decode_pipelines(text: str) -> Pipelines:
-    """Pipelines as they are kept."""
     return msgspec.json.decode(text, type=Pipelines)
 
 
 def format_position(steps: Sequence[str], status: str) -> str | None:
-    """Where a status stands among the steps, as `2/4`; nowhere for the exit."""
+    """Return the position of a status among the steps, as `2/4`; None if it is not a step."""
     return f"{steps.index(status) + 1}/{len(steps)}" if status in steps else None
 
 
 def step_after(steps: Sequence[str], status: str) -> str | None:
-    """The step behind this one."""
-    place = steps.index(status) + 1 if status in steps else len(steps)
-    return steps[place] if place < len(steps) else None
+    """Return the step after this one, or None."""
+    index = steps.index(status) + 1 if status in steps else len(steps)
+    return steps[index] if index < len(steps) else None
 
 
 def step_before(steps: Sequence[str], status: str) -> str | None:
-    """The step before this one."""
-    place = steps.index(status) if status in steps else 0
-    return steps[place - 1] if place else None
+    """Return the step before this one, or None."""
+    index = steps.index(status) if status in steps else 0
+    return steps[index - 1] if index else None
 
 
 def parse_pipelines(given: Any, before: Pipelines, path: ArgumentPath) -> Pipelines:
-    """Pipelines from an array for both, or an object with one for tasks, for features or for each.
+    """Parse an array for both pipelines, or an object with an array for tasks, for features or for both.
 
     Raises:
-        Invalid: they are none.
+        Invalid: it is not a valid pipeline.
     """
     if isinstance(given, str):
         given = _decode_json(given, path)
     if isinstance(given, list):
         return Pipelines(_parse_steps(given, path), _parse_steps(given, path))
     if not isinstance(given, dict) or not given or given.keys() - {"task", "feature"}:
-        wrong = 'is an array of statuses, or {"task": […], "feature": […]}'
+        wrong = 'must be an array of statuses, or {"task": […], "feature": […]}'
         raise invalid_argument(path, wrong)
     steps = {name: _parse_steps(value, (*path, name)) for name, value in given.items()}
     return msgspec.structs.replace(before, **steps)
@@ -113,25 +112,25 @@ def _decode_json(text: str, path: ArgumentPath) -> Any:
         decoded = msgspec.json.decode(text)
     except msgspec.DecodeError:
         raise invalid_argument(
-            path, f"is an array of statuses or an object with some, not {describe_value(text)}"
+            path, f"must be an array of statuses or an object with such arrays, not {describe_value(text)}"
         ) from None
-    validate_value({str(path[-1]): decoded})  # what came inside a string has not been through the gate
+    validate_value({str(path[-1]): decoded})  # the input gate has not checked JSON inside a string
     return decoded
 
 
 def _parse_steps(given: Any, path: ArgumentPath) -> tuple[str, ...]:
     if not isinstance(given, list) or not all(isinstance(step, str) for step in given):
         raise invalid_argument(path, "must be an array of statuses")
-    for place, step in enumerate(given):
+    for index, step in enumerate(given):
         if not STEP_PATTERN.fullmatch(step):
             raise invalid_argument(
-                (*path, place), f"must be capitals, digits and _, at most 40, not {describe_value(step)}"
+                (*path, index), f"must be capitals, digits and _, at most 40 characters, not {describe_value(step)}"
             )
     if given[:2] != [NEW, ACTIVE] or given[-1:] != [CLOSED] or len(given) < 3:
         raise invalid_argument(path, f"must begin with {NEW}, {ACTIVE} and end with {CLOSED}")
     if len(set(given)) < len(given) or WILL_NOT_IMPLEMENT in given:
         raise invalid_argument(
-            path, f"must name each status once, and {WILL_NOT_IMPLEMENT} not at all: it is always the exit"
+            path, f"must name each status once and leave out {WILL_NOT_IMPLEMENT}, which is always the exit"
         )
     if len(given) > STEPS_MAX:
         raise invalid_argument(
@@ -141,7 +140,7 @@ def _parse_steps(given: Any, path: ArgumentPath) -> tuple[str, ...]:
 
 
 def refuse_statuses_in_use(tx: Transaction, after: Pipelines) -> None:
-    """Raises StatusesInUse when something stands at a step that there is no more."""
+    """Raise StatusesInUse if a task or a feature has a status that the new pipelines leave out."""
     rows = tx.all(
         sql.nodes_outside_pipelines,
         project_id=tx.project.id,
@@ -153,5 +152,5 @@ def refuse_statuses_in_use(tx: Transaction, after: Pipelines) -> None:
 
 
 def encode_pipelines(pipelines: Pipelines) -> str | None:
-    """Pipelines as they are kept; the usual ones are not."""
+    """Return pipelines as JSON, or None for the default ones, which are not stored."""
     return None if pipelines == DEFAULT_PIPELINES else msgspec.json.encode(pipelines).decode()

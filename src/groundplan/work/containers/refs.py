@@ -1,6 +1,6 @@
-"""From what callers write to the projects, features and tasks they mean.
+"""Resolve refs of callers to projects, features and tasks.
 
-What is in a project that the actor may not see reads like what is missing.
+Containers in a project that the actor may not see are reported as missing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from groundplan.work.engine.row import WorkNodeRow, fetch_node
 
 
 def container_of_another_project(tx: Transaction, ref: str, field: str) -> MixedProjects:
-    """Return the refusal of a container that is not in the project entered."""
+    """Return the error for a container outside the current project."""
     return MixedProjects(
-        f"{field} {ref!r} is of another project than {tx.project.name!r}; name one of the same project", field=field
+        f"{field} {ref!r} belongs to another project than {tx.project.name!r}; name one of that project", field=field
     )
 
 
 def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> str:
-    """The project of a container, also of one that was deleted: a request that is sent again must find its answer.
+    """Return the project of a container, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:
-        NotFound: there is and was none that the actor may see.
-        AmbiguousNode: there are several that begin like this.
+        NotFound: the actor can see no such container, deleted or not.
+        AmbiguousNode: several ids begin with this ref.
     """
     if container_type is ContainerType.PROJECT:
         return ref
@@ -37,11 +37,11 @@ def project_of(tx: Transaction, container_type: ContainerType, ref: str, *, fiel
 
 
 def container(tx: Transaction, container_type: ContainerType, ref: str, *, field: str = "id") -> WorkNodeRow:
-    """The container that is meant, in the project entered.
+    """Return the container of this type and ref in the current project.
 
     Raises:
-        NotFound: there is none of this type that the actor may see.
-        MixedProjects: it is of another project.
+        NotFound: the actor can see no such container of this type.
+        MixedProjects: it belongs to another project.
     """
     if container_type is ContainerType.PROJECT:
         return fetch_node(tx, ROOT_N)
@@ -55,11 +55,11 @@ def container(tx: Transaction, container_type: ContainerType, ref: str, *, field
 def find_any_container(
     tx: Transaction, ref: str, *, field: str, thing: ContainerType = ContainerType.TASK
 ) -> WorkNodeRow:
-    """The feature or the task that is meant, in the project entered.
+    """Return the feature or task with this ref in the current project.
 
     Raises:
-        NotFound: there is none that the actor may see.
-        MixedProjects: it is of another project.
+        NotFound: the actor can see no such container.
+        MixedProjects: it belongs to another project.
     """
     try:
         return fetch_node(tx, refs.find_node_in_project(tx, ref).n)
@@ -70,7 +70,7 @@ def find_any_container(
 
 
 def type_of(node: WorkNodeRow) -> ContainerType:
-    """What a node is to the container dialect: one without a kind counts as a task."""
+    """Return the container type of a node; a node without a kind is a task."""
     return ContainerType.TASK if node.kind is None else ContainerType(node.kind)
 
 

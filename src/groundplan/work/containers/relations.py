@@ -1,4 +1,4 @@
-"""What a container is related to, as a whole: the others, from whichever side they were connected."""
+"""Set the relations of a container, in whichever direction they are stored."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ sql = load_queries(__file__)
 
 
 def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str) -> list[Change]:
-    """Let a container be related to exactly these others; the change to record, if it is one.
+    """Replace the relations of a container and return the changes to record.
 
     Raises:
-        NotFound: one of them is not there.
-        MixedProjects: one of them is of another project.
+        NotFound: one of the others does not exist.
+        MixedProjects: one of them belongs to another project.
         Invalid: it would be related to itself, or to too many.
     """
     others: dict[int, str] = {}
@@ -36,7 +36,7 @@ def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str
         others[other.n] = other.id
     place = {"project_id": tx.project.id, "n": node.n}
     before: dict[int, str] = dict(tx.all(sql.related_numbers, **place))
-    if len(before) > IDS_MAX:  # not all of which the caller can have seen
+    if len(before) > IDS_MAX:  # more than the caller can have seen
         wrong = f"would replace {len(before)} relations, the limit is {IDS_MAX}"
         relation = {"fromId": node.id, "type": "RELATES_TO"}
         steps = (
@@ -57,7 +57,7 @@ def set_relations(tx: Transaction, node: WorkNodeRow, given: Sequence[str] | str
 
 def _remove_relation(tx: Transaction, node: WorkNodeRow, other_n: int, other_id: str) -> None:
     remove_edge(tx, node.n, RELATES_TO, other_n)
-    # Where the edge began at the other end, it is the other's own change as well.
+    # An edge that is stored from the other end is a change of the other container too.
     if remove_edge(tx, other_n, RELATES_TO, node.n):
         touch(tx, other_n)
         tx.record(WorkOp.DISCONNECTED, other_id, changed(RELATES_TO, node.id, None))

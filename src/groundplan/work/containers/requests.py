@@ -1,4 +1,4 @@
-"""Fields that several requests about containers have, with their limits, and what they look like once admitted."""
+"""Field types and limits that requests about containers share, and their parsers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.kernel.input_gate.text_limits import MaxBytes, Name, too_many_ch
 from groundplan.kernel.wording import ArgumentPath, describe_value, find_nearest, invalid_argument, join_alternatives
 from groundplan.work.engine.sections_and_tags import TAGS_MAX
 
-TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are kept among the properties, which have 32 KB
+TEXT_BYTES_MAX = 16_384  # of a summary or a description: both are stored in the properties, which are limited to 32 KB
 REASON_BYTES_MAX = 4_096
 TAG_CHARS_MAX = 100
 IDS_MAX = 50
@@ -31,12 +31,12 @@ Version = Annotated[int, Meta(ge=1)]
 Complexity = Annotated[int, Meta(ge=1, le=10)]
 Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
 Offset = Annotated[int, Meta(ge=0, le=2**31)]
-# Several of something: an array, or a string with commas between them.
+# A list of strings: an array, or a comma-separated string.
 StringList = Annotated[str | list[str], Meta(extra_json_schema={"type": ["string", "array"]})]
 
 
 class ContainerType(StrEnum):
-    """The three things that hold work."""
+    """The types of containers."""
 
     PROJECT = "project"
     FEATURE = "feature"
@@ -44,14 +44,14 @@ class ContainerType(StrEnum):
 
 
 class WorkflowType(StrEnum):
-    """Those of them that have a status."""
+    """The container types that have a status."""
 
     TASK = "task"
     FEATURE = "feature"
 
 
 class EntityType(StrEnum):
-    """The three things that sections and templates are for."""
+    """The container types as sections and templates spell them."""
 
     PROJECT = "PROJECT"
     FEATURE = "FEATURE"
@@ -63,7 +63,7 @@ class EntityType(StrEnum):
 
 
 def parse_list(given: Sequence[Any] | str, path: ArgumentPath, *, at_most: int, chars_max: int) -> list[str]:
-    """The texts that are meant, each once, NFC, without blanks around them and in the order they were given.
+    """Parse a list of strings: NFC, stripped, without blanks and duplicates, in the given order.
 
     Raises:
         Invalid: one is too long, or there are too many.
@@ -71,7 +71,7 @@ def parse_list(given: Sequence[Any] | str, path: ArgumentPath, *, at_most: int, 
     texts = list(dict.fromkeys(normalize("NFC", text).strip() for text in _parts(given, path)))
     texts = [text for text in texts if text]
     if len(texts) > at_most:
-        wrong = f"are {len(texts)}, the limit is {at_most}; leave some out"
+        wrong = f"has {len(texts)} entries, the limit is {at_most}; leave some out"
         raise invalid_argument(path, wrong, code="too_many", limit=at_most)
     for text in texts:
         if len(text) > chars_max:
@@ -86,14 +86,14 @@ def _parts(given: Sequence[Any] | str, path: ArgumentPath) -> Sequence[str]:
         try:
             decoded = msgspec.json.decode(given, type=list[str])
         except msgspec.DecodeError:
-            raise invalid_argument(path, 'is no JSON array of strings; send ["a","b"] or a,b') from None
-        validate_value({str(path[-1]): decoded})  # what came inside a string has not been through the gate
+            raise invalid_argument(path, 'is not a JSON array of strings; send ["a","b"] or a,b') from None
+        validate_value({str(path[-1]): decoded})  # the input gate has not checked JSON inside a string
         return [part for text in decoded for part in text.split(",")]
     return given.split(",")
 
 
 def parse_tags(given: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> list[str]:
-    """Tags as they are kept.
+    """Parse a list of tags.
 
     Raises:
         Invalid: there are too many, or one is too long.
@@ -102,22 +102,22 @@ def parse_tags(given: Sequence[str] | str, path: ArgumentPath = ("tags",)) -> li
 
 
 class Priority(StrEnum):
-    """How much something matters; a number in the graph dialect."""
+    """A priority. The graph dialect stores it as a number."""
 
     HIGH = "HIGH"
     MEDIUM = "MEDIUM"
     LOW = "LOW"
 
 
-# What a priority is as a number, and the numbers that count as it: as many as the next higher one leaves.
+# The number of each priority. It also covers larger numbers, up to the next higher priority.
 PRIORITY_NUMBERS = {Priority.HIGH: 3, Priority.MEDIUM: 2, Priority.LOW: 1}
 
 
 def parse_priority(given: str, path: ArgumentPath = ("priority",)) -> Priority:
-    """A priority, however its letters are written.
+    """Parse a priority, ignoring case.
 
     Raises:
-        Invalid: it is none.
+        Invalid: it is not a priority.
     """
     word = given.strip().upper()
     if word in Priority.__members__:
@@ -125,26 +125,27 @@ def parse_priority(given: str, path: ArgumentPath = ("priority",)) -> Priority:
     allowed = [priority.value for priority in Priority]
     near = find_nearest(word, allowed)
     hint = f"; did you mean {near!r}?" if near else ""
-    raise invalid_argument(path, f"is {join_alternatives(allowed)}, not {describe_value(given)}{hint}", allowed=allowed)
+    wrong = f"must be {join_alternatives(allowed)}, not {describe_value(given)}{hint}"
+    raise invalid_argument(path, wrong, allowed=allowed)
 
 
 def priority_from_number(number: float) -> Priority | None:
-    """What a number in the graph dialect counts as; None where there is none."""
+    """Return the priority of a number of the graph dialect; None for a node without one."""
     if number == float("-inf"):
         return None
     return next((priority for priority, least in PRIORITY_NUMBERS.items() if number >= least), Priority.LOW)
 
 
 def priority_range(given: str | None) -> tuple[float, float]:
-    """The numbers that count as a priority, or as any: from the first, and below the second.
+    """Return the range of numbers of a priority, or of all: the lower bound (inclusive) and the upper (exclusive).
 
     Raises:
-        Invalid: it is none.
+        Invalid: it is not a priority.
     """
     if given is None:
         return float("-inf"), float("inf")
     priority = parse_priority(given)
     above = {Priority.HIGH: float("inf"), Priority.MEDIUM: 3.0, Priority.LOW: 2.0}[priority]
-    # What has no priority is below any number, and so is not of the lowest.
+    # A node without a priority is stored as -inf, which LOW must not include.
     least = -sys.float_info.max if priority is Priority.LOW else float(PRIORITY_NUMBERS[priority])
     return least, above

@@ -1,4 +1,4 @@
-"""Find projects, features or tasks by words, status, priority and tags; page by page."""
+"""Search projects, features or tasks by words, status, priority and tags."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ sql = load_queries(__file__)
 
 
 class SearchContainers(Struct, rename="camel", forbid_unknown_fields=True):
-    """What to look for. All words of the query must be there; of several tags, one."""
+    """Filters of a search. All words of the query must match; of several tags, at least one."""
 
     container_type: ContainerType
     query: str | None = None
@@ -53,7 +53,7 @@ class SearchContainers(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class ContainerPage(Struct, rename="camel"):
-    """A page of what was found, and how many there are on all pages."""
+    """A page of matches, and their number on all pages."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
@@ -61,15 +61,15 @@ class ContainerPage(Struct, rename="camel"):
     count: int
     limit: int
     offset: int
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # of the next page; unset after the last
 
 
 def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
-    """What there is of that in a project, in a feature, or in all projects that the caller sees.
+    """Search in a project, in a feature, or in all projects that the caller sees.
 
     Raises:
-        NotFound: there is no such feature here.
-        Invalid: such a container has not what is asked for.
+        NotFound: the feature does not exist.
+        Invalid: a filter does not apply to this container type.
     """
     place = resolve_scope(tx, request.feature_id)
     if request.container_type is ContainerType.PROJECT:
@@ -78,14 +78,14 @@ def search(tx: Transaction, request: SearchContainers) -> ContainerPage:
 
 
 class ContainerMatches(NamedTuple):
-    """Where the containers of a page are, by project and number, and how many there are on all pages."""
+    """The containers of a page as (project id, number), and the number of matches on all pages."""
 
     locations: list[tuple[str, int]]
     total: int
 
 
 def find_matches(tx: Transaction, request: SearchContainers, place: SearchScope) -> ContainerMatches:
-    """Where the tasks or features that are meant are, in some projects or in one feature."""
+    """Find the tasks or features that match, in some projects or in one feature."""
     if request.container_type is ContainerType.FEATURE and request.feature_id is not None:
         raise invalid_argument(("featureId",), "is for tasks only; leave it out")
     least, below = priority_range(request.priority)
@@ -114,21 +114,21 @@ def _projects(tx: Transaction, request: SearchContainers, place: SearchScope) ->
         if getattr(request, name) is not None:
             raise invalid_argument((wire,), "is not for containerType project; leave it out")
     rows = tx.all(sql.search_projects, project_ids=to_json_array(place.project_ids), tags=_tags(request))
-    said = {project_id: lower_ascii(f"{summary} {description or ''}") for project_id, summary, description in rows}
+    texts = {project_id: lower_ascii(f"{summary} {description or ''}") for project_id, summary, description in rows}
     words = [lower_ascii(word) for word in (request.query or "").split()]
-    meant = [
-        one.id
-        for one in list_projects(tx, ListProjects(archived=True)).projects
-        if one.id in said and all(word in f"{lower_ascii(one.name)} {said[one.id]}" for word in words)
+    matches = [
+        project.id
+        for project in list_projects(tx, ListProjects(archived=True)).projects
+        if project.id in texts and all(word in f"{lower_ascii(project.name)} {texts[project.id]}" for word in words)
     ]
-    page = meant[request.offset : request.offset + request.limit]
-    return ContainerMatches([(project_id, ROOT_N) for project_id in page], len(meant))
+    page = matches[request.offset : request.offset + request.limit]
+    return ContainerMatches([(project_id, ROOT_N) for project_id in page], len(matches))
 
 
-def _page(tx: Transaction, request: SearchContainers, found_at: ContainerMatches) -> ContainerPage:
-    places, count = found_at
+def _page(tx: Transaction, request: SearchContainers, matches: ContainerMatches) -> ContainerPage:
+    locations, count = matches
     page = ContainerPage([], count, request.limit, request.offset, next_offset=count)
-    page.items = tx.budget.reserve(page).take_rows(load_containers_at(tx, places), at_least=1)
+    page.items = tx.budget.reserve(page).take_rows(load_containers_at(tx, locations), at_least=1)
     page.next_offset = next_offset(request.offset, len(page.items), count)
     return page
 
@@ -143,7 +143,7 @@ def _status(tx: Transaction, request: SearchContainers, place: SearchScope) -> s
         allowed = [*steps, WILL_NOT_IMPLEMENT]
     if not STEP_PATTERN.fullmatch(status) or (allowed and status not in allowed):
         expected = join_alternatives(allowed) if allowed else "a word in capitals"
-        wrong = f"is {expected}, not {describe_value(request.status)}"
+        wrong = f"must be {expected}, not {describe_value(request.status)}"
         raise invalid_argument(("status",), wrong, allowed=allowed)
     return status
 

@@ -1,4 +1,4 @@
-"""Where to look: in one project, in the project of a feature, or in every project that the caller sees."""
+"""The scope of a search: one project, one feature, or every project that the caller can see."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from groundplan.work.containers.requests import ContainerType
 
 
 class SearchScope(NamedTuple):
-    """Some projects, and perhaps one feature in the only one of them."""
+    """Projects to search; or one project and a feature in it."""
 
     project_ids: list[str]
     feature_n: int | None = None
 
 
 def resolve_project(tx: Transaction, project_id: str | None, feature_id: str | None) -> str | None:
-    """The project that a request names, or that of the feature it names; None where it names neither."""
+    """Return the project that a request names, or the project of its feature; None if it names neither."""
     if project_id is not None or feature_id is None:
         return project_id
     return project_of(tx, ContainerType.FEATURE, feature_id, field="featureId")
 
 
 def resolve_scope(tx: Transaction, feature_id: str | None = None) -> SearchScope:
-    """The project entered or one feature in it; without a project, every one that the caller sees and is not put away.
+    """Return the current project or one feature in it; without a project, all unarchived ones that the caller sees.
 
     Raises:
-        NotFound: there is no such feature here.
-        MixedProjects: it is of another project.
+        NotFound: the feature does not exist.
+        MixedProjects: it belongs to another project.
     """
     if not tx.has_project:
         return SearchScope([project.id for project in list_projects(tx, ListProjects()).projects])

@@ -1,4 +1,4 @@
-"""Change what a project, a feature or a task says, if nobody else did since it was read; but never its status."""
+"""Update the fields of a project, a feature or a task at the version that the caller read; never the status."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.requests import encode_properties
 
-# What only some containers have, by its name in the request and on the wire.
+# Fields that only some container types have, from request name to wire name.
 WORK_FIELDS = {"priority": "priority", "related_to": "relatedTo"}
 TASK_FIELDS = {"feature_id": "featureId", "complexity": "complexity"}
 PROJECT_FIELDS = {"pipeline": "pipeline"}
 NAME_FIELDS = {"name": "name", "title": "title"}
 COMMON_FIELDS = {"summary": "summary", "description": "description", "tags": "tags"}
 UPDATABLE_FIELDS = {**NAME_FIELDS, **COMMON_FIELDS, **WORK_FIELDS, **TASK_FIELDS, **PROJECT_FIELDS}
-NEVER_NULL = ("name", "title", "pipeline")  # null is the same as not to send them
+NEVER_NULL = ("name", "title", "pipeline")  # null means the same as leaving them out
 
-FeatureId = Annotated[str, Meta(max_length=255)]  # an empty one stands for null
+FeatureId = Annotated[str, Meta(max_length=255)]  # an empty string means null
 
 sql = load_queries(__file__)
 
 
 class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one container; what is left out stays, null takes away. Statuses are for advance and the others."""
+    """Changes to one container: omitted fields stay, null clears a field. Other operations change the status."""
 
     ELSEWHERE: ClassVar[Mapping[str, Sequence[NextStep]]] = {
         "status": (
-            NextStep("container.advance", "moves the status on"),
-            NextStep("container.revert", "takes it back"),
-            NextStep("container.terminate", "gives it up"),
+            NextStep("container.advance", "moves the status forward"),
+            NextStep("container.revert", "moves it back"),
+            NextStep("container.terminate", "ends it as WILL_NOT_IMPLEMENT"),
         )
     }
 
@@ -88,26 +88,26 @@ class UpdateContainer(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class UpdatedContainer(OneContainer, kw_only=True):
-    """The container as it is now; a feature may have been reopened by a task that was moved into it."""
+    """The updated container. A task that moves into a closed feature reopens it."""
 
     feature_transition: FeatureTransition | UnsetType = UNSET
 
 
 def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
-    """Change a container.
+    """Update a container.
 
     Raises:
-        NotFound: it, its new feature or what it shall be related to is not there.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        StatusesInUse: something stands at a step that its pipeline shall have no more.
-        Invalid: nothing is to be changed, or something that such a container has not.
+        NotFound: it, its new feature or a related container does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        StatusesInUse: the new pipeline leaves out a status that is in use.
+        Invalid: nothing changes, or a field does not apply to this container type.
     """
     _refuse_foreign_fields(request)
     node = container(tx, request.container_type, request.id)
     refuse_stale(request.container_type, node.id, current=node.rev, given=request.version)
     if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
         raise invalid_argument(
-            ("projectId",), "is another project, and a container never changes its project; leave it out"
+            ("projectId",), "is another project, and a container cannot change its project; leave it out"
         )
     readiness = Readiness(tx, decision=None)
     if request.feature_id is not UNSET:
@@ -124,7 +124,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
 
 
 def _refuse_foreign_fields(request: UpdateContainer) -> None:
-    is_project, is_task = (request.container_type is one for one in (ContainerType.PROJECT, ContainerType.TASK))
+    is_project, is_task = (request.container_type is type_ for type_ in (ContainerType.PROJECT, ContainerType.TASK))
     foreign = {
         **(WORK_FIELDS if is_project else {}),
         **({} if is_task else TASK_FIELDS),
@@ -137,11 +137,11 @@ def _refuse_foreign_fields(request: UpdateContainer) -> None:
             raise invalid_argument((wire,), f"is not for containerType {request.container_type}; leave it out{hint}")
     own = {name: wire for name, wire in UPDATABLE_FIELDS.items() if name not in foreign}
     if all(getattr(request, name) is UNSET or (name in NEVER_NULL and getattr(request, name) is None) for name in own):
-        raise invalid_argument((), f"say nothing to change; send some of {', '.join(own.values())}")
+        raise invalid_argument((), f"change nothing; send at least one of {', '.join(own.values())}")
 
 
 def _move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: str | None) -> None:
-    """Put a task into a feature, or into none."""
+    """Move a task into a feature, or out of its feature."""
     feature = (
         container(tx, ContainerType.FEATURE, feature_id, field="featureId") if feature_id else fetch_node(tx, ROOT_N)
     )
@@ -150,33 +150,33 @@ def _move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, feature_id: 
 
 
 def _apply_fields(node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """What the request says differently from the node, put into the node."""
-    called = _resolve_name(request)
-    if called is not None and called != node.summary:
-        yield changed("summary", node.summary, called)
-        node.summary = called
+    """Apply the requested fields to the node and yield the changes."""
+    summary = _resolve_summary(request)
+    if summary is not None and summary != node.summary:
+        yield changed("summary", node.summary, summary)
+        node.summary = summary
     before = node.properties_value
     after = {**before, **_properties(request)}
     after = {name: value for name, value in after.items() if value is not None}
-    moved = [
+    changed_names = [
         name for name in sorted(before.keys() | after.keys()) if not is_same_json(before.get(name), after.get(name))
     ]
-    if moved:
+    if changed_names:
         node.properties = encode_properties(after, ("description",))
         node.priority, node.complexity = priority_of(after), complexity_of(after)
-    for name in moved:
+    for name in changed_names:
         yield changed(f"properties.{name}", before.get(name), after.get(name))
 
 
-def _resolve_name(request: UpdateContainer) -> str | None:
-    """What the node is to be called; of a project, what it is for, which stands in its root."""
+def _resolve_summary(request: UpdateContainer) -> str | None:
+    """Return the new summary of the node: the name of a container, but the summary of a project."""
     if request.container_type is ContainerType.PROJECT:
         return None if request.summary is UNSET else validate_project_summary(request.summary)
     return resolve_name(request.name, request.title)
 
 
 def _properties(request: UpdateContainer) -> dict[str, Any]:
-    """The properties to set; None takes one away."""
+    """Return the properties to set; None removes one."""
     found: dict[str, Any] = {}
     for name in ("summary", "description", "complexity"):
         value = getattr(request, name)
@@ -188,7 +188,7 @@ def _properties(request: UpdateContainer) -> dict[str, Any]:
 
 
 def _apply_other_changes(tx: Transaction, node: WorkNodeRow, request: UpdateContainer) -> Iterator[Change]:
-    """What changes beside the node's own fields."""
+    """Apply the requested tags, relations and pipelines, and yield the changes."""
     if request.tags is not UNSET and (change := set_tags(tx, node, parse_tags(request.tags or []))):
         yield change
     if request.related_to is not UNSET:

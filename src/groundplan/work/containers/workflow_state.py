@@ -1,4 +1,4 @@
-"""Where a task or a feature stands in its pipeline, where it can go, and what holds it up."""
+"""Get the status of a task or a feature, its next and previous steps, and its blockers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class QueryState(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class WorkflowState(Struct, rename="camel", kw_only=True):
-    """Where it stands. `version` is what advance and the others want."""
+    """The workflow state of a task or a feature. Operations that change the status need its `version`."""
 
     container_type: WorkflowType
     id: str
@@ -37,19 +37,19 @@ class WorkflowState(Struct, rename="camel", kw_only=True):
     is_terminal: bool
     is_blocked: bool
     blocked_by: list[str]
-    blocked_by_total: int | UnsetType = UNSET  # when there are more than are shown
+    blocked_by_total: int | UnsetType = UNSET  # if more than the listed ones exist
     blocked_reason: str | None
-    blocked_above: list[str] | UnsetType = UNSET  # what lies above it, waits, and holds it back
+    blocked_above: list[str] | UnsetType = UNSET  # blocked ancestors
     pipeline_position: str | None
     pipeline: list[str]
     related_entities: list[str]
 
 
 def workflow_state(tx: Transaction, request: QueryState) -> WorkflowState:
-    """Where a task or a feature stands.
+    """Return the workflow state of a task or a feature.
 
     Raises:
-        NotFound: there is no such task or feature.
+        NotFound: the task or feature does not exist.
     """
     node = container(tx, ContainerType(request.container_type), request.id)
     steps = pipelines_of(tx).of(request.container_type)

@@ -1,1 +1,1 @@
-"""How tasks and features move through their pipeline, and what holds them up."""
+"""Move tasks and features through their pipelines, and block or unblock them."""

@@ -26,7 +26,7 @@ from groundplan.work.engine.statuses import ACTIVE, TERMINAL, is_claim_live, sta
 from groundplan.work.events import WorkOp
 
 COMPLETION_HINT = "Task completed. Consider updating the knowledge graph."
-BLOCKERS_NAMED_MAX = 5  # blockers in a sentence; the details have more
+BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
 SUGGESTED_ACTIONS = (
     "Update atom knowledge for areas affected by this task",
     "Update atom paths if files were moved or new directories created",
@@ -35,25 +35,25 @@ SUGGESTED_ACTIONS = (
 
 
 class Blocked(RuleViolated):
-    """It waits for something."""
+    """The task or feature is blocked."""
 
     code = "blocked"
     contract_code = "BLOCKED"
 
     def __init__(self, node: WorkNodeRow, blockers: Blockers) -> None:
-        said = []
+        problems = []
         why = f" ({blockers.reason})" if blockers.reason else ""
         if blockers.ids:
             more = f" and {blockers.total - BLOCKERS_NAMED_MAX} more" if blockers.total > BLOCKERS_NAMED_MAX else ""
-            said.append(
+            problems.append(
                 f"waits for {', '.join(blockers.ids[:BLOCKERS_NAMED_MAX])}{more}{'' if blockers.is_held else why}"
             )
         if blockers.is_held:
-            said.append(f"is on hold{why}")
+            problems.append(f"is on hold{why}")
         if blockers.above:
-            said.append(f"is held back with {', '.join(blockers.above)}")
+            problems.append(f"is held back by {', '.join(blockers.above)} above it")
         super().__init__(
-            f"{type_of(node)} {node.id} {' and '.join(said)}; finish or unblock that first",
+            f"{type_of(node)} {node.id} {' and '.join(problems)}; finish the blockers or unblock it first",
             id=node.id,
             blockedBy=blockers.all,
             blockedByTotal=blockers.total,
@@ -63,7 +63,7 @@ class Blocked(RuleViolated):
 
 
 class Advance(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, at the version that was read."""
+    """A task or a feature, and the version that the caller read."""
 
     container_type: WorkflowType
     id: ContainerId
@@ -72,33 +72,33 @@ class Advance(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class GraphHints(Struct, rename="camel"):
-    """What to think of when a task is done."""
+    """Reminders after a completed task."""
 
     message: str
     suggested_actions: list[str]
 
 
 class Advanced(TransitionAnswer, kw_only=True):
-    """The step that was taken; when a task is done, what to think of."""
+    """The transition, with reminders if it completed a task."""
 
     graph_hints: GraphHints | UnsetType = UNSET
 
 
 def advance(tx: Transaction, request: Advance) -> Advanced:
-    """Take the next step of the pipeline; what somebody else began and left is taken over, and stays ACTIVE.
+    """Move to the next step of the pipeline. An ACTIVE task with the lapsed claim of another actor stays ACTIVE.
 
     Raises:
-        NotFound: there is no such task or feature.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        NoSuchStep: it is done.
-        Blocked: it waits for something, or something above it does.
-        UnresolvedChildren: it shall be closed and something below it is open.
+        NotFound: the task or feature does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        NoSuchStep: it is at the end of its pipeline.
+        Blocked: it or one of its ancestors is blocked.
+        UnresolvedChildren: the step closes it, but it has open children.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
     to = status if _is_left_by_another(tx, node) else step_after(pipelines_of(tx).of(request.container_type), status)
     if to is None:
-        raise NoSuchStep(node, status, "behind which there is no step")
+        raise NoSuchStep(node, status, "after which there is no step")
     if node.waits or node.blocked_above:
         raise Blocked(node, blockers_of(tx, node))
     readiness = Readiness(tx, decision=None)
@@ -110,7 +110,7 @@ def advance(tx: Transaction, request: Advance) -> Advanced:
 
 
 def _is_left_by_another(tx: Transaction, node: WorkNodeRow) -> bool:
-    """Whether somebody else began it and let the claim lapse: then whoever advances it takes it over first."""
+    """Return whether another actor started the task and the claim lapsed; then advancing only takes over the claim."""
     is_lapsed = not is_claim_live(node.claimed_by, node.claimed_until, now=tx.now)
     return node.status == ACTIVE and node.claimed_by not in (None, tx.actor.id) and is_lapsed
 

@@ -1,4 +1,4 @@
-"""Block a task or a feature: let it wait for others, or put it on hold for a reason."""
+"""Block a task or a feature: make it depend on others, or put it on hold with a reason."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ sql = load_queries(__file__)
 
 
 class Block(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, and what it shall wait for: ids, or NO_OP with a reason for a hold."""
+    """A task or a feature, and its new blockers: ids, or NO_OP with a reason for a hold."""
 
     container_type: WorkflowType
     id: ContainerId
@@ -52,30 +52,30 @@ class Block(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class BlockAnswer(OneContainer, rename="camel", kw_only=True):
-    """What it waits for now that it did not before, and how much that is in all."""
+    """The added blockers, and the number of all blockers."""
 
     added_blockers: list[str]
     total_blockers: int
 
 
 def block(tx: Transaction, request: Block) -> BlockAnswer:
-    """Let a task or a feature wait.
+    """Block a task or a feature.
 
     Raises:
-        NotFound: it, or what it shall wait for, is not there.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        NoSuchStep: it is done.
-        CycleDetected: it would have to wait for itself.
-        MixedProjects: what it shall wait for is of another project.
+        NotFound: it or one of the blockers does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        NoSuchStep: it is resolved.
+        CycleDetected: it would wait for itself.
+        MixedProjects: a blocker belongs to another project.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
     if node.resolved:
-        raise NoSuchStep(node, status, "so it waits for nothing")
+        raise NoSuchStep(node, status, "so it cannot be blocked")
     ids, holds = parse_blockers(request.blocked_by)
     reason = (request.blocked_reason or "").strip() or None
     if holds and reason is None:
-        raise missing_argument("blockedReason", (), wanted=f"why it is on hold: {HOLD} alone tells nobody")
+        raise missing_argument("blockedReason", (), wanted=f"the reason for the hold, which {HOLD} requires")
     readiness = Readiness(tx, decision=None)
     readiness.snapshot([node.n])
     was_waiting = node.waits
@@ -83,9 +83,9 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
     if holds and node.held_reason != reason:
         changes.append(changed("held_reason", node.held_reason, reason))
         added += [HOLD] if node.held_reason is None else []
-    # A reason is for as long as there is something to wait for: what comes without one does not inherit an old one.
-    says_why = bool(ids) and not holds and (reason is not None or not node.open_deps)
-    if says_why and reason != node.blocked_reason:
+    # A reason lasts as long as the dependencies it was given for: a first new dependency clears an old reason.
+    sets_reason = bool(ids) and not holds and (reason is not None or not node.open_deps)
+    if sets_reason and reason != node.blocked_reason:
         changes.append(changed("blocked_reason", node.blocked_reason, reason))
     node = _save_node(tx, node, changes)
     if not was_waiting and node.held_reason is not None and not node.open_deps:
@@ -97,21 +97,21 @@ def block(tx: Transaction, request: Block) -> BlockAnswer:
 
 
 def parse_blockers(given: str | list[str]) -> tuple[list[str], bool]:
-    """The ids among the blockers, and whether a hold is among them.
+    """Parse the blockers into ids and whether a hold is among them.
 
     Raises:
-        Invalid: there is none.
+        Invalid: the list is empty.
     """
     texts = parse_list(given, ("blockedBy",), at_most=IDS_MAX, chars_max=255)
     if not texts:
-        raise invalid_argument(("blockedBy",), f"names nothing; send ids, or {HOLD} for a hold")
+        raise invalid_argument(("blockedBy",), f"is empty; send ids, or {HOLD} for a hold")
     return [text for text in texts if text != HOLD], HOLD in texts
 
 
 def _depend(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, refs: list[str]
 ) -> tuple[list[Change], list[str]]:
-    """Let a node depend on others; the changes, and who it did not depend on before."""
+    """Add dependencies to a node, and return the changes and the ids of new dependencies."""
     walked = DependencyCache(tx)
     changes: list[Change] = []
     added: list[str] = []
@@ -128,7 +128,7 @@ def _depend(
 
 
 def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> WorkNodeRow:
-    """The node with its hold and its reason, one revision further where something changed."""
+    """Store the changed hold and reason of a node with a new revision, and return the node."""
     node = fetch_node(tx, node.n)
     if not changes:
         return node

@@ -1,4 +1,4 @@
-"""Tasks and features that wait for something, with what they wait for."""
+"""List blocked tasks and features with their blockers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sql = load_queries(__file__)
 
 
 class QueryBlockedTasks(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where to look: in a project, in a feature, or everywhere."""
+    """The scope: a project, a feature, or all visible projects."""
 
     project_id: Name | None = None
     feature_id: ContainerId | None = None
@@ -30,7 +30,7 @@ class QueryBlockedTasks(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class QueryBlockedFeatures(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where to look: in a project or everywhere."""
+    """The scope: a project, or all visible projects."""
 
     project_id: Name | None = None
     limit: Limit = LIMIT_MAX
@@ -38,23 +38,23 @@ class QueryBlockedFeatures(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class BlockedTasks(Struct, rename="camel"):
-    """Tasks that wait, the most important first, and how many there are in all."""
+    """A page of blocked tasks, highest priority first, and their total number."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
     items: list[Task]
     count: int
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # of the next page; unset after the last
 
 
 class BlockedFeatures(Struct, rename="camel"):
-    """Features that wait, the most important first, and how many there are in all."""
+    """A page of blocked features, highest priority first, and their total number."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("items[].description"), DropField("items[].summary"))
 
     items: list[Feature]
     count: int
-    next_offset: int | UnsetType = UNSET  # where the next page begins; none behind the last
+    next_offset: int | UnsetType = UNSET  # of the next page; unset after the last
 
 
 class _BlockedRow(Struct):
@@ -65,27 +65,27 @@ class _BlockedRow(Struct):
 
 
 def blocked_tasks(tx: Transaction, request: QueryBlockedTasks) -> BlockedTasks:
-    """The tasks that wait, in a project, in a feature, or in all projects that the caller sees.
+    """Return the blocked tasks of a project, of a feature, or of all projects that the caller sees.
 
     Raises:
-        NotFound: there is no such feature here.
+        NotFound: the feature does not exist.
     """
     found, count = _list_blocked(tx, request, resolve_scope(tx, request.feature_id), is_feature=False)
-    items = [one for one in found if isinstance(one, Task)]
+    items = [item for item in found if isinstance(item, Task)]
     return BlockedTasks(items, count, next_offset(request.offset, len(items), count))
 
 
 def blocked_features(tx: Transaction, request: QueryBlockedFeatures) -> BlockedFeatures:
-    """The features that wait, in a project or in all that the caller sees."""
+    """Return the blocked features of a project or of all projects that the caller sees."""
     found, count = _list_blocked(tx, request, resolve_scope(tx), is_feature=True)
-    items = [one for one in found if isinstance(one, Feature)]
+    items = [item for item in found if isinstance(item, Feature)]
     return BlockedFeatures(items, count, next_offset(request.offset, len(items), count))
 
 
 def _list_blocked(
     tx: Transaction, request: QueryBlockedTasks | QueryBlockedFeatures, place: SearchScope, *, is_feature: bool
 ) -> tuple[list[Container], int]:
-    """A page of those that wait, as many as the answer may hold, and how many there are on all pages."""
+    """Return a page of blocked containers that fits the answer, and their number on all pages."""
     found = []
     count = 0
     wanted = request.offset + request.limit
@@ -94,11 +94,11 @@ def _list_blocked(
         rows = tx.all(sql.blocked, _BlockedRow, **asked, at_most=wanted)
         count += rows[0].total if rows else 0
         found += [(-row.priority, row.created_at, row.n, project_id) for row in rows]
-    # The rows of one project come in their order, in which the lower number is the older one, whatever the clock said.
+    # The rows of one project are already in order; there the lower number is older, whatever the clock said.
     best = (found if len(place.project_ids) == 1 else sorted(found))[request.offset : wanted]
-    shown = load_containers_at(tx, [(project_id, n) for *_, n, project_id in best])
+    containers = load_containers_at(tx, [(project_id, n) for *_, n, project_id in best])
     frame = BlockedTasks([], count, next_offset=count)
-    return tx.budget.reserve(frame).take_rows(shown, at_least=1), count
+    return tx.budget.reserve(frame).take_rows(containers, at_least=1), count
 
 
 TASKS = Operation(

@@ -1,4 +1,4 @@
-"""What would have to wait for itself is refused, with the argument that asks for it and what to do instead."""
+"""Refuse dependencies between containers that would form a cycle."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from groundplan.work.engine.cycles import CycleDetected, DependencyCache
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.graph.connect import refuse_cycle
 
-CYCLE_HINT = "; leave this out, or take one of the others away first"
+CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
 
 
 def refuse_container_cycle(
     tx: Transaction, walked: DependencyCache, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str
 ) -> None:
-    """Raises CycleDetected when one container depending on another would have to wait for itself."""
+    """Raise CycleDetected if `waiting` would wait for itself through `other`."""
     try:
         refuse_cycle(tx, walked, waiting, other)
     except CycleDetected as error:

@@ -1,4 +1,4 @@
-"""The feature to go on with: active ones before new ones, the most important first, then the oldest."""
+"""Get the next feature to work on: active before new, then by priority and age."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class NextFeature(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where to look: in a project or everywhere; and perhaps for one priority only."""
+    """The scope, a project or all visible projects, and an optional priority."""
 
     project_id: Name | None = None
     priority: str | None = None
@@ -33,20 +33,20 @@ class _OpenFeature(Struct):
 
 
 def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
-    """The best feature that waits for nothing, if there is one."""
+    """Return the best feature that is not blocked, if there is one."""
     place = resolve_scope(tx)
     least, below = priority_range(request.priority)
     found = []
     for project_id in place.project_ids:
         rows = tx.all(sql.next_features, _OpenFeature, project_id=project_id, least=least, below=below)
-        if rows:  # inside a project the lower number is the older one, whatever the clock said
+        if rows:  # within a project the lower number is older, whatever the clock said
             best = min(rows, key=lambda row: (row.is_new, -row.priority, row.n))
             found.append((best.is_new, -best.priority, best.created_at, project_id, best.n))
     if not found:
         return None
     *_, project_id, n = min(found)
     feature = load_containers(tx, project_id, [n])[n]
-    assert isinstance(feature, Feature)  # noqa: S101 - the query asks for no other
+    assert isinstance(feature, Feature)  # noqa: S101 - the query returns only features
     return feature
 
 

@@ -1,4 +1,4 @@
-"""The task to do next: new and free, the most important first, then the simplest, then the oldest."""
+"""Get the next task to work on: new and unclaimed, by priority, then lower complexity, then age."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class NextTask(Struct, rename="camel", forbid_unknown_fields=True):
-    """Where to look: in a project, in a feature, or everywhere; and perhaps for one priority only."""
+    """The scope, a project, a feature or all visible projects, and an optional priority."""
 
     project_id: Name | None = None
     feature_id: ContainerId | None = None
@@ -34,10 +34,10 @@ class _FreeTask(Struct):
 
 
 def next_task(tx: Transaction, request: NextTask) -> Task | None:
-    """The best task that nobody works on and that waits for nothing, if there is one.
+    """Return the best task that is neither claimed nor blocked, if there is one.
 
     Raises:
-        NotFound: there is no such feature here.
+        NotFound: the feature does not exist.
     """
     place = resolve_scope(tx, request.feature_id)
     least, below = priority_range(request.priority)
@@ -48,14 +48,14 @@ def next_task(tx: Transaction, request: NextTask) -> Task | None:
             rows = tx.all(sql.next_tasks, _FreeTask, **asked)
         else:
             rows = tx.all(sql.next_tasks_of_feature, _FreeTask, **asked, feature_n=place.feature_n)
-        if rows:  # inside a project the lower number is the older one, whatever the clock said
+        if rows:  # within a project the lower number is older, whatever the clock said
             best = min(rows, key=lambda row: (-row.priority, row.complexity, row.n))
             found.append((-best.priority, best.complexity, best.created_at, project_id, best.n))
     if not found:
         return None
     *_, project_id, n = min(found)
     task = load_containers(tx, project_id, [n])[n]
-    assert isinstance(task, Task)  # noqa: S101 - what may be started is neither the root nor a feature
+    assert isinstance(task, Task)  # noqa: S101 - a ready node is neither the root nor a feature
     return task
 
 

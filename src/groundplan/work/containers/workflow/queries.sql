@@ -1,14 +1,14 @@
--- What moving through a pipeline reads and writes.
+-- Queries of the workflow operations.
 
 -- name: node_numbers
--- The numbers of some nodes.
+-- The numbers of some nodes, by their ids.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: update_node_status
--- Give a node its next revision, with another status or another hold, and whoever has it now.
+-- Store the status, hold and claim of a node with its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
@@ -22,7 +22,7 @@ UPDATE work_nodes
 c.priority, c.complexity, c.created_at, c.n
 
 -- name: next_tasks
--- The best task that nobody has, and the best of those whose claim is over. Two seeks; the caller picks one.
+-- The best unclaimed task, and the best task with a lapsed claim. Two index seeks; the caller picks one.
 SELECT *
   FROM (SELECT {best_task}
           FROM work_nodes AS c
@@ -47,7 +47,7 @@ SELECT *
          LIMIT 1) AS lapsed;
 
 -- name: next_tasks_of_feature
--- The same among the tasks of a feature.
+-- The same as next_tasks, within one feature.
 SELECT *
   FROM (SELECT {best_task}
           FROM work_nodes AS c
@@ -74,7 +74,7 @@ SELECT *
          LIMIT 1) AS lapsed;
 
 -- name: next_features
--- The best feature that is active, and the best that is new.
+-- The best active feature and the best new feature, neither blocked.
 SELECT *
   FROM (SELECT 0 AS is_new, c.priority, c.created_at, c.n
           FROM work_nodes AS c
@@ -101,12 +101,12 @@ SELECT *
          LIMIT 1) AS fresh;
 
 -- part: is_of_type
--- Whether a node is a feature, or where that is asked for a task. The root is neither.
+-- Whether a node is a feature, or a task if :is_feature is false. The root is neither.
 c.n <> 1
            AND CAST(:is_feature AS boolean) = (c.kind IS NOT NULL AND c.kind = 'feature')
 
 -- name: blocked
--- Tasks or features that wait, the most important first, and how many there are.
+-- Blocked tasks or features, highest priority first, and their total number.
 SELECT c.priority, c.created_at, c.n, count(*) OVER () AS total
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id

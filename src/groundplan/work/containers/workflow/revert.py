@@ -1,4 +1,4 @@
-"""Take a task or a feature one step back in its pipeline; one that was closed is open again."""
+"""Move a task or a feature one step back in its pipeline, which reopens a closed one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groundplan.work.events import WorkOp
 
 
 class Revert(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, at the version that was read."""
+    """A task or a feature, and the version that the caller read."""
 
     container_type: WorkflowType
     id: ContainerId
@@ -33,18 +33,18 @@ class Revert(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def revert(tx: Transaction, request: Revert) -> TransitionAnswer:
-    """Take one step back.
+    """Move a task or a feature one step back.
 
     Raises:
-        NotFound: there is no such task or feature.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        NoSuchStep: it is new, or was terminated.
+        NotFound: the task or feature does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        NoSuchStep: it is new or terminated.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
     status = status_of(node, now=tx.now)
     to = step_before(pipelines_of(tx).of(request.container_type), status)
     if to is None:
-        raise NoSuchStep(node, status, "the first step" if status == NEW else "out of the pipeline")
+        raise NoSuchStep(node, status, "which is the first step" if status == NEW else "which is outside the pipeline")
     readiness = Readiness(tx, decision=None)
     transition = take_step(tx, readiness, node, to=to, op=WorkOp.REVERTED)
     return build_transition_answer(tx, readiness, node, transition, TransitionAnswer)

@@ -1,4 +1,4 @@
-"""Terminate a task or a feature: it will not be implemented, and nothing open below it either."""
+"""Terminate a task or a feature with its open descendants, as WILL_NOT_IMPLEMENT."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from groundplan.work.engine.drop import drop, find_open_subtree
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.statuses import WILL_NOT_IMPLEMENT, status_of
 
-DEFAULT_REASON = "terminated"  # what the evidence says where nobody gave a reason
+DEFAULT_REASON = "terminated"  # recorded as evidence if the caller gives no reason
 
 
 class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, at the version that was read, and why it will not be implemented."""
+    """A task or a feature, the version that the caller read, and why it will not be implemented."""
 
     container_type: WorkflowType
     id: ContainerId
@@ -39,7 +39,7 @@ class Terminate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Terminated(TransitionAnswer, kw_only=True):
-    """What was given up, and who waited for it. They wait no more, which may not be what they need."""
+    """The terminated container and its dependents. They are unblocked without the result that they waited for."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *OneContainer.trimming, CutLists((*UNBLOCKED_LISTS, "affected_dependents", "feature_affected_dependents"))
@@ -47,18 +47,18 @@ class Terminated(TransitionAnswer, kw_only=True):
 
     reason: str | UnsetType = UNSET
     affected_dependents: list[Entity]
-    affected_dependents_total: int | UnsetType = UNSET  # when there are more than are listed
-    feature_affected_dependents: list[Entity] | UnsetType = UNSET  # of a feature that ended with it
+    affected_dependents_total: int | UnsetType = UNSET  # if more than the listed ones exist
+    feature_affected_dependents: list[Entity] | UnsetType = UNSET  # dependents of a feature that ended with it
 
 
 def terminate(tx: Transaction, request: Terminate) -> Terminated:
-    """Give a task or a feature up, with everything open below it.
+    """Terminate a task or a feature and its open descendants.
 
     Raises:
-        NotFound: there is no such task or feature.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        AlreadyResolved: it is done, or was given up before.
-        ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
+        NotFound: the task or feature does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        AlreadyResolved: it is closed or terminated.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a part of it.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
     before = status_of(node, now=tx.now)

@@ -1,7 +1,7 @@
-"""How a task or a feature goes from one status to another, and what comes of it for others.
+"""Change the status of a task or a feature, and report the effects on others.
 
-Going ACTIVE claims a task for whoever does it; any other step lets it go. CLOSED resolves it. What waited for it is
-released, and its feature begins with its first task and closes with its last: the engine of both dialects does that.
+The step to ACTIVE claims a task for the caller; any other step releases the claim. CLOSED resolves it. The engine of
+both dialects unblocks its dependents, starts its feature with the first task and closes it with the last.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, TERMINAL, WILL_
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import EvidenceRequired, refuse_open_children
 
-UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of an answer about a step
+UNBLOCKED_LISTS = ("unblocked_entities", "feature_unblocked_entities")  # lists of a TransitionAnswer
 
 sql = load_queries(__file__)
 
 
 class NoSuchStep(RuleViolated):
-    """The pipeline has no step there."""
+    """The status allows no such step."""
 
     code = "no_such_step"
     contract_code = "INVALID_OPERATION"
@@ -59,25 +59,25 @@ class NoSuchStep(RuleViolated):
 
 
 def _suggest_step(node: WorkNodeRow, status: str) -> NextStep:
-    """How something that is new goes on, and how something that ended comes back."""
+    """Return the step that is possible instead: start a new container, or move an ended one back."""
     if status == WILL_NOT_IMPLEMENT:
-        reopened = {"node_id": node.id, "resolved": False}
-        return NextStep("work.update", "with resolved false brings it back", {"updates": [reopened]})
+        reopening = {"node_id": node.id, "resolved": False}
+        return NextStep("work.update", "with resolved false reopens it", {"updates": [reopening]})
     this = {"containerType": type_of(node).value, "id": node.id, "version": node.rev}
     if status == NEW:
-        return NextStep("container.advance", "takes it on", this)
-    return NextStep("container.revert", "takes it back", this)
+        return NextStep("container.advance", "starts it", this)
+    return NextStep("container.revert", "moves it back", this)
 
 
 class TransitionAnswer(OneContainer, kw_only=True):
-    """A step that was taken, and what came of it."""
+    """A change of status and its effects."""
 
     trimming: ClassVar[Trimming] = Trimming(*OneContainer.trimming, CutLists(UNBLOCKED_LISTS))
 
     transition: Transition
-    pipeline_position: str | None  # as 2/4; none for the exit
+    pipeline_position: str | None  # as 2/4; null for WILL_NOT_IMPLEMENT
     unblocked_entities: list[Entity] | UnsetType = UNSET
-    unblocked_entities_total: int | UnsetType = UNSET  # when there are more than are listed
+    unblocked_entities_total: int | UnsetType = UNSET  # if more than the listed ones exist
     feature_transition: FeatureTransition | UnsetType = UNSET
     feature_unblocked_entities: list[Entity] | UnsetType = UNSET
     feature_unblocked_entities_total: int | UnsetType = UNSET
@@ -88,10 +88,10 @@ M = TypeVar("M", bound=TransitionAnswer)
 
 
 def find_at_version(tx: Transaction, container_type: WorkflowType, ref: str, *, version: int) -> WorkNodeRow:
-    """The task or the feature to move, if it is at the version that the caller read.
+    """Return the task or feature if it is at the version that the caller read.
 
     Raises:
-        NotFound: there is none.
+        NotFound: it does not exist.
         StaleVersion: it is at another version.
     """
     node = container(tx, ContainerType(container_type), ref)
@@ -100,12 +100,12 @@ def find_at_version(tx: Transaction, container_type: WorkflowType, ref: str, *, 
 
 
 def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: str, op: WorkOp) -> Transition:
-    """Give a node another status.
+    """Change the status of a node.
 
     Raises:
-        ClaimedByAnother: the project enforces claims and somebody else holds it.
-        UnresolvedChildren: it shall be closed and something below it is open.
-        EvidenceRequired: it shall be closed, and the project requires evidence that there is none of.
+        ClaimedByAnother: the project enforces claims and another actor holds the claim.
+        UnresolvedChildren: the step closes it, but it has open children.
+        EvidenceRequired: the step closes it, but it lacks the evidence that the project requires.
     """
     before = status_of(node, now=tx.now)
     enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
@@ -124,8 +124,8 @@ def take_step(tx: Transaction, readiness: Readiness, node: WorkNodeRow, *, to: s
         changes.append(changed("resolved", was_resolved, node.resolved))
     changes += _settle_claim(tx, node, to)
     readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
-    taken = any(change.field == "claimed_by" and change.after is not None for change in changes)
-    node.claim_number += taken
+    is_claimed = any(change.field == "claimed_by" and change.after is not None for change in changes)
+    node.claim_number += is_claimed
     tx.store(sql.update_node_status, node, project_id=tx.project.id)
     tx.record(op, node.id, *changes)
     if was_resolved != node.resolved:
@@ -142,7 +142,7 @@ def _check_closable(tx: Transaction, node: WorkNodeRow) -> None:
 
 
 def _settle_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
-    """Let the claim follow the status: a task that goes ACTIVE is the caller's, any other is nobody's."""
+    """Claim a task that goes ACTIVE for the caller, release any other claim, and return the changes."""
     before = node.claimed_by, node.claimed_until
     if to == ACTIVE and type_of(node) is ContainerType.TASK:
         node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, lease_end(tx)
@@ -151,7 +151,7 @@ def _settle_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
             changed("claimed_until", before[1], node.claimed_until),
         ]
     node.unclaim()
-    if before[0] is None or node.resolved:  # that nobody holds what is resolved goes without saying
+    if before[0] is None or node.resolved:  # the event of a resolved node implies the release
         return []
     return [changed("claimed_by", before[0], None)]
 
@@ -159,7 +159,7 @@ def _settle_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
 def build_transition_answer(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, transition: Transition, shape: type[M]
 ) -> M:
-    """The answer to a step that was taken."""
+    """Build the answer about a transition of a node."""
     return complete_answer(
         tx,
         readiness,
@@ -172,7 +172,7 @@ def build_transition_answer(
 def complete_answer(
     tx: Transaction, readiness: Readiness, node: WorkNodeRow, answer: M, *, ended: Collection[int]
 ) -> M:
-    """The answer with where the container stands now, and what came of it for those who waited for what ended."""
+    """Fill in the container, its position, and the containers that were unblocked by the `ended` nodes."""
     settled = readiness.settle()
     load_container_into(answer, tx, node.n)
     steps = pipelines_of(tx).of(WorkflowType(type_of(node)))
@@ -181,15 +181,15 @@ def complete_answer(
     if settled.unblocked:
         own = set(dependents(tx, ended))
         of_features = set(dependents(tx, closed_features(tx, readiness))) - own
-        released = list_entities(one for one in settled.unblocked if one.n in own)
+        released = list_entities(state for state in settled.unblocked if state.n in own)
         answer.unblocked_entities, answer.unblocked_entities_total = released.listed or UNSET, released.total
-        released = list_entities(one for one in settled.unblocked if one.n in of_features)
+        released = list_entities(state for state in settled.unblocked if state.n in of_features)
         answer.feature_unblocked_entities = released.listed or UNSET
         answer.feature_unblocked_entities_total = released.total
     return answer
 
 
 def closed_features(tx: Transaction, readiness: Readiness) -> list[int]:
-    """The features that ended by what happened below them."""
+    """Return the numbers of the features that ended because of their tasks."""
     ids = [move.id for move in readiness.feature_status_changes if move.after in TERMINAL]
     return tx.scalars(sql.node_numbers, ids=to_json_array(ids)) if ids else []

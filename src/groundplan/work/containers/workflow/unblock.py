@@ -1,4 +1,4 @@
-"""Unblock a task or a feature: let it wait for some others no more, or take it off hold."""
+"""Unblock a task or a feature: remove dependencies, or end its hold."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ sql = load_queries(__file__)
 
 
 class NotBlockedBy(RuleViolated):
-    """It does not wait for that."""
+    """The named blocker does not block the task or feature."""
 
     code = "not_blocked_by"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: WorkNodeRow, blocker: str) -> None:
-        said = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
+        problem = "is not on hold" if blocker == HOLD else f"does not wait for {blocker}"
         this = {"containerType": type_of(node).value, "id": node.id}
         super().__init__(
-            f"{type_of(node)} {node.id} {said}",
-            next_steps=NextStep("container.workflow_state", "tells what it waits for", this),
+            f"{type_of(node)} {node.id} {problem}",
+            next_steps=NextStep("container.workflow_state", "lists its blockers", this),
             field="blockedBy",
             id=node.id,
             blocker=blocker,
@@ -46,7 +46,7 @@ class NotBlockedBy(RuleViolated):
 
 
 class Unblock(Struct, rename="camel", forbid_unknown_fields=True):
-    """A task or a feature, and what it shall wait for no more: ids, or NO_OP for its hold."""
+    """A task or a feature, and the blockers to remove: ids, or NO_OP for its hold."""
 
     container_type: WorkflowType
     id: ContainerId
@@ -56,20 +56,20 @@ class Unblock(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class UnblockAnswer(OneContainer, rename="camel", kw_only=True):
-    """What it waits for no more, and what is left."""
+    """The removed blockers, and those that remain."""
 
     removed_blockers: list[str]
     remaining_blockers: list[str]
-    is_fully_unblocked: bool  # nothing above it waits either
+    is_fully_unblocked: bool  # no ancestor is blocked either
 
 
 def unblock(tx: Transaction, request: Unblock) -> UnblockAnswer:
-    """Let a task or a feature wait for less.
+    """Remove blockers of a task or a feature.
 
     Raises:
-        NotFound: it, or what it shall wait for no more, is not there.
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        NotBlockedBy: it does not wait for that.
+        NotFound: it or one of the blockers does not exist.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        NotBlockedBy: one of the blockers does not block it.
     """
     node = find_at_version(tx, request.container_type, request.id, version=request.version)
     ids, holds = parse_blockers(request.blocked_by)
