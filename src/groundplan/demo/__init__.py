@@ -1,6 +1,7 @@
-"""A small example: projects of an organization that brings clean water to a valley.
+"""The example data: projects of an organization that brings clean water to a valley.
 
-One has a theory of change, the work for it and the facts that both stand on, another has knowledge, a third is over.
+One project has a theory of change, its work graph and the facts they depend on. Another has knowledge, a third is
+archived.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ OWNER = "ada"
 
 @dataclass(frozen=True, slots=True)
 class ExampleProject:
-    """A project, who is in it beside its owner, what it has in it, and whether it is over."""
+    """A project of the example: its members without the owner, its contents, and whether it is archived."""
 
     name: str
     goal: str
@@ -57,33 +58,33 @@ PROJECTS = (
 
 
 def fill(session: Session) -> list[str]:
-    """Put the example into a store and return the projects that were made or completed.
+    """Write the example into a store and return the names of the projects that were created or completed.
 
-    What is there already stays as it is, so filling twice changes nothing and a fill that was cut short is completed.
+    Existing data stays as it is, so a second fill changes nothing, and an interrupted fill is completed.
     """
-    there = {project.name: project for project in session.call("project.list", archived=True).projects}
-    made = []
+    existing = {project.name: project for project in session.call("project.list", archived=True).projects}
+    filled = []
     for project in PROJECTS:
-        is_new = project.name not in there
+        is_new = project.name not in existing
         if is_new:
             session.call("project.create", name=project.name, goal=project.goal)
-        elif there[project.name].archived_at:
+        elif existing[project.name].archived_at:
             continue
         if _complete(session, project) or is_new:
-            made.append(project.name)
-    return made
+            filled.append(project.name)
+    return filled
 
 
 def _complete(session: Session, project: ExampleProject) -> bool:
-    inside = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
-    missing = {name: role for name, role in project.members.items() if name not in inside}
+    members = {member.user_id for member in session.call("member.list", scopeId=project.name).members}
+    missing = {name: role for name, role in project.members.items() if name not in members}
     for name, role in missing.items():
         session.call("member.add", scopeId=project.name, userId=name, role=role)
-    has_worked = project.has_work and fill_work(session, project.name)
-    has_facts = project.has_facts and fill_context(session, project.name)
-    # Behind the facts, so that its versions stand on them.
-    has_thought = project.has_theory and fill_purpose(session, project.name)
-    has_written = project.has_knowledge and fill_knowledge(session, project.name)
+    wrote_work = project.has_work and fill_work(session, project.name)
+    wrote_facts = project.has_facts and fill_context(session, project.name)
+    # After the facts, so that the versions of the theory refer to them.
+    wrote_theory = project.has_theory and fill_purpose(session, project.name)
+    wrote_knowledge = project.has_knowledge and fill_knowledge(session, project.name)
     if project.is_over:
         session.call("project.archive", project=project.name)
-    return bool(missing) or has_worked or has_facts or has_thought or has_written
+    return bool(missing) or wrote_work or wrote_facts or wrote_theory or wrote_knowledge

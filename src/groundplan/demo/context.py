@@ -1,9 +1,8 @@
-"""The facts of the example: what the plan for the valley stands on, where each of them comes from, what is missing.
+"""The facts of the example, with their sources and one missing input.
 
-They are committed in part, because nobody knows yet who owns the land. A draft goes on from there, in which an agent
-doubts a figure: its suggestion waits for a person. Every step is taken only if nothing has happened to its run since
-the step before: so filling twice changes nothing, a fill that was cut short is completed, and what somebody wrote in
-the meantime stays.
+The first run is committed in part, because the owner of the land is unknown. A draft copies it, and an agent suggests
+another value for one figure, which waits for a decision of a person. Every step runs only if its run is unchanged
+since the step before, so a second fill changes nothing, an interrupted fill is completed, and edits by others stay.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ SOURCES: Mapping[str, dict[str, Any]] = {
     },
 }
 
-# Each with the name of its source, if it has one.
+# Inputs, each with the name of its source or None.
 INPUTS: tuple[tuple[dict[str, Any], str | None], ...] = (
     (
         {
@@ -61,7 +60,7 @@ INPUTS: tuple[tuple[dict[str, Any], str | None], ...] = (
             "domain": "regulatory",
             "valueKind": "enum",
             "options": ["applied", "granted", "refused", "unknown"],
-            "value": "unknown",  # asked, and the district does not know: not the same as nobody having asked
+            "value": "unknown",  # a recorded answer: the district does not know. This differs from a missing value.
         },
         None,
     ),
@@ -108,7 +107,7 @@ SUGGESTION = {
 
 
 def fill_context(session: Session, project: str) -> bool:
-    """Give a project the facts of the example. Whether there was anything to do."""
+    """Write the facts of the example into a project, and return whether anything was written."""
     steps = (_begin, _write, _estimate, _commit, _continue_draft, _suggest)
     done = [step(session, project) for step in steps]
     return any(done)
@@ -130,8 +129,8 @@ def _write(session: Session, project: str) -> bool:
         "context.edit",
         runId=run.id,
         sources=[{"id": ids[name], **source} for name, source in SOURCES.items()],
-        inputs=[{**one, "sourceIds": [ids[name]]} if name else one for one, name in INPUTS],
-        constraints=[{**one, "sourceId": ids[name]} if name else one for one, name in CONSTRAINTS],
+        inputs=[{**input_, "sourceIds": [ids[name]]} if name else input_ for input_, name in INPUTS],
+        constraints=[{**rule, "sourceId": ids[name]} if name else rule for rule, name in CONSTRAINTS],
     )
     return True
 
@@ -174,7 +173,7 @@ def _runs(session: Session, project: str) -> list[PcivRunV1]:
 
 
 def _first_draft(session: Session, project: str, *, rev: int) -> PcivRunV1 | None:
-    """The only run there is, if it is a draft that was written to so often: a revision counts what has happened."""
+    """Return the only run if it is a draft at this revision, which counts its writes; otherwise None."""
     match _runs(session, project):
         case [PcivRunV1(status=RunStatus.DRAFT) as run] if _rev(session, run) == rev:
             return run

@@ -1,7 +1,7 @@
-"""The knowledge of the example: what one must know to touch the software that watches the pumps.
+"""The knowledge of the example: molecules and atoms about the software that monitors the pumps.
 
-Only what is not there yet is written, by its name: so filling twice changes nothing, a fill that was cut short is
-completed, and what somebody wrote in the meantime stays.
+Only molecules and atoms whose name does not exist yet are written, so a second fill changes nothing, an interrupted
+fill is completed, and edits by others stay.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from groundplan.session import Session
 
 TASK = "Write down what the first three pumps taught us"
-PATH = "totals/day.py"  # to try it with
+PATH = "totals/day.py"  # a path to query the example with
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleMolecule:
-    """A domain and what holds in all of it."""
+    """A molecule: a domain and the knowledge about all of it."""
 
     name: str
     knowledge: str
@@ -24,13 +24,13 @@ class ExampleMolecule:
 
 @dataclass(frozen=True, slots=True)
 class ExampleAtom:
-    """An area of the software."""
+    """An atom: an area of the software."""
 
     name: str
     molecule: str | None
     paths: tuple[str, ...]
     knowledge: str
-    related: tuple[tuple[str, str], ...] = ()  # to atoms before it, and why
+    related: tuple[tuple[str, str], ...] = ()  # (name of an earlier atom, reason)
     changelog: tuple[str, ...] = ()
 
 
@@ -77,22 +77,22 @@ ATOMS = (
 
 
 def fill_knowledge(session: Session, project: str) -> bool:
-    """Give a project the knowledge of the example. Whether there was anything to do."""
+    """Write the knowledge of the example into a project, and return whether anything was written."""
     task = _task(session, project)
     molecules = _load_ids_by_name(session, project, "molecule")
     atoms = _load_ids_by_name(session, project, "atom")
-    missing = [one for one in ATOMS if one.name not in atoms]
-    for one in MOLECULES:
-        if one.name not in molecules and missing:
-            made = session.call(
+    missing = [atom for atom in ATOMS if atom.name not in atoms]
+    for molecule in MOLECULES:
+        if molecule.name not in molecules and missing:
+            created = session.call(
                 "knowledge.create",
                 entityType="molecule",
                 projectId=project,
-                name=one.name,
-                knowledge=one.knowledge,
+                name=molecule.name,
+                knowledge=molecule.knowledge,
                 createdByTaskId=task,
             )
-            molecules[one.name] = made.molecule.id
+            molecules[molecule.name] = created.molecule.id
     for atom in missing:
         atoms[atom.name] = _write(session, project, task, atom, molecules, atoms)
     return bool(missing)
@@ -107,13 +107,13 @@ def _task(session: Session, project: str) -> str:
 
 def _load_ids_by_name(session: Session, project: str, entity_type: str) -> dict[str, str]:
     page = session.call("knowledge.search", entityType=entity_type, projectId=project, limit=100)
-    return {one.name: one.id for one in page.items}
+    return {item.name: item.id for item in page.items}
 
 
 def _write(
     session: Session, project: str, task: str, atom: ExampleAtom, molecules: dict[str, str], atoms: dict[str, str]
 ) -> str:
-    made = session.call(
+    created = session.call(
         "knowledge.create",
         entityType="atom",
         projectId=project,
@@ -126,6 +126,6 @@ def _write(
     )
     for summary in atom.changelog:
         session.call(
-            "knowledge.append_changelog", parentType="atom", parentId=made.atom.id, taskId=task, summary=summary
+            "knowledge.append_changelog", parentType="atom", parentId=created.atom.id, taskId=task, summary=summary
         )
-    return str(made.atom.id)
+    return str(created.atom.id)

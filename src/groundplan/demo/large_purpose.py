@@ -1,4 +1,4 @@
-"""Theories of any size, to measure and to test with: layered, without cycles, the same for the same seed."""
+"""Generate theories of any size for benchmarks and tests: layered, acyclic, and deterministic for a seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from groundplan.session import Session
 
-BATCH = 1_000  # operations in one call, which is all that one takes
+BATCH = 1_000  # the maximum number of operations in one call
 
 _PREFIXES = {"GOAL": "G", "OUTCOME": "OC", "OUTPUT": "OP", "ACTIVITY": "AC"}
 _LEVELS = tuple(_PREFIXES)
@@ -22,20 +22,20 @@ _RISKS: tuple[dict[str, Any], ...] = (
     {},
 )
 
-_DONE = ("Train", "Equip", "Visit", "Support", "Survey", "Rebuild", "Connect", "Advise")
-_WHOM = ("farmers", "clinics", "schools", "councils", "nurses", "markets", "cooperatives", "villages")
-_WHERE = ("in the north", "along the river", "on the plateau", "in the old town", "at the border", "on the coast")
+_VERBS = ("Train", "Equip", "Visit", "Support", "Survey", "Rebuild", "Connect", "Advise")
+_GROUPS = ("farmers", "clinics", "schools", "councils", "nurses", "markets", "cooperatives", "villages")
+_PLACES = ("in the north", "along the river", "on the plateau", "in the old town", "at the border", "on the coast")
 
 Ops = list[dict[str, Any]]
 
 
 def large_theory(nodes: int, edges: int, indicators: int, seed: int) -> list[Ops]:
-    """Batches for `purpose.edit` that fill an empty draft of a project that never had one.
+    """Return batches for `purpose.edit` that fill the first draft of a project.
 
-    The keys that nodes will get are known, because they are counted for each type; they are also their refs, so that
-    one batch may speak of the nodes of another as of its own.
+    Keys are counted per node type, so the key of each node is known in advance. It is also the ref of the node, so that
+    a batch can refer to nodes of other batches.
     """
-    random = Random(seed)  # noqa: S311 - nothing is kept secret with it
+    random = Random(seed)  # noqa: S311 - not used for secrets
     layers = _layers(nodes)
     between = _choose_edges(layers, edges, random)
     operations = [
@@ -55,9 +55,9 @@ def fill_large(session: Session, project: str, batches: list[Ops]) -> None:
 
 
 def _layers(nodes: int) -> dict[str, list[str]]:
-    """The keys of each type: few goals, most of all activities."""
+    """Return the keys of each node type: few goals, mostly activities."""
     if nodes < len(_LEVELS):
-        raise ValueError(f"a theory has at least {len(_LEVELS)} nodes, one of each type")
+        raise ValueError(f"nodes must be at least {len(_LEVELS)}, one of each type")
     goals = max(1, nodes // _NODES_OF_A_GOAL)
     outcomes, outputs = max(1, nodes // 6), max(1, nodes * 3 // 10)
     counts = (goals, outcomes, outputs, nodes - goals - outcomes - outputs)
@@ -68,35 +68,35 @@ def _layers(nodes: int) -> dict[str, list[str]]:
 
 
 def _choose_edges(layers: dict[str, list[str]], edges: int, random: Random) -> list[tuple[str, str]]:
-    """The ends of the edges.
+    """Return the (source, target) pairs of the edges.
 
-    First one from every node to the level above it, so that a goal is reached from everywhere; then as many more as are
-    wanted, up one level or to a node of the same level that was there before.
+    Every node gets one edge to the level above, so that each reaches a goal. The remaining edges go up one level, or to
+    an earlier node of the same level.
     """
     found: dict[tuple[str, str], None] = {}
     above = layers[_LEVELS[0]]
-    choices: list[tuple[list[str], int, list[str]]] = []  # a level, a place in it, and the level above
+    choices: list[tuple[list[str], int, list[str]]] = []  # keys of a level, an index in it, keys of the level above
     for level in _LEVELS[1:]:
         keys = layers[level]
-        for place, key in enumerate(keys):
+        for index, key in enumerate(keys):
             found[key, random.choice(above)] = None
-            choices.append((keys, place, above))
+            choices.append((keys, index, above))
         above = keys
-    # Beyond the half of all there can be, one would look for another one too long.
-    most = max(len(found), sum(place + len(higher) for _, place, higher in choices) // 2)
+    # Above half of the possible edges, the random search for an unused one takes too long.
+    most = max(len(found), sum(index + len(higher) for _, index, higher in choices) // 2)
     if not len(found) <= edges <= most:
-        raise ValueError(f"so many nodes have {len(found)} to {most} edges, not {edges}")
+        raise ValueError(f"edges must be {len(found)} to {most} for this number of nodes, not {edges}")
     while len(found) < edges:
-        keys, place, higher = random.choice(choices)
-        pick = random.randrange(place + len(higher))
-        found[keys[place], keys[pick] if pick < place else higher[pick - place]] = None
+        keys, index, higher = random.choice(choices)
+        pick = random.randrange(index + len(higher))
+        found[keys[index], keys[pick] if pick < index else higher[pick - index]] = None
     return list(found)
 
 
 def _nodes(layers: dict[str, list[str]], random: Random) -> Iterator[dict[str, Any]]:
     for node_type, keys in layers.items():
         for key in keys:
-            title = f"{random.choice(_DONE)} {random.choice(_WHOM)} {random.choice(_WHERE)}, {key}"
+            title = f"{random.choice(_VERBS)} {random.choice(_GROUPS)} {random.choice(_PLACES)}, {key}"
             yield {
                 "op": "add_node",
                 "ref": key,
@@ -119,22 +119,22 @@ def _edges(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
 
 
 def _assumptions(between: list[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """On every fifth edge, and on the node that it leads to, in turn."""
+    """Yield an assumption for every fifth edge, alternately on the edge and on its target node."""
     for number, (source, target) in enumerate(between[::_EDGES_OF_AN_ASSUMPTION]):
-        place = {"node": target} if number % 2 else {"source": source, "target": target}
-        said = f"People around {target} want it as much as we think"
-        yield {"op": "add_assumption", **place, "assumption_text": said, **_RISKS[number % len(_RISKS)]}
+        subject = {"node": target} if number % 2 else {"source": source, "target": target}
+        text = f"People around {target} want it as much as we think"
+        yield {"op": "add_assumption", **subject, "assumption_text": text, **_RISKS[number % len(_RISKS)]}
 
 
 def _indicators(layers: dict[str, list[str]], count: int, random: Random) -> Iterator[dict[str, Any]]:
-    """On goals first, then on outcomes and so on; from the top again where there are more indicators than nodes."""
+    """Yield indicators for goals first, then for lower levels, starting over if there are more than nodes."""
     keys = [key for level in _LEVELS for key in layers[level]]
     for number in range(count):
         key = keys[number % len(keys)]
         yield {
             "op": "add_indicator",
             "node": key,
-            "name": f"Share of {random.choice(_WHOM)} that {key} has reached",
+            "name": f"Share of {random.choice(_GROUPS)} that {key} has reached",
             "unit": "%",
             "direction": "increase",
             "baseline": number % 40,

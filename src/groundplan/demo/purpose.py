@@ -1,9 +1,8 @@
-"""The theory of the example: why wells, and not a pipeline, bring safe water to the valley.
+"""Write the theory of the example: why wells, and not a pipeline, bring safe water to the valley.
 
-The first version counted on a spring. It fell dry, so the second one does without it, and a draft goes on from there in
-which an agent answers to a fee that is not paid everywhere. Every step is taken only if nothing has happened to the
-theory since the step before: so filling twice changes nothing, a fill that was cut short is completed, and what
-somebody wrote in the meantime stays.
+The first version relies on a spring that fell dry, and the second one drops it. In a third draft, an agent responds to
+a fee that is not paid everywhere. Every step runs only if the theory is unchanged since the step before, so a second
+fill changes nothing, an interrupted fill is completed, and edits by others stay.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from groundplan.session import Session
 
 
 class TheoryProgress(NamedTuple):
-    """How far the theory of a project is: its last version, how often one was written to, what was recorded."""
+    """The state of a theory: number and status of its last version, its revision, the number of observations."""
 
     number: int
     status: str
@@ -31,12 +30,12 @@ Step = Callable[[Session, str, Days], object]
 
 
 def fill_purpose(session: Session, project: str) -> bool:
-    """Give a project the theory of the example. Whether there was anything to do."""
-    (made,) = [one.created_at for one in session.call("project.list").projects if one.name == project]
-    days = Days(made)
+    """Write the theory of the example into a project, and return whether anything was written."""
+    (created_at,) = [row.created_at for row in session.call("project.list").projects if row.name == project]
+    days = Days(created_at)
     early = sum(map(len, first_observations(days).values()))
-    all_of_it = early + sum(map(len, later_observations(days).values()))
-    # What is seen before a step, and the step.
+    total = early + sum(map(len, later_observations(days).values()))
+    # Each step with the progress that it requires.
     steps: tuple[tuple[TheoryProgress, Step], ...] = (
         (TheoryProgress(0, "", 0, 0), _begin),
         (TheoryProgress(1, "DRAFT", 1, 0), _make_edit_step(first_version)),
@@ -46,28 +45,28 @@ def fill_purpose(session: Session, project: str) -> bool:
         (TheoryProgress(2, "DRAFT", 4, early), _make_edit_step(second_version)),
         (TheoryProgress(2, "DRAFT", 5, early), _publish),
         (TheoryProgress(2, "PUBLISHED", 6, early), _make_record_step(later_observations)),
-        (TheoryProgress(2, "PUBLISHED", 6, all_of_it), _begin),
-        (TheoryProgress(3, "DRAFT", 7, all_of_it), _as_agent(_make_edit_step(draft_in_progress))),
+        (TheoryProgress(2, "PUBLISHED", 6, total), _begin),
+        (TheoryProgress(3, "DRAFT", 7, total), _as_agent(_make_edit_step(draft_in_progress))),
     )
-    seen = _load_progress(session, project)
+    progress = _load_progress(session, project)
     has_changed = False
     for before, step in steps:
-        if seen == before:
+        if progress == before:
             step(session, project, days)
-            seen = _load_progress(session, project)
+            progress = _load_progress(session, project)
             has_changed = True
     return has_changed
 
 
 def _load_progress(session: Session, project: str) -> TheoryProgress | None:
-    """How far the theory is; None where it is not that of the example."""
+    """Return the progress of the theory; None if it is not the theory of the example."""
     opened = session.call("purpose.open", project=project)
     if opened.version is None:
         return TheoryProgress(0, "", 0, 0)
-    is_strange = bool(opened.nodes) and opened.nodes[0].title != GOAL
+    is_foreign = bool(opened.nodes) and opened.nodes[0].title != GOAL
     observed = session.call("purpose.observations", project=project)
     recorded = sum(map(len, (observed.measurements, observed.reviews, observed.waivers, observed.decisions)))
-    return None if is_strange else TheoryProgress(opened.version.number, opened.version.status, opened.rev, recorded)
+    return None if is_foreign else TheoryProgress(opened.version.number, opened.version.status, opened.rev, recorded)
 
 
 def _begin(session: Session, project: str, _days: Days) -> None:
@@ -87,8 +86,8 @@ def _make_record_step(observations: Callable[[Days], dict[str, Ops]]) -> Step:
 
 
 def _as_agent(step: Step) -> Step:
-    def taken(session: Session, project: str, days: Days) -> object:
+    def call_as_agent(session: Session, project: str, days: Days) -> object:
         agent = Session(session.store, local_actor(AGENT, kind=ActorKind.AGENT), session.operations)
         return step(agent, project, days)
 
-    return taken
+    return call_as_agent

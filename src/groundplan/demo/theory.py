@@ -1,4 +1,4 @@
-"""The theory of the example as it was thought of first: why wells and a pipeline bring safe water to the valley."""
+"""The first version of the example theory: why wells and a pipeline bring safe water to the valley."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Ops = list[dict[str, Any]]
 
 GOAL = "Every household in the Lenta valley has safe drinking water within a ten-minute walk"
 
-# Keys are counted for each type of node, so the order in which these stand says what each is called.
+# Keys are counted per node type, so the order of these nodes determines their keys.
 GOALS = (
     (GOAL, "All 2,140 households in 23 villages, in every season, by the end of 2028.", "ada"),
     (
@@ -54,7 +54,7 @@ ACTIVITIES = (
     ("Put stroke counters on the pumps", "With the project pump-monitor.", "ben"),
 )
 
-# From, to, how, and how sure we are.
+# Source, target, mechanism, confidence.
 EDGES = (
     ("AC1", "OP1", "Only who knows where people live can say where a well helps most", "high"),
     ("AC2", "OP1", "A ranking that everybody saw being made is not argued about later", "medium"),
@@ -167,18 +167,18 @@ INDICATORS: Ops = [
 
 
 class Days:
-    """The days of the example, counted from the one on which its project was made."""
+    """Dates of the example, relative to the day on which its project was created."""
 
-    def __init__(self, made: str) -> None:
-        self._made = date.fromisoformat(made[:10])
+    def __init__(self, created_at: str) -> None:
+        self._created = date.fromisoformat(created_at[:10])
 
     def offset(self, days: int) -> str:
-        """So many days later; earlier where it is negative."""
-        return (self._made + timedelta(days=days)).isoformat()
+        """Return the date that many days later, or earlier if negative."""
+        return (self._created + timedelta(days=days)).isoformat()
 
 
 def first_version(days: Days) -> Ops:
-    """The theory as it was thought of first."""
+    """Return the edits of the first version."""
     typed = (("GOAL", GOALS), ("OUTCOME", OUTCOMES), ("OUTPUT", OUTPUTS), ("ACTIVITY", ACTIVITIES))
     nodes = [
         {

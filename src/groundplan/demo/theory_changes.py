@@ -1,4 +1,4 @@
-"""What became of the theory of the example: what was observed, what was changed for it, what should be changed next."""
+"""The later course of the example theory: observations, the second version, and a draft in progress."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from groundplan.demo.theory import Days, Ops
 from groundplan.demo.work import DROP_DECISION, DROPPED_NODE
 
-# What of the theory it is about.
+# Keys of the theory that the observations refer to.
 SPRING, TRUST, KITCHENS = "AS4", "AS13", "OC4"
 
 
 def first_observations(days: Days) -> dict[str, Ops]:
-    """What was found before the second version: the spring above all."""
+    """Return the observations before the second version; the important one is about the spring."""
     return {
         "measurements": [
             _make_measurement("IN1", 31, days.offset(-210), "data/households.csv"),
@@ -55,7 +55,7 @@ def first_observations(days: Days) -> dict[str, Ops]:
 
 
 def second_version(days: Days) -> Ops:
-    """What changed when the spring was given up."""
+    """Return the edits of the second version, which drops the spring."""
     return [
         {"op": "remove_node", "node": "AC7"},
         {"op": "remove_node", "node": "OP3"},
@@ -66,7 +66,7 @@ def second_version(days: Days) -> Ops:
             "description": "Twelve, and two for the hamlets that the line was meant for.",
         },
         {"op": "update_indicator", "indicator": "IN8", "unit": "of 14", "target": 14},
-        # The fee pays for what a village decides on; it is no repair by itself.
+        # The fee pays for what a village decides on, so it does not lead to repairs directly.
         {"op": "remove_edge", "source": "OP7", "target": "OC3"},
         {
             "op": "add_edge",
@@ -104,7 +104,7 @@ def second_version(days: Days) -> Ops:
 
 
 def later_observations(days: Days) -> dict[str, Ops]:
-    """How it went since."""
+    """Return the observations after the second version."""
     return {
         "measurements": [
             _make_measurement("IN1", 38, days.offset(-100), "Survey of eight villages"),
@@ -129,7 +129,7 @@ def later_observations(days: Days) -> dict[str, Ops]:
 
 
 def draft_in_progress(days: Days) -> Ops:
-    """What an agent thinks should be changed next."""
+    """Return the edits that an agent proposes for the next version."""
     return [
         {
             "op": "add_node",

@@ -1,8 +1,8 @@
-"""The work of the example: what it takes to bring clean water to a valley, halfway through the first part of it.
+"""The work of the example: a work graph in progress.
 
-Some of it is finished and shows what for, an agent has one node in hand, and one idea was given up for a reason. Every
-step is taken only if nothing has happened to its node since it was planned: so filling twice changes nothing, a fill
-that was cut short is completed, and what somebody did in the meantime stays.
+Some nodes are resolved with evidence, an agent has claimed one, and one was dropped with a reason. Every step runs only
+if its node is unchanged since it was planned, so a second fill changes nothing, an interrupted fill is completed, and
+edits by others stay.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 
 AGENT = "claude"
-POLICIES = {"claim_ttl_minutes": 480}  # a working day, so that the example's claim is still there after lunch
+POLICIES = {"claim_ttl_minutes": 480}  # a working day, so that the example's claim does not lapse during a trial
 MOST_URGENT = {"priority": 3}
 CLAIMED_NODE = ("ranking", MOST_URGENT)
 RELATED = ("handbook", "pump")
@@ -23,7 +23,7 @@ RELATED = ("handbook", "pump")
 
 @dataclass(frozen=True, slots=True)
 class ExampleNode:
-    """A node under another one, or on the top level."""
+    """A node of the example; without a parent it is on the top level."""
 
     ref: str
     summary: str
@@ -33,7 +33,7 @@ class ExampleNode:
     properties: Mapping[str, Any] = field(default_factory=dict)
 
     def to_plan_node(self) -> dict[str, Any]:
-        """The node as work.plan takes it."""
+        """Return the node as an argument of `work.plan`."""
         parent = {} if self.parent is None else {"parent_ref": self.parent}
         return {
             "ref": self.ref,
@@ -85,7 +85,7 @@ NODES = (
     ExampleNode("go-on", "Decide about the other eight sites", "learn", after=("walking", "rain")),
 )
 
-# What is finished, and what shows it.
+# The resolved nodes with their evidence.
 EVIDENCE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "households": (
         ("file", "data/households.csv"),
@@ -105,24 +105,24 @@ DROP_DECISION = "Wells only: a line that is dry when it is needed costs more tru
 
 
 def fill_work(session: Session, project: str) -> bool:
-    """Give a project the work of the example. Whether there was anything to do."""
+    """Write the work of the example into a project, and return whether anything was written."""
     is_new = session.call("work.open", project=project).summary.total == 1
     if is_new:
         session.call("work.open", project=project, policies=POLICIES)
         session.call("work.plan", project=project, nodes=[node.to_plan_node() for node in NODES])
     ids = _ids(session, project)
-    steps = (_finish, _give_up, _relate, _claim)
+    steps = (_finish, _drop, _relate, _claim)
     return any([is_new, *(step(session, project, ids) for step in steps)])
 
 
 def _ids(session: Session, project: str) -> dict[str, str]:
     refs = {node.summary: node.ref for node in NODES}
     found = session.call("work.query", project=project, limit=100, sort="created").nodes
-    return {refs[one.summary]: one.id for one in found if one.summary in refs}
+    return {refs[node.summary]: node.id for node in found if node.summary in refs}
 
 
 def _is_untouched(session: Session, ids: Mapping[str, str], ref: str) -> bool:
-    """Whether nothing has happened to a node since it was planned: a revision counts what has."""
+    """Return whether a node is unchanged since it was planned, which its revision tells."""
     return ref in ids and session.call("work.context", node_id=ids[ref], depth=0, lean=False).node.rev == 1
 
 
@@ -131,7 +131,7 @@ def _finish(session: Session, project: str, ids: Mapping[str, str]) -> bool:
         {
             "node_id": ids[ref],
             "resolved": True,
-            "add_evidence": [{"type": type_, "ref": shown} for type_, shown in evidence],
+            "add_evidence": [{"type": type_, "ref": evidence_ref} for type_, evidence_ref in evidence],
         }
         for ref, evidence in EVIDENCE.items()
         if _is_untouched(session, ids, ref)
@@ -141,7 +141,7 @@ def _finish(session: Session, project: str, ids: Mapping[str, str]) -> bool:
     return bool(updates)
 
 
-def _give_up(session: Session, project: str, ids: Mapping[str, str]) -> bool:
+def _drop(session: Session, project: str, ids: Mapping[str, str]) -> bool:
     ref, reason = DROPPED_NODE
     if not _is_untouched(session, ids, ref):
         return False

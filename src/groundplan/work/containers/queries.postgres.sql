@@ -1,7 +1,7 @@
 -- part: children
--- Differs from SQLite, which seeks. Here the planner guesses how many children a node has, and where the guess is wrong
--- each node that is reached reads the whole project. So it gets a subquery that cannot be merged; a range instead of an
--- equality, which is always taken for few rows; and an order that only the right index has.
+-- Differs from SQLite, which seeks by index. The PostgreSQL planner estimates the children of a node, and with a wrong
+-- estimate it reads the whole project for each node. To force an index scan, this has a subquery that cannot be merged,
+-- a range instead of an equality (always estimated as few rows), and an order that only the right index provides.
 CROSS JOIN LATERAL (
         SELECT node.*
           FROM work_nodes AS node
@@ -13,7 +13,7 @@ CROSS JOIN LATERAL (
      ) AS c
 
 -- part: its_parent
--- Differs from SQLite for the same reason.
+-- Differs from SQLite for the reason given at children.
 CROSS JOIN LATERAL (
         SELECT node.*
           FROM work_nodes AS node
@@ -25,7 +25,7 @@ CROSS JOIN LATERAL (
      ) AS c
 
 -- part: itself
--- Differs from SQLite for the same reason.
+-- Differs from SQLite for the reason given at children.
 CROSS JOIN LATERAL (
         SELECT node.*
           FROM work_nodes AS node
@@ -37,15 +37,15 @@ CROSS JOIN LATERAL (
      ) AS c
 
 -- part: description
--- Differs from SQLite in how JSON is taken apart.
+-- Differs from SQLite in the JSON functions.
 CASE WHEN json_typeof(c.properties::json -> 'description') = 'string' THEN c.properties::json ->> 'description' END
 
 -- part: own_summary
--- Differs from SQLite for the same reason.
+-- Differs from SQLite in the JSON functions.
 CASE WHEN json_typeof(c.properties::json -> 'summary') = 'string' THEN c.properties::json ->> 'summary' END
 
 -- part: says
--- Differs from SQLite in how JSON is taken apart. The collation "C" makes lower() one of ASCII letters alone.
+-- Differs from SQLite in the JSON functions. The collation "C" limits lower() to ASCII letters.
 NOT EXISTS (
             SELECT 1
               FROM each(:words) AS word

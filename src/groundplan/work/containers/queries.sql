@@ -1,7 +1,7 @@
--- What the container dialect asks and writes beside what it shares with the graph dialect.
+-- Queries of the container dialect that the graph dialect does not share.
 
 -- columns: container
--- The columns from which a container is shown, beside the id of its feature.
+-- The columns of a container row, without the id of its feature.
 n, id, project_id, kind, summary, properties, rev, resolved, outcome, status, claimed_by, claimed_until, held_reason,
 blocked_reason, priority, open_deps, blocked_above, created_at, updated_at, updated_by
 
@@ -30,7 +30,7 @@ SELECT t.node_n, t.tag
  ORDER BY t.node_n, t.tag;
 
 -- name: blockers_of
--- What some containers wait for, a few of each.
+-- The open dependencies of some containers, the first :at_most of each.
 SELECT from_n, id
   FROM (SELECT d.from_n, d.to_n, o.id, row_number() OVER (PARTITION BY d.from_n ORDER BY d.to_n) AS place
           FROM work_edges AS d
@@ -47,7 +47,7 @@ SELECT from_n, id
  ORDER BY from_n, to_n;
 
 -- name: related_of
--- What some containers are related to, from either side, a few of each, and how many there are.
+-- The related containers of some containers, in either direction, the first :at_most of each and their total.
 SELECT n, id, total
   FROM (SELECT r.n, r.other_n, o.id, row_number() OVER (PARTITION BY r.n ORDER BY r.other_n) AS place,
                count(*) OVER (PARTITION BY r.n) AS total
@@ -72,14 +72,14 @@ SELECT n, id, total
  ORDER BY n, other_n;
 
 -- name: pipelines
--- The pipelines of a project, where they are not the usual ones.
+-- The pipelines of a project; NULL for the default ones.
 SELECT pipelines
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: nodes_outside_pipelines
--- A few of those that stand at a step that is in no pipeline. ACTIVE is in each of them.
+-- A few nodes whose status is in neither pipeline. Every pipeline contains ACTIVE.
 SELECT c.id, c.status
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -91,7 +91,7 @@ SELECT c.id, c.status
  LIMIT 5;
 
 -- name: open_dependents
--- The open containers that wait for some nodes, a few of them, and how many there are.
+-- The first open containers that depend on some nodes, and their total.
 SELECT n, id, kind, summary, count(*) OVER () AS total
   FROM (SELECT DISTINCT o.n, o.id, o.kind, o.summary
           FROM work_edges AS d
@@ -108,11 +108,11 @@ SELECT n, id, kind, summary, count(*) OVER () AS total
  LIMIT :at_most;
 
 -- columns: step
--- What moves with a status.
+-- The columns that a change of status writes.
 resolved, outcome, status, held_reason, blocked_reason, claimed_by, claimed_at, claimed_until, claim_number
 
 -- name: waiting_above
--- What lies above a node, waits and holds it back, the nearest first.
+-- The blocked ancestors that block a node, the nearest first.
 WITH RECURSIVE above (n, parent_n, step) AS (
     SELECT c.n, c.parent_n, 0
       FROM work_nodes AS c
@@ -134,21 +134,21 @@ SELECT c.id
  LIMIT :at_most;
 
 -- part: its_parent
--- The parent of each node that a walk has come to.
+-- The parent of each node of a walk.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = walk.parent_n
 
 -- part: itself
--- Each node that a walk has come to.
+-- Each node of a walk.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = walk.n
 
 -- name: is_related
--- Whether two nodes are related, from either side.
+-- A row if two nodes are related, in either direction.
 SELECT 1
   FROM work_edges
  WHERE tenant_id = :tenant_id
@@ -169,7 +169,7 @@ SELECT 1
 o.id, o.kind, o.summary, d.type, o.resolved, o.outcome, o.status, o.claimed_by, o.claimed_until, count(*) OVER () AS total
 
 -- name: dependencies_of_container
--- What a container waits for, and what it is related to, the first of very many, and how many there are.
+-- The first dependencies and related containers of a container, and their total.
 SELECT {end}
   FROM (SELECT e.type, e.to_n AS n
           FROM work_edges AS e
@@ -192,7 +192,7 @@ SELECT {end}
  LIMIT :at_most;
 
 -- name: dependents_of_container
--- What waits for a container, and what is related to it, the first of very many, and how many there are.
+-- The first dependents and related containers of a container, and their total.
 SELECT {end}
   FROM (SELECT e.type, e.from_n AS n
           FROM work_edges AS e
@@ -219,14 +219,14 @@ AND c.priority >= CAST(:least AS double precision)
            AND c.priority < CAST(:below AS double precision)
 
 -- name: task_counts
--- How many tasks a project has.
+-- The task counters of a project.
 SELECT tasks, tasks_closed, tasks_dropped
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: task_counts_of_features
--- How many tasks some features have.
+-- The task counters of some features.
 SELECT n, tasks, tasks_closed, tasks_dropped
   FROM work_features
  WHERE tenant_id = :tenant_id
@@ -234,7 +234,7 @@ SELECT n, tasks, tasks_closed, tasks_dropped
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: started_counts
--- How many tasks of a project stand at each step that is kept. A range of all of them, so that SQLite takes the index.
+-- The number of tasks of a project per stored status. The range on status makes SQLite use the index.
 SELECT c.status, count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -245,7 +245,7 @@ SELECT c.status, count(*)
  GROUP BY c.status;
 
 -- name: started_counts_of_features
--- How many tasks of some features stand at each of some steps.
+-- The number of tasks of some features per status, for some statuses.
 SELECT c.feature_n, c.status, count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -257,7 +257,7 @@ SELECT c.feature_n, c.status, count(*)
  GROUP BY c.feature_n, c.status;
 
 -- name: claimed_counts
--- How many tasks somebody works on who never gave them a status, by feature.
+-- The number of tasks with a live claim but no stored status, by feature.
 SELECT c.feature_n, count(*)
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -268,19 +268,19 @@ SELECT c.feature_n, count(*)
  GROUP BY c.feature_n;
 
 -- name: counts
--- The number of the newest node, and how many there are.
+-- The number of the newest node, and the total of nodes.
 SELECT last_n, total
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: add_feature
--- Begin to count the tasks of a feature.
+-- Add the task counters of a new feature.
 INSERT INTO work_features (tenant_id, project_id, n, tasks, tasks_closed, tasks_dropped)
 VALUES (:tenant_id, :project_id, :n, 0, 0, 0);
 
 -- name: related_numbers
--- What a container is related to, from either side.
+-- The related containers of a container, in either direction.
 SELECT o.n, o.id
   FROM (SELECT e.to_n AS n
           FROM work_edges AS e
@@ -301,11 +301,11 @@ SELECT o.n, o.id
    AND o.n = d.n;
 
 -- columns: texts
--- What a container says, and what is derived from it.
+-- The texts of a container, and the columns derived from them.
 summary, properties, priority, complexity
 
 -- name: update_texts
--- Give a node its next revision, with what it says now.
+-- Store the texts of a node with its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
@@ -316,14 +316,14 @@ UPDATE work_nodes
    AND n = :n;
 
 -- name: set_pipelines
--- Give a project other steps for its tasks and features.
+-- Set the pipelines of a project.
 UPDATE work_projects
    SET pipelines = :pipelines
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: subtree
--- A node and everything below it.
+-- A node and its descendants.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
     UNION ALL
@@ -336,14 +336,14 @@ SELECT c.n, c.id, c.resolved, c.claimed_by, c.claimed_until
   {itself};
 
 -- part: children
--- The children of each node that a walk has come to.
+-- The children of each node of a walk.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.parent_n = walk.n
 
 -- name: edges_into
--- Every edge that ends at one of these nodes, with where it begins; in no order, for which SQLite would read all edges.
+-- Every edge to some nodes, with the node it comes from. Unordered: with an ORDER BY, SQLite would read all edges.
 SELECT d.from_n, o.id, d.type, d.to_n
   FROM work_edges AS d
   JOIN work_nodes AS o
@@ -355,22 +355,22 @@ SELECT d.from_n, o.id, d.type, d.to_n
    AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_edges_from
--- Take every edge away that begins at one of these nodes. Not in one statement with those that end there: SQLite would
--- read all edges.
+-- Delete every edge from some nodes. Edges to them are a separate statement, because SQLite would read all edges
+-- for a combined one.
 DELETE FROM work_edges
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND from_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_edges_to
--- Take every edge away that ends at one of these nodes.
+-- Delete every edge to some nodes.
 DELETE FROM work_edges
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND to_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_section_tags_of
--- Take the tags of the sections of some nodes away.
+-- Delete the tags of the sections of some nodes.
 DELETE FROM work_section_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -381,7 +381,7 @@ DELETE FROM work_section_tags
                          AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns)));
 
 -- name: record_deleted_sections
--- Remember that there were the sections of some nodes.
+-- Record the sections of some nodes as deleted.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 SELECT s.tenant_id, s.id, s.project_id, 'section'
   FROM work_sections AS s
@@ -390,52 +390,52 @@ SELECT s.tenant_id, s.id, s.project_id, 'section'
    AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_sections_of
--- Take the sections of some nodes away.
+-- Delete the sections of some nodes.
 DELETE FROM work_sections
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_tags_of
--- Take the tags of some nodes away.
+-- Delete the tags of some nodes.
 DELETE FROM work_node_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_evidence_of
--- Take the evidence of some nodes away; their history tells of it.
+-- Delete the evidence of some nodes; their history keeps it.
 DELETE FROM work_evidence
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_features_of
--- Count the tasks of those of these nodes that are features no more.
+-- Delete the task counters of those nodes that are features.
 DELETE FROM work_features
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: remove_nodes
--- Take some nodes away, whose children are among them.
+-- Delete some nodes; their children must be among them.
 DELETE FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: record_deleted_nodes
--- Remember that there was a node.
+-- Record a node as deleted.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 VALUES (:tenant_id, :id, :project_id, 'node');
 
 -- name: add_tags
--- Give a container tags that it has not.
+-- Add a tag that a container does not have.
 INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
 VALUES (:tenant_id, :project_id, :n, :tag);
 
 -- name: describe_root
--- Give the root of a project that is just being made its properties.
+-- Set the properties of the root of a new project.
 UPDATE work_nodes
    SET rev = rev + 1,
        properties = :properties
@@ -445,7 +445,7 @@ UPDATE work_nodes
 RETURNING id;
 
 -- part: status_of
--- The status of a node at this moment.
+-- The current status of a node.
 CASE
             WHEN c.resolved AND c.outcome IS NOT NULL THEN 'WILL_NOT_IMPLEMENT'
             WHEN c.resolved THEN 'CLOSED'
@@ -461,7 +461,7 @@ CASE WHEN json_type(c.properties, '$.description') = 'text' THEN json_extract(c.
 CASE WHEN json_type(c.properties, '$.summary') = 'text' THEN json_extract(c.properties, '$.summary') END
 
 -- part: says
--- Whether every word is in what a container is called and says, whatever the case of ASCII letters.
+-- Whether every word is in the name, summary or description of a container, ignoring ASCII case.
 NOT EXISTS (
             SELECT 1
               FROM each(:words) AS word
@@ -473,7 +473,7 @@ NOT EXISTS (
         )
 
 -- part: matching
--- Whether a container is one that is asked for; each condition holds by itself where it was not set.
+-- Whether a container matches the filters; a filter that is not set matches everything.
 (CAST(:status AS text) IS NULL OR {status_of} = CAST(:status AS text))
            {of_priority}
            AND (CAST(:tags AS text) IS NULL
@@ -506,51 +506,51 @@ c.tenant_id = :tenant_id
    AND {matching}
 
 -- part: page
--- The most important first, then the oldest.
+-- By priority, then the oldest first.
 ORDER BY c.priority DESC, c.created_at, c.project_id, c.n
  LIMIT :at_most OFFSET :skipped
 
 -- name: search_tasks
--- A page of the tasks that are asked for in some projects.
+-- A page of the matching tasks of some projects.
 SELECT c.project_id, c.n
   FROM work_nodes AS c
  WHERE {tasks_of_projects}
  {page};
 
 -- name: count_tasks
--- How many of them there are.
+-- The number of rows of search_tasks on all pages.
 SELECT count(*)
   FROM work_nodes AS c
  WHERE {tasks_of_projects};
 
 -- name: search_features
--- A page of the features that are asked for in some projects.
+-- A page of the matching features of some projects.
 SELECT c.project_id, c.n
   FROM work_nodes AS c
  WHERE {features_of_projects}
  {page};
 
 -- name: count_features
--- How many of them there are.
+-- The number of rows of search_features on all pages.
 SELECT count(*)
   FROM work_nodes AS c
  WHERE {features_of_projects};
 
 -- name: search_tasks_of_feature
--- A page of the tasks that are asked for in a feature.
+-- A page of the matching tasks of a feature.
 SELECT c.project_id, c.n
   FROM work_nodes AS c
  WHERE {tasks_of_feature}
  {page};
 
 -- name: count_tasks_of_feature
--- How many of them there are.
+-- The number of rows of search_tasks_of_feature on all pages.
 SELECT count(*)
   FROM work_nodes AS c
  WHERE {tasks_of_feature};
 
 -- name: search_projects
--- The projects that are asked for, with what their roots say.
+-- The summary and description of some projects, filtered by tags.
 SELECT c.project_id, c.summary, {description} AS description
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id

@@ -1,1 +1,1 @@
-"""Sections: text about a project, a feature or a task, in parts that stand in an order."""
+"""Sections: the ordered parts of the text about a project, a feature or a task."""

@@ -1,4 +1,4 @@
-"""Give a project, a feature or a task one more section, or many at once."""
+"""Add one section or several to a project, a feature or a task."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.work.containers.sections.section import Section, SectionDraft, a
 
 
 class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """A section that is to be; behind the last one where it does not say where."""
+    """A new section; without an ordinal it goes after the last one."""
 
     title: Title
     usage_description: Usage = ""
@@ -30,7 +30,7 @@ class NewSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AddSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """A section, and whose it shall be; behind the last one where it does not say where."""
+    """A container and its new section; without an ordinal it goes after the last one."""
 
     entity_type: EntityType
     entity_id: ContainerId
@@ -44,11 +44,11 @@ class AddSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AddSections(Struct, rename="camel", forbid_unknown_fields=True):
-    """Some sections, and whose they shall be."""
+    """A container and its new sections."""
 
     entity_type: EntityType
     entity_id: ContainerId
-    # What a section has stands in every session already, as the arguments of `add`.
+    # The schema omits the fields of a section, because every session already has them as the arguments of `add`.
     sections: Annotated[
         list[NewSection],
         Meta(min_length=1, max_length=BULK_MAX, extra_json_schema={"items": {"type": "object", "required": ["title"]}}),
@@ -60,9 +60,9 @@ def add(tx: Transaction, request: AddSection) -> Section:
     """Add a section to a container.
 
     Raises:
-        OrdinalTaken: another one stands there.
-        TooManySections: the container has as many as it can have.
-        NotFound: the container is not there.
+        OrdinalTaken: another section has this ordinal.
+        TooManySections: the container has the maximum number of sections.
+        NotFound: the container does not exist.
     """
     node = container(tx, request.entity_type, request.entity_id)
     (made,) = add_sections(tx, node, [_draft(request, ())], within=None)
@@ -73,12 +73,12 @@ def bulk_create(tx: Transaction, request: AddSections) -> Sections:
     """Add several sections to a container: all of them, or none.
 
     Raises:
-        OrdinalTaken: one asks for the place of another.
+        OrdinalTaken: two sections would have the same ordinal.
         TooManySections: the container would have too many.
-        NotFound: the container is not there.
+        NotFound: the container does not exist.
     """
     node = container(tx, request.entity_type, request.entity_id)
-    drafts = [_draft(one, ("sections", place)) for place, one in enumerate(request.sections)]
+    drafts = [_draft(section, ("sections", index)) for index, section in enumerate(request.sections)]
     made = add_sections(tx, node, drafts)
     return Sections(made, len(made))
 

@@ -1,4 +1,4 @@
-"""What is answered about several sections."""
+"""The answer of operations that return several sections."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundplan.work.containers.sections.section import TRIMMABLE_FIELDS, Sectio
 
 
 class Sections(Struct, rename="camel"):
-    """Sections in their order, and how many they are."""
+    """Sections in order, and their number."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *(DropField(f"sections[].{part}") for part in TRIMMABLE_FIELDS), CutLists(("sections",))

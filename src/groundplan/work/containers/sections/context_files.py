@@ -1,9 +1,9 @@
-"""Which files a task is about: the paths in its section "Context Files".
+"""Extract the paths in the section "Context Files" of a task.
 
-People write the section, and agents who write like people. A list has a path on each line or commas between them, with
-bullets, numbers, boxes and quotes around them; whatever stands alone is a path, be it `Makefile`. In sentences only
-what looks like a path is one: in back-ticks or not, it has a `/` in it or the ending of a file. What is neither is
-passed over. Everything is read once from left to right, so that no text takes long.
+The section is free text. In a list, paths are on separate lines or separated by commas, with optional bullets, numbers,
+checkboxes and quotes; any single word there is a path, even `Makefile`. In prose only words that look like a path are
+used: they contain a `/` or end with a file extension, in back-ticks or not. Other words are skipped. The text is
+scanned once from left to right, so that no text takes long.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ TITLE = "context files"
 PATHS_MAX = 500
 PATH_CHARS_MAX = 4_096
 
-# What a line begins with: a quotation, a bullet or a number, then perhaps a box to be ticked. A blank follows on each:
-# `-a.ts`, `1.txt` and `[x].ts` are names.
+# The start of a line: a quotation mark, a bullet or a number, then an optional checkbox. Each must be followed by a
+# blank: `-a.ts`, `1.txt` and `[x].ts` are names.
 DECORATION = re.compile(r"\s*(?:(?:>|[-*+•◦‣·\u2013\u2014]|\d{1,9}[.)]|\[[ xX]?\])(?:\s+|$))")
 DECORATIONS_MAX = 4
 HEADING = re.compile(r"#{1,6}(?:\s|$)")
 FENCES = ("```", "~~~")
 LINK = re.compile(r"\[([^\[\]]*)\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?:\s[^()]*)?\)")
-QUOTES = str.maketrans('"“”„«»', "``````")  # these and back-ticks enclose; an apostrophe may be one
+QUOTES = str.maketrans('"“”„«»', "``````")  # become back-ticks; apostrophes are handled separately
 SEPARATORS = str.maketrans("\u2013\u2014\u2192", "   ")  # dashes and an arrow
 APOSTROPHES = "'\u2018\u2019"
 PUNCTUATION = ".,;:!?" + APOSTROPHES
-ESCAPED = re.compile(r"\\([_*\[\]()#~.+-])")  # as Markdown writes a character that would mean something to it
+ESCAPED = re.compile(r"\\([_*\[\]()#~.+-])")  # characters that Markdown escapes
 
-LINES = re.compile(r"\d+(?:[-:,]\d+)*")  # behind a colon, or in brackets
-LINKED_LINES = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")  # behind a `#`
-ANCHOR = re.compile(r"[\w-]+")  # the same, in a text
+LINES = re.compile(r"\d+(?:[-:,]\d+)*")  # after a colon, or in parentheses
+LINKED_LINES = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")  # after a `#`
+ANCHOR = re.compile(r"[\w-]+")  # after a `#` in a document
 CURRENT_DIRECTORY = re.compile(r"(?:\./+)+")
-PATH_CHARACTER = re.compile(r"[/\\.]")  # without one of them a word is no path
+PATH_CHARACTER = re.compile(r"[/\\.]")  # a word without one of them is not a path
 FILE_EXTENSION = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,15}")
 VERSION = re.compile(r"v?\d+(?:\.\d+)+(?:\.[x*])?(?:[-+][\w.-]*)?", re.IGNORECASE)
-CODE_CHARACTERS = re.compile(r"[<>=|$^`\"]")  # what stands in code and in no path that anybody writes down
+CODE_CHARACTERS = re.compile(r"[<>=|$^`\"]")  # common in code, but not in paths
 DOMAINS = ("com", "org", "net", "io")
 
-# What has a `/` or an ending and is no path.
+# Words with a `/` or a dot that are not paths.
 SLASHED_WORDS = re.compile(
     r"(?:and|either)/or|yes/no|on/off|true/false|s/he|he/she|his/her|him/her|read/write|input/output|client/server"
     r"|pass/fail|start/stop|before/after|push/pull|w/o|n/a|i/o",
     re.IGNORECASE,
 )
 PRODUCTS = re.compile(r"(?:Node|Next|Nuxt|Vue|Express|React|Three|D3)\.js|Ph\.D")
-# Names without an ending that are files where they stand in back-ticks or begin a line.
+# Names without an extension that are files if they are in back-ticks or begin a line.
 FILES = re.compile(
     r"(?:Make|Docker|Container|Just|Gem|Rake|Proc|Jenkins)file|README|LICENSE|CHANGELOG|CONTRIBUTING|CODEOWNERS"
 )
 
 
 def extract_context_files(sections: Iterable[Section]) -> list[str]:
-    """The paths in the sections that are called Context Files, each once, in the order in which they stand there."""
+    """Return the paths in the sections with the title Context Files, without duplicates, in order."""
     found: dict[str, None] = {}
     for section in sections:
         if _is_context_files_title(section.title) and section.content:
@@ -72,7 +72,7 @@ def _is_context_files_title(title: str) -> bool:
 
 
 def _paths(content: str) -> Iterator[str]:
-    """The paths in a text, as often as they stand there."""
+    """Yield the paths in a text, with duplicates."""
     listed = _as_json(content)
     texts = (_parse_single(text) for text in listed) if listed is not None else _parse_lines(content)
     for text in texts:
@@ -81,14 +81,14 @@ def _paths(content: str) -> Iterator[str]:
 
 
 def _as_json(content: str) -> list[str] | None:
-    """The texts of a JSON array, if the content is one."""
+    """Return the strings of a JSON array, or None if the content is not one."""
     if not content.lstrip().startswith("["):
         return None
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return [one for one in value if isinstance(one, str)] or None if isinstance(value, list) else None
+    return [item for item in value if isinstance(item, str)] or None if isinstance(value, list) else None
 
 
 def _parse_lines(content: str) -> Iterator[str | None]:
@@ -99,7 +99,7 @@ def _parse_lines(content: str) -> Iterator[str | None]:
 
 def _parse_line(line: str) -> Iterator[str | None]:
     if line.startswith(FENCES) and line.find(line[:3], 3) < 0:
-        return  # begins or ends a block; what is in it is read like the rest
+        return  # begins or ends a code block; its contents are parsed like other lines
     for _ in range(DECORATIONS_MAX):
         decoration = DECORATION.match(line)
         if decoration is None:
@@ -108,7 +108,7 @@ def _parse_line(line: str) -> Iterator[str | None]:
     is_prose = line.startswith("|") or HEADING.match(line) is not None  # a row of a table, a heading
     line = LINK.sub(_replace_link, line.replace("|", " ") if is_prose else line)
     line = re.sub("`+", "`", line.translate(QUOTES))
-    parts = [part for part in (one.strip() for one in _parts(line)) if part]
+    parts = [part for part in (raw.strip() for raw in _split_parts(line)) if part]
     if not is_prose and all(len(part.split(maxsplit=1)) == 1 for part in parts):
         yield from map(_parse_single, parts)
         return
@@ -120,41 +120,41 @@ def _parse_line(line: str) -> Iterator[str | None]:
 
 
 def _replace_link(link: re.Match[str]) -> str:
-    """What a Markdown link leads to, or what it says if it leads out of the repository."""
+    """Replace a Markdown link by its target, or by its text if the target is outside the repository."""
     text, target = link.groups()
     return f" `{target}` " if not _is_url(target) and not target.startswith("#") else f" {text} "
 
 
-def _parts(line: str) -> list[str]:
-    """What stands between commas and semicolons; those in braces belong to a pattern, those in brackets to a line."""
+def _split_parts(line: str) -> list[str]:
+    """Split a line at commas and semicolons, except in braces (patterns) and parentheses (line numbers)."""
     if "{" not in line and "(" not in line:
         return line.replace(";", ",").split(",")
-    parts, begin, depth = [], 0, 0
-    for place, character in enumerate(line):
+    parts, start, depth = [], 0, 0
+    for index, character in enumerate(line):
         if character in "{(":
             depth += 1
         elif character in "})":
             depth = max(depth - 1, 0)
         elif character in ",;" and not depth:
-            parts.append(line[begin:place])
-            begin = place + 1
-    return [*parts, line[begin:]]
+            parts.append(line[start:index])
+            start = index + 1
+    return [*parts, line[start:]]
 
 
 def _parse_single(text: str) -> str | None:
-    """A path that has a place to itself; it need not look like one."""
+    """Return the path of a list entry, which need not look like a path; None for a label, a tag or a URL."""
     path = _strip_emphasis(text.strip().strip("`'").rstrip(",;").rstrip("`'"))
     if path.endswith(":") or path.startswith("#") or _is_url(path):
-        return None  # a label, a tag, a page
+        return None
     return _normalize(_strip_location(path.rstrip(".") or path))
 
 
 def _parse_prose(text: str) -> Iterator[str | None]:
-    """The paths in a sentence."""
+    """Yield the paths in a sentence."""
     spans = text.split("`")
-    for place, span in enumerate(spans):
+    for index, span in enumerate(spans):
         words = span.translate(SEPARATORS).split()
-        is_enclosed = place % 2 == 1 and place + 1 < len(spans)
+        is_enclosed = index % 2 == 1 and index + 1 < len(spans)
         if is_enclosed and len(words) > 1 and _is_one_path(words):
             yield _normalize(_strip_location(span.strip()))
             continue
@@ -166,13 +166,13 @@ def _parse_prose(text: str) -> Iterator[str | None]:
 
 
 def _is_one_path(words: list[str]) -> bool:
-    """Whether words in back-ticks are a path with blanks in it, as `docs/read me.md`, and no command."""
+    """Return whether words in back-ticks are one path with blanks, as `docs/read me.md`, and not a command."""
     first, last = _strip_word(words[0]), _strip_word(words[-1])
     return "/" in first and not _has_extension(first.rpartition("/")[2]) and _has_extension(last.rpartition("/")[2])
 
 
 def _strip_word(word: str) -> str:
-    """A word of a sentence without what only stands beside it."""
+    """Return a word of a sentence without punctuation, unmatched brackets, emphasis and line numbers."""
     if len(word) > PATH_CHARS_MAX:
         return ""
     word = word.strip(APOSTROPHES).rstrip(PUNCTUATION).removesuffix("'s").removesuffix("\u2019s")
@@ -188,12 +188,12 @@ def _strip_word(word: str) -> str:
 
 
 def _strip_trailing(word: str, character: str, at_most: int) -> str:
-    """A word without so many of a character at its end."""
+    """Return a word without up to `at_most` trailing occurrences of a character."""
     return word[: len(word) - min(at_most, len(word) - len(word.rstrip(character)))]
 
 
 def _strip_emphasis(word: str) -> str:
-    """A word without the stars that make it bold; those of a pattern stay."""
+    """Return a word without the stars of Markdown emphasis; stars of a pattern stay."""
     inner = word.strip("*")
     stars = len(word) - len(word.lstrip("*"))
     is_even = 0 < stars <= 3 and len(word) == len(inner) + 2 * stars
@@ -201,21 +201,21 @@ def _strip_emphasis(word: str) -> str:
 
 
 def _strip_location(path: str) -> str:
-    """A path without what leads to a place in it: `:12`, `::test`, `#L10-L20`, `(12)`."""
-    before, _, behind = path.partition("#")
-    if LINKED_LINES.fullmatch(behind) or (ANCHOR.fullmatch(behind) and _has_extension(before.rpartition("/")[2])):
+    """Return a path without a location in the file: `:12`, `::test`, `#L10-L20`, `(12)`."""
+    before, _, after = path.partition("#")
+    if LINKED_LINES.fullmatch(after) or (ANCHOR.fullmatch(after) and _has_extension(before.rpartition("/")[2])):
         path = before
-    before, _, behind = path.rpartition("(")
-    if before and behind.endswith(")") and LINES.fullmatch(behind[:-1]):
+    before, _, after = path.rpartition("(")
+    if before and after.endswith(")") and LINES.fullmatch(after[:-1]):
         path = before
-    colon = path.find(":", 2)  # behind the drive
+    colon = path.find(":", 2)  # after a drive letter
     if colon > 0 and (LINES.fullmatch(path, colon + 1) or _looks_like_path(path[:colon])):
         path = path[:colon]
     return path
 
 
 def _looks_like_path(word: str) -> bool:
-    """Whether a word in a sentence can be nothing but a path."""
+    """Return whether a word in a sentence is certainly a path."""
     if SLASHED_WORDS.fullmatch(word) or PRODUCTS.fullmatch(word) or not any(map(str.isalpha, word)):
         return False
     if CODE_CHARACTERS.search(word) or ":" in word[2:] or _is_url(word):
@@ -223,13 +223,13 @@ def _looks_like_path(word: str) -> bool:
     names = word.replace("\\", "/").split("/")
     if len(names) == 1:
         return _has_extension(word) and not any(mark in word for mark in "()@,")
-    # CI/CD and TCP/IP are no paths, and neither is what one visits: example.com/page.
-    is_shouted = "." not in word and not any(map(str.islower, word))
-    return not is_shouted and not (names[0].count(".") and names[0].rpartition(".")[2].lower() in DOMAINS)
+    # CI/CD, TCP/IP and example.com/page are not paths.
+    is_uppercase = "." not in word and not any(map(str.islower, word))
+    return not is_uppercase and not (names[0].count(".") and names[0].rpartition(".")[2].lower() in DOMAINS)
 
 
 def _has_extension(name: str) -> bool:
-    """Whether a name ends like that of a file: `a.ts`, `.env`; not `e.g`, `v1.2`, `done.Then` or `example.com`."""
+    """Return whether a name has a file extension: `a.ts`, `.env`; not `e.g`, `v1.2`, `done.Then` or `example.com`."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not FILE_EXTENSION.fullmatch(ending) or ending not in (ending.lower(), ending.upper()):
         return False
@@ -244,7 +244,7 @@ def _is_url(text: str) -> bool:
 
 
 def _normalize(path: str) -> str | None:
-    """A path with `/` between its names and nothing in front of it, or None where nothing is left that could be one."""
+    """Return a path with `/` as separator and without a leading `./`; None if no letter or digit is left."""
     plain = ESCAPED.sub(r"\1", path)
     if "\\" in plain:
         plain = (plain if "/" in path else path).replace("\\", "/")  # Windows

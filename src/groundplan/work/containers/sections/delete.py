@@ -1,4 +1,4 @@
-"""Take sections away. What they said stays in the history of their container."""
+"""Delete sections. The history of their container keeps their text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ sql = load_queries(__file__)
 
 
 class DeleteSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which section, at which version."""
+    """A section, and the version that the caller read."""
 
     section_id: str
     version: Version
@@ -41,7 +41,7 @@ class DeleteSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeleteSections(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which sections, at whatever version they are."""
+    """Sections to delete, at any version."""
 
     section_ids: StringList
     entity_type: EntityType | None = None
@@ -50,25 +50,25 @@ class DeleteSections(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class DeletedSection(Struct):
-    """What is gone."""
+    """The id of the deleted section."""
 
     deleted: str
 
 
 class DeletedSections(Struct):
-    """What is gone, and how much that is."""
+    """The ids of the deleted sections, and their number."""
 
     deleted: list[str]
     count: int
 
 
 def delete(tx: Transaction, request: DeleteSection) -> DeletedSection:
-    """Delete a section. The version of its container stays.
+    """Delete a section. The version of its container does not change.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        OtherContainer: it is of another container than the one that was named.
-        NotFound: it is not there.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        OtherContainer: it belongs to another container than the named one.
+        NotFound: it does not exist.
     """
     row = section_row(tx, request.section_id)
     node = fetch_node(tx, row.node_n)
@@ -82,9 +82,9 @@ def bulk_delete(tx: Transaction, request: DeleteSections) -> DeletedSections:
     """Delete several sections of one project: all of them, or none.
 
     Raises:
-        OtherContainer: one is of another container than the one that was named.
-        NotFound: one is not there.
-        Invalid: one is of another project than the first.
+        OtherContainer: one belongs to another container than the named one.
+        NotFound: one does not exist.
+        Invalid: one belongs to another project than the first.
     """
     ids = parse_required_ids(request.section_ids)
     found = section_rows(tx, ids)

@@ -1,4 +1,4 @@
-"""The sections of a project, a feature or a task, in their order."""
+"""List the sections of a project, a feature or a task, in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.work.containers.sections.section import load_sections
 
 
 class ListSections(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose sections, and which of them: those with any of the tags, or some by their ids."""
+    """The container, and filters: sections with any of the tags, or with one of the ids."""
 
     entity_type: EntityType
     entity_id: ContainerId
@@ -25,25 +25,25 @@ class ListSections(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def list_sections(tx: Transaction, request: ListSections) -> Sections:
-    """The sections of a container.
+    """Return the sections of a container.
 
     Raises:
-        NotFound: the container is not there, or has no section with one of the ids.
+        NotFound: the container does not exist, or has no section with one of the ids.
     """
     tags = set(parse_tags(request.tags))
     ids = parse_ids(request.section_ids, "sectionIds")
     node = container(tx, request.entity_type, request.entity_id)
     sections = load_sections(tx, node, include_content=request.include_content)
-    here = {section.id for section in sections}
-    for place, id_ in enumerate(ids):
-        if id_ not in here:
-            raise missing_section(id_, ("sectionIds", place))
-    meant = [
+    known_ids = {section.id for section in sections}
+    for index, id_ in enumerate(ids):
+        if id_ not in known_ids:
+            raise missing_section(id_, ("sectionIds", index))
+    matches = [
         section
         for section in sections
         if (not tags or not tags.isdisjoint(section.tags)) and (not ids or section.id in ids)
     ]
-    return Sections(meant, len(meant))
+    return Sections(matches, len(matches))
 
 
 OPERATION = Operation(

@@ -1,10 +1,10 @@
--- What is asked about sections, and how they are written.
+-- Queries of sections.
 
 -- columns: origin
 id, node_n, version, created_at, created_by, modified_at, modified_by
 
 -- columns: text
--- What a section says; its content, which may be long, is named beside it.
+-- The texts of a section without its content, which may be long.
 ordinal, title, usage_description, content_format
 
 -- name: project_of_section
@@ -15,14 +15,14 @@ SELECT s.project_id
    AND s.id = :id;
 
 -- name: project_of_deleted_section
--- The project that a section was of.
+-- The project of a deleted section.
 SELECT d.project_id
   FROM work_deleted AS d
  WHERE d.tenant_id = :tenant_id
    AND d.id = :id;
 
 -- name: sections_of
--- The sections of a container, in their order.
+-- The sections of a container, in order.
 SELECT {s.origin}, {s.text}, s.content
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
@@ -31,7 +31,7 @@ SELECT {s.origin}, {s.text}, s.content
  ORDER BY s.ordinal;
 
 -- name: sections_without_content
--- The same without their contents, which may be long.
+-- The sections of a container, in order, without their content, which may be long.
 SELECT {s.origin}, {s.text}, '' AS content
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
@@ -57,7 +57,7 @@ SELECT t.section_id, t.tag
  ORDER BY t.section_id, t.tag;
 
 -- name: used_ordinals
--- Where sections of a container stand, and how they are called.
+-- The ordinals of the sections of a container, with their ids and titles.
 SELECT s.ordinal, s.id, s.title
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
@@ -66,18 +66,18 @@ SELECT s.ordinal, s.id, s.title
  ORDER BY s.ordinal;
 
 -- name: add_section
--- Add a section, or put one back that was taken out.
+-- Add a section; also used to write a moved section back.
 INSERT INTO work_sections (tenant_id, project_id, {origin}, {text}, content)
 VALUES (:tenant_id, :project_id, {origin:values}, {text:values}, :content);
 
 -- name: add_tags
--- Give a section tags that it has not.
+-- Add tags that a section does not have.
 INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
 SELECT :tenant_id, :project_id, :id, value
   FROM each(:tags);
 
 -- name: update_section
--- Change a section, if it is at the version that the caller saw.
+-- Update a section if it is at the version that the caller read.
 UPDATE work_sections
    SET version = version + 1,
        {text:set},
@@ -90,21 +90,21 @@ UPDATE work_sections
    AND version = :version;
 
 -- name: remove_tags
--- Take all tags of some sections away.
+-- Delete all tags of some sections.
 DELETE FROM work_section_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND section_id IN (SELECT value FROM each(:ids));
 
 -- name: remove_sections
--- Take sections away; they have no tags any more.
+-- Delete sections; their tags must be deleted first.
 DELETE FROM work_sections
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND id IN (SELECT value FROM each(:ids));
 
 -- name: record_deleted_sections
--- Let the ids of sections that are gone still lead to their project: a request that is sent again must find its answer.
+-- Record the project of deleted sections, so that a retried request finds its stored answer.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 SELECT :tenant_id, value, :project_id, 'section'
   FROM each(:ids);

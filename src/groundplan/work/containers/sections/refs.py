@@ -1,6 +1,6 @@
-"""From what callers write to the sections and containers they mean.
+"""Resolve refs of callers to sections and containers.
 
-What is in a project that the actor may not see reads like what is missing.
+Sections in a project that the actor may not see are reported as missing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ sql = load_queries(__file__)
 
 
 class OtherContainer(Invalid):
-    """The section is of another container than the one that was named beside it."""
+    """The section belongs to another container than the named one."""
 
     code = "other_container"
 
     def __init__(self, field: str, section_id: str, entity_type: EntityType, entity_id: str) -> None:
         super().__init__(
-            f"{field} names another container: section {section_id} is of the {entity_type.container_type} "
-            f"{entity_id}; name that one, or none",
+            f"{field} names another container: section {section_id} belongs to "
+            f"{entity_type.container_type} {entity_id}; name that one, or none",
             field=field,
             id=section_id,
             entityType=entity_type,
@@ -39,11 +39,11 @@ class OtherContainer(Invalid):
 
 
 def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: str) -> str:
-    """The project of the container that is meant.
+    """Return the project of a container, even a deleted one.
 
     Raises:
-        NotFound: there is and was none that the actor may see.
-        AmbiguousNode: there are several that begin like this.
+        NotFound: the actor can see no such container, deleted or not.
+        AmbiguousNode: several ids begin with this ref.
     """
     try:
         return refs.project_of(tx, entity_type.container_type, entity_id)
@@ -53,52 +53,54 @@ def resolve_entity_project(tx: Transaction, entity_type: EntityType, entity_id: 
 
 
 def container(tx: Transaction, entity_type: EntityType, entity_id: str) -> WorkNodeRow:
-    """The container that is meant, in the project entered.
+    """Return the container of this type and id in the current project.
 
     Raises:
-        NotFound: there is none of this type that the actor may see.
+        NotFound: the actor can see no such container of this type.
     """
     return refs.container(tx, entity_type.container_type, entity_id, field="entityId")
 
 
 def project_of(tx: Transaction, section_id: str) -> str:
-    """The project of a section, also of a deleted one: a request that is sent again must find its answer.
+    """Return the project of a section, even a deleted one, so that a retried request finds its stored answer.
 
     Raises:
-        Invalid: the id is no UUID.
-        NotFound: there is and was none that the actor may see.
+        Invalid: the id is not a UUID.
+        NotFound: the actor can see no such section, deleted or not.
     """
     path: ArgumentPath = ("sectionId",)
     return _resolve_project(tx, parse_id(section_id, path), path)
 
 
 def resolve_sections_project(tx: Transaction, section_ids: Sequence[str] | str) -> str:
-    """The project of some sections, told by the first of them.
+    """Return the project of the first of some sections.
 
     Raises:
-        Invalid: there is no id, or one is no UUID.
-        NotFound: there is and was no such section that the actor may see.
+        Invalid: the list is empty, or an id is not a UUID.
+        NotFound: the actor can see no such section, deleted or not.
     """
     return _resolve_project(tx, parse_required_ids(section_ids)[0], ("sectionIds", 0))
 
 
 def parse_required_ids(section_ids: Sequence[str] | str) -> list[str]:
-    """The ids of some sections, one at least.
+    """Parse the ids of sections; at least one is required.
 
     Raises:
-        Invalid: there is none, or one is no UUID.
+        Invalid: the list is empty, or an id is not a UUID.
     """
     ids = parse_ids(section_ids, "sectionIds")
     if not ids:
-        raise invalid_argument(("sectionIds",), "names no section", next_steps=NextStep("section.list", "lists ids"))
+        raise invalid_argument(
+            ("sectionIds",), "is empty; send at least one section id", next_steps=NextStep("section.list", "lists ids")
+        )
     return ids
 
 
 def section_row(tx: Transaction, section_id: str) -> SectionRow:
-    """A section of the project entered.
+    """Return the row of a section of the current project.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the section does not exist.
     """
     id_ = parse_id(section_id, ("sectionId",))
     row = section_rows(tx, [id_]).get(id_)
@@ -108,37 +110,37 @@ def section_row(tx: Transaction, section_id: str) -> SectionRow:
 
 
 def section_rows(tx: Transaction, ids: Sequence[str]) -> dict[str, SectionRow]:
-    """Those among some sections that are in the project entered."""
+    """Return those of some sections that are in the current project, by id."""
     rows = tx.all(sql.sections_by_id, SectionRow, project_id=tx.project.id, ids=to_json_array(ids))
     return {row.id: row for row in rows}
 
 
 def refuse_unknown_ids(tx: Transaction, ids: Sequence[str], found: Collection[str]) -> None:
-    """Refuse ids of which none was found in the project entered.
+    """Reject ids that were not found in the current project.
 
     Raises:
-        NotFound: there is no such section that the actor may see.
-        Invalid: there is one in another project.
+        NotFound: the actor can see no section with this id.
+        Invalid: the section belongs to another project.
     """
-    for place, id_ in enumerate(ids):
+    for index, id_ in enumerate(ids):
         if id_ in found:
             continue
-        path: ArgumentPath = ("sectionIds", place)
+        path: ArgumentPath = ("sectionIds", index)
         project_id = tx.scalar(sql.project_of_section, id=id_)
-        if project_id is None or not _sees(tx, project_id):
+        if project_id is None or not _can_see(tx, project_id):
             raise missing_section(id_, path)
-        wrong = "is of another project than those before it; send one call for each project"
+        wrong = "belongs to another project than those before it; send one call per project"
         raise invalid_argument(path, wrong, code="mixed_projects", id=id_)
 
 
 def refuse_other_container(
     tx: Transaction, row: SectionRow, node: WorkNodeRow, entity_type: EntityType | None, entity_id: str | None
 ) -> None:
-    """A section says by itself what it is of; whoever names the container too must mean the same.
+    """Reject a named container that is not the container of the section. Naming one is optional.
 
     Raises:
-        OtherContainer: they do not.
-        NotFound: there is no such container that the actor may see.
+        OtherContainer: the section belongs to another container.
+        NotFound: the actor can see no such container.
     """
     own_type = EntityType[refs.type_of(node).name]
     is_project = own_type is EntityType.PROJECT
@@ -154,19 +156,19 @@ def refuse_other_container(
 
 
 def missing_section(id_: str, path: ArgumentPath) -> NotFound:
-    """The refusal of an id that leads nowhere."""
+    """Return the error for an unknown section id."""
     return NotFound(
-        "section", id_, next_steps=NextStep("section.list", "lists what is there"), field=format_argument_path(path)
+        "section", id_, next_steps=NextStep("section.list", "lists the sections"), field=format_argument_path(path)
     )
 
 
 def _resolve_project(tx: Transaction, id_: str, path: ArgumentPath) -> str:
     project_id = tx.scalar(sql.project_of_section, id=id_) or tx.scalar(sql.project_of_deleted_section, id=id_)
-    if project_id is None or not _sees(tx, project_id):
+    if project_id is None or not _can_see(tx, project_id):
         raise missing_section(id_, path)
     return ProjectId(project_id)
 
 
-def _sees(tx: Transaction, project_id: str) -> bool:
-    seen = find_visible_project_ids(tx)
-    return seen is None or project_id in seen
+def _can_see(tx: Transaction, project_id: str) -> bool:
+    visible = find_visible_project_ids(tx)
+    return visible is None or project_id in visible

@@ -1,4 +1,4 @@
-"""Put the sections of a container into another order."""
+"""Reorder the sections of a container."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from groundplan.work.events import WorkOp
 
 
 class ReorderSections(Struct, rename="camel", forbid_unknown_fields=True):
-    """All sections of a container, in the order in which they shall stand."""
+    """A container and the ids of all its sections in the new order."""
 
     entity_type: EntityType
     entity_id: ContainerId
@@ -35,25 +35,25 @@ class ReorderSections(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def reorder(tx: Transaction, request: ReorderSections) -> Sections:
-    """Give the sections of a container the ordinals 0, 1, 2 …; one that moves is at a new version.
+    """Give the sections of a container the ordinals 0, 1, 2 …; each moved section gets a new version.
 
     Raises:
-        NotFound: the container is not there.
+        NotFound: the container does not exist.
     """
     node = container(tx, request.entity_type, request.entity_id)
     ids = parse_ids(request.ordered_ids, "orderedIds")
     before = {section.id: section.ordinal for section in load_sections(tx, node, include_content=False)}
     _refuse_incomplete_order(ids, before)
-    moved = {id_: place for place, id_ in enumerate(ids) if before[id_] != place}
+    moved = {id_: index for index, id_ in enumerate(ids) if before[id_] != index}
     if moved:
         rows = section_rows(tx, list(moved))
         tags = tags_of(tx, list(moved))
-        # Two never stand at one place and every UPDATE raises the version by one, so no chain of updates could make
-        # two change places at one version more. Those that move are taken out and put back.
+        # Ordinals are unique and every UPDATE raises the version by one, so updates alone cannot swap two sections and
+        # raise each version only once. Moved sections are deleted and inserted again.
         remove_sections(tx, moved)
         insert_sections(tx, [_move_row(tx, row, moved[row.id]) for row in rows.values()], tags)
         changes = (
-            changed(f"sections.{id_}", {"ordinal": before[id_]}, {"ordinal": place}) for id_, place in moved.items()
+            changed(f"sections.{id_}", {"ordinal": before[id_]}, {"ordinal": index}) for id_, index in moved.items()
         )
         tx.record(WorkOp.SECTION_CHANGED, node.id, *changes)
     sections = load_sections(tx, node, include_content=False)
@@ -65,13 +65,13 @@ def _move_row(tx: Transaction, row: SectionRow, ordinal: int) -> SectionRow:
     return replace(row, ordinal=ordinal, version=version, modified_at=tx.now, modified_by=tx.actor.id)
 
 
-def _refuse_incomplete_order(ids: list[str], there: dict[str, int]) -> None:
-    missing = [id_ for id_ in there if id_ not in ids]
-    foreign = [id_ for id_ in ids if id_ not in there]
+def _refuse_incomplete_order(ids: list[str], ordinals: dict[str, int]) -> None:
+    missing = [id_ for id_ in ordinals if id_ not in ids]
+    foreign = [id_ for id_ in ids if id_ not in ordinals]
     if not missing and not foreign:
         return
     wrong = [f"lacks {', '.join(missing)}"] if missing else []
-    wrong += [f"has {', '.join(foreign)}, which is no section here"] if foreign else []
+    wrong += [f"has {', '.join(foreign)}, not in this container"] if foreign else []
     sentence = f"{' and '.join(wrong)}; send the id of every section of this container, each once"
     raise invalid_argument(("orderedIds",), sentence, missing=missing, foreign=foreign)
 

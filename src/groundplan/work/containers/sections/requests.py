@@ -1,4 +1,4 @@
-"""Fields that several requests about sections have, with their limits, and what they look like once admitted."""
+"""Field types and limits that requests about sections share, and their parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.work.engine.sections_and_tags import SECTIONS_MAX
 BULK_MAX = 50  # in one call
 USAGE_BYTES_MAX = 4_096
 CONTENT_BYTES_MAX = 32_768
-ID_CHARS_MAX = 64  # more than an id has, so that a long one is told what it should be
+ID_CHARS_MAX = 64  # longer than an id, so that a longer text gets the error about UUIDs
 
 Title = Name
 Usage = Annotated[str, MaxBytes(USAGE_BYTES_MAX)]
@@ -28,7 +28,7 @@ Ordinal = Annotated[int, Meta(ge=0, le=2**31)]
 
 
 class ContentFormat(StrEnum):
-    """How the content of a section is written."""
+    """The format of the content of a section."""
 
     PLAIN_TEXT = "PLAIN_TEXT"
     MARKDOWN = "MARKDOWN"
@@ -37,10 +37,10 @@ class ContentFormat(StrEnum):
 
 
 def parse_id(text: str, path: ArgumentPath) -> str:
-    """An id in its canonical spelling; dashes may be left out.
+    """Parse an id into its canonical spelling; dashes are optional.
 
     Raises:
-        Invalid: it is no UUID.
+        Invalid: it is not a UUID.
     """
     found = parse_uuid(text.strip())
     if found is None:
@@ -50,20 +50,20 @@ def parse_id(text: str, path: ArgumentPath) -> str:
 
 
 def parse_ids(given: Sequence[str] | str, field: str) -> list[str]:
-    """Ids in their canonical spelling, each once, in the order they were given.
+    """Parse ids into their canonical spelling, without duplicates, in the given order.
 
     Raises:
-        Invalid: one is no UUID, or there are more than a container can have.
+        Invalid: one is not a UUID, or there are more than a container can have.
     """
     texts = parse_list(given, (field,), at_most=SECTIONS_MAX, chars_max=ID_CHARS_MAX)
-    return list(dict.fromkeys(parse_id(text, (field, place)) for place, text in enumerate(texts)))
+    return list(dict.fromkeys(parse_id(text, (field, index)) for index, text in enumerate(texts)))
 
 
 def refuse_malformed(content: str, content_format: ContentFormat, path: ArgumentPath) -> None:
-    """Content that says it is JSON must be; there may be none yet.
+    """Reject content in the format JSON that is not JSON; empty content is allowed.
 
     Raises:
-        Invalid: it is not.
+        Invalid: the content is not JSON.
     """
     if content_format is not ContentFormat.JSON or not content:
         return
@@ -80,8 +80,8 @@ def refuse_malformed(content: str, content_format: ContentFormat, path: Argument
 
 
 def _reject_constant(literal: str) -> NoReturn:
-    raise ValueError(literal)  # NaN and the like, which only Python takes for JSON
+    raise ValueError(literal)  # NaN and Infinity, which Python accepts but JSON does not
 
 
-# Numbers are kept as they are written, so a long one costs nothing and none is out of range.
+# Numbers stay strings, so that long ones are cheap and none is out of range.
 _JSON: Any = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_reject_constant)

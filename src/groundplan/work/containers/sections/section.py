@@ -1,4 +1,4 @@
-"""A section as callers see it, and how a container is given more of them."""
+"""Sections as answers show them, and functions that add, load and remove them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ TRIMMABLE_FIELDS = (
     "content",
     "usage_description",
     "tags",
-)  # in the order in which an answer that is too long gives them up
+)  # in the order in which a too long answer drops them
 
 
 class Section(Struct, rename="camel", kw_only=True):
-    """A part of the text about a container."""
+    """A section of a container."""
 
     trimming: ClassVar[Trimming] = Trimming(*map(DropField, TRIMMABLE_FIELDS))
 
@@ -54,18 +54,18 @@ class Section(Struct, rename="camel", kw_only=True):
 
 
 class SectionDraft(NamedTuple):
-    """A section that is to be."""
+    """A section to add."""
 
     title: str
     usage_description: str
     content: str
     content_format: ContentFormat
     tags: list[str]
-    ordinal: int | None  # None: behind the last
+    ordinal: int | None  # None: after the last
 
 
 class SectionText(Struct):
-    """What a section says, beside its tags."""
+    """The fields of a section without its tags."""
 
     ordinal: int
     title: str
@@ -75,7 +75,7 @@ class SectionText(Struct):
 
 
 class SectionRow(SectionText):
-    """A section as it is stored."""
+    """The stored row of a section."""
 
     id: str
     node_n: int
@@ -93,11 +93,11 @@ class OrdinalTaken(Invalid):
 
 
 def ordinal_taken(path: ArgumentPath, ordinal: int, by: str, *, free: int, **details: Any) -> OrdinalTaken:
-    """Return the refusal of an ordinal that another section of the container has."""
+    """Return the error for an ordinal that another section of the container has."""
     field = format_argument_path(path)
     return OrdinalTaken(
-        f"{field} {ordinal} is taken by {by}; the next free one is {free}, or leave it out to stand behind the last",
-        next_steps=NextStep("section.reorder", "puts all of them into another order"),
+        f"{field} {ordinal} is taken by {by}; send {free}, the next free one, or leave it out to add after the last",
+        next_steps=NextStep("section.reorder", "changes the order of all sections"),
         field=field,
         ordinal=ordinal,
         free=free,
@@ -106,21 +106,21 @@ def ordinal_taken(path: ArgumentPath, ordinal: int, by: str, *, free: int, **det
 
 
 class TooManySections(Invalid):
-    """A container has as many sections as it can have."""
+    """A container has the maximum number of sections."""
 
     code = "too_many_sections"
 
-    def __init__(self, there: int, given: int) -> None:
+    def __init__(self, present: int, added: int) -> None:
         super().__init__(
-            f"it has {there} sections and would have {there + given}, the limit is {SECTIONS_MAX}; "
-            "delete some, or put more into each",
+            f"container has {present} sections and would have {present + added}, the limit is {SECTIONS_MAX}; "
+            "delete some, or put more text into each",
             limit=SECTIONS_MAX,
-            count=there,
+            count=present,
         )
 
 
 class UsedOrdinals:
-    """Where the sections of a container stand."""
+    """The ordinals of the sections of a container."""
 
     def __init__(self, tx: Transaction, node: WorkNodeRow) -> None:
         rows = tx.all(sql.used_ordinals, project_id=tx.project.id, n=node.n)
@@ -130,54 +130,54 @@ class UsedOrdinals:
         return len(self._taken)
 
     def refuse_taken_ordinal(self, ordinal: int, path: ArgumentPath, *, but: str | None = None) -> None:
-        """Raises OrdinalTaken where a section stands there, but for the one with this id."""
+        """Raise OrdinalTaken if a section other than `but` has the ordinal."""
         id_, title = self._taken.get(ordinal, (but, ""))
         if id_ != but:
             by = f"section {id_} ({quote_text(title)})"
-            raise ordinal_taken(path, ordinal, by, free=self._free(ordinal), sectionId=id_)
+            raise ordinal_taken(path, ordinal, by, free=self._next_free(ordinal), sectionId=id_)
 
     def assign(self, drafts: Sequence[SectionDraft], paths: Sequence[ArgumentPath]) -> list[int]:
-        """The ordinal of each of some new sections: what it asks for, else one behind all others.
+        """Return the ordinals of new sections: the requested one, otherwise the next after all others.
 
         Raises:
-            OrdinalTaken: it asks for one where another stands, or that another asks for.
+            OrdinalTaken: another section has or requests the same ordinal.
         """
-        asked: dict[int, ArgumentPath] = {}
+        requested: dict[int, ArgumentPath] = {}
         for draft, path in zip(drafts, paths, strict=True):
             if draft.ordinal is None:
                 continue
-            here = (*path, "ordinal")
-            self.refuse_taken_ordinal(draft.ordinal, here)
-            if draft.ordinal in asked:
-                by = f"{format_argument_path(asked[draft.ordinal])} of this call"
-                raise ordinal_taken(here, draft.ordinal, by, free=self._free(draft.ordinal, asked))
-            asked[draft.ordinal] = path
-        behind = count(max((*self._taken, *asked), default=-1) + 1)
-        return [next(behind) if draft.ordinal is None else draft.ordinal for draft in drafts]
+            field = (*path, "ordinal")
+            self.refuse_taken_ordinal(draft.ordinal, field)
+            if draft.ordinal in requested:
+                by = f"{format_argument_path(requested[draft.ordinal])} of this call"
+                raise ordinal_taken(field, draft.ordinal, by, free=self._next_free(draft.ordinal, requested))
+            requested[draft.ordinal] = path
+        following = count(max((*self._taken, *requested), default=-1) + 1)
+        return [next(following) if draft.ordinal is None else draft.ordinal for draft in drafts]
 
-    def _free(self, ordinal: int, asked: Collection[int] = ()) -> int:
-        return next(one for one in count(ordinal + 1) if one not in self._taken and one not in asked)
+    def _next_free(self, ordinal: int, requested: Collection[int] = ()) -> int:
+        return next(n for n in count(ordinal + 1) if n not in self._taken and n not in requested)
 
 
 def add_sections(
     tx: Transaction, node: WorkNodeRow, drafts: Sequence[SectionDraft], *, within: ArgumentPath | None = ("sections",)
 ) -> list[Section]:
-    """Give a container of the project entered more sections, and say so in its history: all of them, or none.
+    """Add sections to a container of the current project and record them in its history: all of them, or none.
 
-    `within` is the argument that lists them, for refusals to name; None where the one there is stands by itself.
+    `within` is the argument that lists them, for error messages; None if the request itself is the only section.
 
     Raises:
-        TooManySections: it would have too many.
-        OrdinalTaken: one asks for the place of another.
-        Invalid: content that should be JSON is not.
+        TooManySections: the container would have too many.
+        OrdinalTaken: two sections would have the same ordinal.
+        Invalid: content in the format JSON is not JSON.
     """
-    paths: list[ArgumentPath] = [() if within is None else (*within, place) for place in range(len(drafts))]
+    paths: list[ArgumentPath] = [() if within is None else (*within, index) for index in range(len(drafts))]
     for draft, path in zip(drafts, paths, strict=True):
         refuse_malformed(draft.content, draft.content_format, (*path, "content"))
-    places = UsedOrdinals(tx, node)
-    if len(places) + len(drafts) > SECTIONS_MAX:
-        raise TooManySections(len(places), len(drafts))
-    made = [
+    ordinals = UsedOrdinals(tx, node)
+    if len(ordinals) + len(drafts) > SECTIONS_MAX:
+        raise TooManySections(len(ordinals), len(drafts))
+    rows = [
         SectionRow(
             id=new_uuid(),
             node_n=node.n,
@@ -192,18 +192,18 @@ def add_sections(
             modified_at=tx.now,
             modified_by=tx.actor.id,
         )
-        for draft, ordinal in zip(drafts, places.assign(drafts, paths), strict=True)
+        for draft, ordinal in zip(drafts, ordinals.assign(drafts, paths), strict=True)
     ]
-    tags = {row.id: sorted(draft.tags) for row, draft in zip(made, drafts, strict=True)}
-    insert_sections(tx, made, tags)
-    if made:
-        changes = (changed(f"sections.{row.id}", None, to_event_fields(row, tags[row.id])) for row in made)
+    tags = {row.id: sorted(draft.tags) for row, draft in zip(rows, drafts, strict=True)}
+    insert_sections(tx, rows, tags)
+    if rows:
+        changes = (changed(f"sections.{row.id}", None, to_event_fields(row, tags[row.id])) for row in rows)
         tx.record(WorkOp.SECTION_ADDED, node.id, *changes)
-    return [build_section(tx, node, row, tags[row.id]) for row in made]
+    return [build_section(tx, node, row, tags[row.id]) for row in rows]
 
 
 def insert_sections(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[str, list[str]]) -> None:
-    """Write sections that are not there, with their tags."""
+    """Insert sections with their tags."""
     values = [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows]
     if values:
         tx.many(sql.add_section, values)
@@ -213,13 +213,13 @@ def insert_sections(tx: Transaction, rows: Iterable[SectionRow], tags: Mapping[s
 
 
 def remove_sections(tx: Transaction, ids: Collection[str]) -> None:
-    """Take sections away, with their tags."""
+    """Delete sections with their tags."""
     tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array(ids))
     tx.run(sql.remove_sections, project_id=tx.project.id, ids=to_json_array(ids))
 
 
 def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool = True) -> list[Section]:
-    """The sections of a container of the project entered, in their order."""
+    """Return the sections of a container of the current project, in order."""
     query = sql.sections_of if include_content else sql.sections_without_content
     rows = tx.all(query, SectionRow, project_id=tx.project.id, n=node.n)
     tags = tags_of(tx, [row.id for row in rows])
@@ -227,7 +227,7 @@ def load_sections(tx: Transaction, node: WorkNodeRow, *, include_content: bool =
 
 
 def tags_of(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
-    """The tags of some sections of the project entered, sorted; nothing for those that have none."""
+    """Return the sorted tags of some sections of the current project; sections without tags are left out."""
     found: dict[str, list[str]] = {}
     for id_, tag in tx.all(sql.tags_of, project_id=tx.project.id, ids=to_json_array(ids)) if ids else ():
         found.setdefault(id_, []).append(tag)
@@ -237,7 +237,7 @@ def tags_of(tx: Transaction, ids: Collection[str]) -> dict[str, list[str]]:
 def build_section(
     tx: Transaction, node: WorkNodeRow, row: SectionRow, tags: list[str], *, include_content: bool = True
 ) -> Section:
-    """A section as callers see it."""
+    """Build the answer for a section from its row."""
     container_type = type_of(node)
     return Section(
         id=row.id,
@@ -256,5 +256,5 @@ def build_section(
 
 
 def to_event_fields(row: SectionRow, tags: list[str]) -> dict[str, Any]:
-    """Everything that a section says, for the history."""
+    """Return all fields of a section, for its history."""
     return {**{name: getattr(row, name) for name in SectionText.__struct_fields__}, "tags": tags}

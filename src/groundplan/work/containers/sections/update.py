@@ -1,4 +1,4 @@
-"""Change a section, or only its text, if nobody else did since it was read."""
+"""Update a section, or only its text, at the version that the caller read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from groundplan.work.events import WorkOp
 
 sql = load_queries(__file__)
 
-# What an update can change, with its name on the wire.
+# The fields that an update can change, from request name to wire name.
 UPDATABLE_FIELDS = {
     "title": "title",
     "usage_description": "usageDescription",
@@ -51,7 +51,7 @@ UPDATABLE_FIELDS = {
 
 
 class UpdateSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to one section; what is left out stays."""
+    """Changes to one section; omitted fields stay."""
 
     section_id: str
     version: Version
@@ -67,7 +67,7 @@ class UpdateSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class UpdateText(Struct, rename="camel", forbid_unknown_fields=True):
-    """Another text for one section."""
+    """The new text of one section."""
 
     section_id: str
     version: Version
@@ -78,29 +78,29 @@ class UpdateText(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def update(tx: Transaction, request: UpdateSection) -> Section:
-    """Change a section, and raise its version by one. That of its container stays.
+    """Update a section and raise its version by one. The version of its container does not change.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        OrdinalTaken: another one stands there.
-        OtherContainer: it is of another container than the one that was named.
-        NotFound: it is not there.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        OrdinalTaken: another section has this ordinal.
+        OtherContainer: it belongs to another container than the named one.
+        NotFound: it does not exist.
     """
     given = {name: value for name in UPDATABLE_FIELDS if (value := getattr(request, name)) is not UNSET}
     if not given:
-        raise invalid_argument((), f"say nothing to change; send some of {', '.join(UPDATABLE_FIELDS.values())}")
+        raise invalid_argument((), f"change nothing; send at least one of {', '.join(UPDATABLE_FIELDS.values())}")
     if "tags" in given:
         given["tags"] = sorted(parse_tags(given["tags"]))
     return _update_section(tx, request, given)
 
 
 def update_text(tx: Transaction, request: UpdateText) -> Section:
-    """Replace the text of a section, and raise its version by one. That of its container stays.
+    """Replace the text of a section and raise its version by one. The version of its container does not change.
 
     Raises:
-        StaleVersion: it is at another version; `currentVersion` says at which.
-        OtherContainer: it is of another container than the one that was named.
-        NotFound: it is not there.
+        StaleVersion: its version changed; `currentVersion` is the new one.
+        OtherContainer: it belongs to another container than the named one.
+        NotFound: it does not exist.
     """
     return _update_section(tx, request, {"content": request.content})
 
@@ -128,9 +128,9 @@ def _write_section(tx: Transaction, row: SectionRow, before: Mapping[str, Any], 
     columns = {name: value for name, value in after.items() if name != "tags"}
     touched: dict[str, Any] = {"version": row.version + 1, "modified_at": tx.now, "modified_by": tx.actor.id}
     written = replace(row, **columns, **touched)
-    # The version stands in the statement too: it decides, whoever wrote in between.
+    # The statement compares the version too, so that no concurrent write is lost.
     if not tx.store(sql.update_section, written, project_id=tx.project.id, version=row.version):
-        raise LookupError("a section that was read under the lock of its project is gone")
+        raise LookupError("section vanished although its project is locked")
     if after["tags"] != before["tags"]:
         tx.run(sql.remove_tags, project_id=tx.project.id, ids=to_json_array([row.id]))
         tx.run(sql.add_tags, project_id=tx.project.id, id=row.id, tags=to_json_array(after["tags"]))

@@ -1,1 +1,1 @@
-"""Tags of projects, features, tasks and sections: what there is, where it is, and other names for it."""
+"""Tags of projects, features, tasks and sections: list, look up and rename them."""

@@ -1,4 +1,4 @@
-"""The tags of one container."""
+"""Set the tags of one container."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ sql = load_queries(__file__)
 
 
 def set_tags(tx: Transaction, node: WorkNodeRow, tags: list[str]) -> Change | None:
-    """Make these the tags of a container, and give the change to record; None where they are its tags already."""
+    """Replace the tags of a container and return the change to record, or None if nothing changed."""
     place = {"project_id": tx.project.id, "n": node.n}
     before = tx.scalars(sql.tags_of_container, **place)
     after = sorted(set(tags))

@@ -1,4 +1,4 @@
-"""The tags there are, most used first, in one project or in all that the caller sees."""
+"""List the tags of one project or of all visible projects, most used first."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from groundplan.work.containers.tags.tagged_entities import TaggedType, resolve_
 
 
 class ListTags(Struct, rename="camel", forbid_unknown_fields=True):
-    """Of what, and where."""
+    """The type of tagged entities, and the project."""
 
     entity_type: TaggedType | None = None
     project_id: Name | None = None
 
 
 class TagCount(Struct):
-    """A tag, and how many have it."""
+    """A tag, and how many entities have it."""
 
     tag: str
     count: int
 
 
 class Tags(Struct, rename="camel"):
-    """Tags, most used first, and how many different ones there are."""
+    """Tags, most used first, and the number of distinct tags."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("tags",)))
 
@@ -39,7 +39,7 @@ class Tags(Struct, rename="camel"):
 
 
 def list_tags(tx: Transaction, request: ListTags) -> Tags:
-    """The tags in a project, or in all that the actor sees and that are not archived."""
+    """Return the tags of a project, or of all unarchived projects that the actor sees."""
     counts = tag_counts(tx, resolve_projects(tx), request.entity_type)
     found = [TagCount(tag, counts[tag]) for tag in sorted(counts, key=lambda tag: (-counts[tag], tag))]
     return Tags(found, len(found))

@@ -1,7 +1,7 @@
--- Tags of containers and of sections. What is asked of all projects is asked of those that the actor sees.
+-- Tags of containers and of sections. A query on all projects gets the ids of those that the actor sees.
 
 -- part: with_tag
--- Rows of one tag, in some projects.
+-- The rows of one tag in some projects.
 t.tenant_id = :tenant_id
    AND t.project_id IN (SELECT value FROM each(:project_ids))
    AND t.tag = :tag
@@ -13,7 +13,7 @@ JOIN work_nodes AS c
    AND c.n = t.node_n
 
 -- name: container_tags
--- How many containers have each tag.
+-- The number of containers per tag.
 SELECT t.tag, count(*)
   FROM work_node_tags AS t
  WHERE t.tenant_id = :tenant_id
@@ -21,7 +21,7 @@ SELECT t.tag, count(*)
  GROUP BY t.tag;
 
 -- name: container_tags_by_kind
--- How many containers of one kind have each tag; a node without a kind is a task.
+-- The number of containers of one kind per tag; a node without a kind is a task.
 SELECT t.tag, count(*)
   FROM work_node_tags AS t
   {its_container}
@@ -31,7 +31,7 @@ SELECT t.tag, count(*)
  GROUP BY t.tag;
 
 -- name: section_tags
--- How many sections have each tag.
+-- The number of sections per tag.
 SELECT t.tag, count(*)
   FROM work_section_tags AS t
  WHERE t.tenant_id = :tenant_id
@@ -39,14 +39,14 @@ SELECT t.tag, count(*)
  GROUP BY t.tag;
 
 -- name: count_containers
--- How many containers have a tag, in each project.
+-- The number of containers with a tag, per project.
 SELECT t.project_id, count(*)
   FROM work_node_tags AS t
  WHERE {with_tag}
  GROUP BY t.project_id;
 
 -- name: count_sections
--- How many sections have a tag, in each project.
+-- The number of sections with a tag, per project.
 SELECT t.project_id, count(*)
   FROM work_section_tags AS t
  WHERE {with_tag}
@@ -62,7 +62,7 @@ SELECT c.project_id, c.id, coalesce(c.kind, 'task') AS kind, c.summary
  LIMIT :at_most;
 
 -- name: sections_with_tag
--- The first sections with a tag. A cross join, so that SQLite begins with the tag and not with all sections.
+-- The first sections with a tag. The cross join makes SQLite start with the tag and not with all sections.
 SELECT s.project_id, s.id, s.title
   FROM work_section_tags AS t
  CROSS JOIN work_sections AS s
@@ -83,13 +83,13 @@ SELECT t.tag
  ORDER BY t.tag;
 
 -- name: add_tags
--- Give a container more tags.
+-- Add tags to a container.
 INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
 SELECT :tenant_id, :project_id, :n, given.value
   FROM each(:tags) AS given;
 
 -- name: remove_tags
--- Take tags from a container.
+-- Remove tags from a container.
 DELETE FROM work_node_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -97,7 +97,7 @@ DELETE FROM work_node_tags
    AND tag IN (SELECT value FROM each(:tags));
 
 -- name: tags_of_tagged_containers
--- Every tag of the containers that have this one. A cross join, so that SQLite begins with the tag.
+-- All tags of the containers that have this tag. The cross join makes SQLite start with the tag.
 SELECT c.n, c.id, o.tag
   FROM work_node_tags AS t
  CROSS JOIN work_nodes AS c
@@ -114,7 +114,7 @@ SELECT c.n, c.id, o.tag
  ORDER BY t.node_n, o.tag;
 
 -- name: tags_of_tagged_sections
--- Every tag of the sections that have this one, with the node that each section is of; joined like the one above.
+-- All tags of the sections that have this tag, with the node of each section. The cross join as above.
 SELECT s.id, c.id, o.tag
   FROM work_section_tags AS t
  CROSS JOIN work_sections AS s
@@ -135,7 +135,7 @@ SELECT s.id, c.id, o.tag
  ORDER BY s.node_n, s.ordinal, o.tag;
 
 -- name: touch_containers
--- The next revision of the containers that have a tag, for a change beside their rows.
+-- Give some containers their next revision, for a change outside their rows.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
@@ -145,7 +145,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: touch_sections
--- The next version of some sections.
+-- Give some sections their next version.
 UPDATE work_sections
    SET version = version + 1,
        modified_at = :now,
@@ -155,7 +155,7 @@ UPDATE work_sections
    AND id IN (SELECT value FROM each(:ids));
 
 -- name: add_new_tag_to_containers
--- The other name, beside the one they have; where both were there already, they become one.
+-- Add the new tag to every container that has the old one and not yet the new one.
 INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
 SELECT t.tenant_id, t.project_id, t.node_n, :renamed
   FROM work_node_tags AS t
@@ -165,7 +165,7 @@ SELECT t.tenant_id, t.project_id, t.node_n, :renamed
     ON CONFLICT DO NOTHING;
 
 -- name: add_new_tag_to_sections
--- The same for sections.
+-- Add the new tag to every section that has the old one and not yet the new one.
 INSERT INTO work_section_tags (tenant_id, project_id, section_id, tag)
 SELECT t.tenant_id, t.project_id, t.section_id, :renamed
   FROM work_section_tags AS t
@@ -175,14 +175,14 @@ SELECT t.tenant_id, t.project_id, t.section_id, :renamed
     ON CONFLICT DO NOTHING;
 
 -- name: remove_from_containers
--- Take a tag from every container of a project.
+-- Remove a tag from every container of a project.
 DELETE FROM work_node_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND tag = :tag;
 
 -- name: remove_from_sections
--- Take a tag from every section of a project.
+-- Remove a tag from every section of a project.
 DELETE FROM work_section_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id

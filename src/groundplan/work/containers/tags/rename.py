@@ -1,4 +1,4 @@
-"""Give a tag another name, everywhere in one project; on a dry run, see what that would change."""
+"""Rename a tag in one project, or preview what that would change."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ sql = load_queries(__file__)
 
 
 def tag_in_several_projects(tag: str, projects: dict[str, str]) -> MixedProjects:
-    """Return the refusal to rename a tag of several projects in one call."""
+    """Return the error for a tag that several projects use."""
     first = dict(list(projects.items())[:PROJECTS_SHOWN_MAX])
-    shown = ", ".join(f"{name!r} ({id_})" for id_, name in first.items())
+    names = ", ".join(f"{name!r} ({id_})" for id_, name in first.items())
     return MixedProjects(
-        f"tag {tag!r} is used in {len(projects)} projects: {shown}; send projectId, one call for each",
+        f"tag {tag!r} is used in {len(projects)} projects: {names}; send projectId, in one call per project",
         field="projectId",
         projects=list(first),
     )
 
 
 class RenameTag(Struct, rename="camel", forbid_unknown_fields=True):
-    """The tag, and what it is called from now on."""
+    """The tag and its new name."""
 
     old_tag: TagRef
     new_tag: TagRef
@@ -60,7 +60,7 @@ class RenameTag(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RenamedTag(Struct, rename="camel"):
-    """What has the new tag from now on, or would have it; the first of them, containers before sections."""
+    """The number of affected entities and the first of them, containers before sections."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("entities",)))
 
@@ -77,11 +77,11 @@ _RENAMED = msgspec.json.Decoder(RenamedTag)
 
 
 def rename(tx: Transaction, request: RenameTag) -> RenamedTag:
-    """Rename a tag; where something has the new one already, the two become one.
+    """Rename a tag. Entities that already have the new tag keep it once.
 
     Raises:
-        NotFound: nothing has the tag.
-        MixedProjects: it is used in several projects, and none of them was named.
+        NotFound: the tag is not used.
+        MixedProjects: several projects use it, and the request names none.
     """
     answer = preview(tx, request)
     place = {"project_id": tx.project.id, "tag": answer.old_tag}
@@ -95,11 +95,11 @@ def rename(tx: Transaction, request: RenameTag) -> RenamedTag:
 
 
 def preview(tx: Transaction, request: RenameTag) -> RenamedTag:
-    """What renaming a tag changes.
+    """Return what renaming a tag would change.
 
     Raises:
-        NotFound: nothing has the tag.
-        MixedProjects: it is used in several projects, and none of them was named.
+        NotFound: the tag is not used.
+        MixedProjects: several projects use it, and the request names none.
     """
     old, new = _validate_names(request)
     project = {tx.project.id: tx.project.name}
@@ -108,7 +108,7 @@ def preview(tx: Transaction, request: RenameTag) -> RenamedTag:
         raise missing_tag(tx, project, old, "oldTag")
     entities = entities_with(tx, project, old)
     for entity in entities:
-        entity.project_id = UNSET  # the same for all
+        entity.project_id = UNSET  # all have the project_id of the answer
     return RenamedTag(old, new, request.dry_run, tx.project.id, affected, entities, count_unlisted(affected, entities))
 
 
@@ -119,9 +119,9 @@ def _validate_names(request: RenameTag) -> tuple[str, str]:
     if len(new) > TAG_CHARS_MAX:
         raise too_many_characters(("newTag",), TAG_CHARS_MAX, len(new))
     if "," in new:
-        raise invalid_argument(("newTag",), "has a comma, which stands between tags; leave it out")
+        raise invalid_argument(("newTag",), "contains a comma, which separates tags; leave it out")
     if new == old:
-        raise invalid_argument(("newTag",), "is oldTag; send another name")
+        raise invalid_argument(("newTag",), "is the same as oldTag; send another name")
     return old, new
 
 
@@ -154,29 +154,29 @@ def _replace_tag(before: list[str], answer: RenamedTag) -> list[str]:
 
 
 def _locate(tx: Transaction, request: RenameTag) -> str:
-    """The one project that is meant: the one named, or the only one where the tag is used.
+    """Return the project that the request names, or the only project that uses the tag.
 
     Raises:
-        NotFound: nothing has the tag.
-        MixedProjects: it is used in several projects.
+        NotFound: the tag is not used.
+        MixedProjects: several projects use it.
     """
     if request.project_id is not None:
         return request.project_id
     if request.op_id is not None and not request.dry_run:
-        # Sent again, the tag is no longer where it was; the answer that was given says where that is.
+        # On a retry the tag is already renamed, so take the project from the stored answer.
         sent = make_idempotent_request(
             request.op_id, NAME, msgspec.structs.replace(request, op_id=None), dump=encode, load=_RENAMED.decode
         )
-        if (given := find_stored_answer(tx, sent)) is not None:
-            return ProjectId(given.project_id)
+        if (answer := find_stored_answer(tx, sent)) is not None:
+            return ProjectId(answer.project_id)
     tag = request.old_tag.strip()
-    # What is archived is not renamed; only where the tag is nowhere else, whoever asks is told so.
+    # Archived projects count only if no other project uses the tag; then the caller learns that it is archived.
     for archived in (False, True):
         projects = list_visible_projects(tx, archived=archived)
-        there = uses_by_project(tx, projects, tag)
-        if len(there) > 1:
-            raise tag_in_several_projects(tag, {id_: name for id_, name in projects.items() if id_ in there})
-        for project_id in there:
+        uses = uses_by_project(tx, projects, tag)
+        if len(uses) > 1:
+            raise tag_in_several_projects(tag, {id_: name for id_, name in projects.items() if id_ in uses})
+        for project_id in uses:
             return ProjectId(project_id)
     raise missing_tag(tx, projects, tag, "oldTag")
 

@@ -1,4 +1,4 @@
-"""What has a tag: how many of what, where, and what was meant by a tag that there is not."""
+"""Count and list the entities with a tag, and suggest tags for an unknown one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ sql = load_queries(__file__)
 
 
 class TaggedType(StrEnum):
-    """The four things that have tags."""
+    """The types of entities that have tags."""
 
     PROJECT = "PROJECT"
     FEATURE = "FEATURE"
@@ -34,7 +34,7 @@ class TaggedType(StrEnum):
 
 
 class TaggedEntity(Struct, rename="camel"):
-    """Something that has a tag."""
+    """An entity that has a tag."""
 
     id: str
     type: TaggedType
@@ -50,17 +50,17 @@ class _TaggedRow(Struct):
 
 
 def resolve_projects(tx: Transaction) -> dict[str, str]:
-    """The name of the project entered by its id; without one, of those that the actor sees."""
+    """Return the current project as {id: name}; without one, all projects that the actor sees."""
     return {tx.project.id: tx.project.name} if tx.has_project else list_visible_projects(tx)
 
 
 def list_visible_projects(tx: Transaction, *, archived: bool = False) -> dict[str, str]:
-    """The names of the projects that the actor sees, by their ids; archived ones only on request."""
-    return {one.id: one.name for one in list_projects(tx, ListProjects(archived=archived)).projects}
+    """Return the names of the projects that the actor sees, by id; `archived` adds archived ones."""
+    return {project.id: project.name for project in list_projects(tx, ListProjects(archived=archived)).projects}
 
 
 def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | None = None) -> Counter[str]:
-    """How often each tag is used in some projects, by everything or by one type of entity."""
+    """Return how often each tag is used in some projects, by all entities or by one type."""
     place = {"project_ids": to_json_array(project_ids)}
     counts: Counter[str] = Counter()
     if of is None:
@@ -73,7 +73,7 @@ def tag_counts(tx: Transaction, project_ids: Iterable[str], of: TaggedType | Non
 
 
 def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Counter[str]:
-    """How often a tag is used in each of some projects; those without it are not there."""
+    """Return how often a tag is used in each project; projects without it are left out."""
     place = {"project_ids": to_json_array(project_ids), "tag": tag}
     uses: Counter[str] = Counter(dict(tx.all(sql.count_containers, **place)))
     uses.update(dict(tx.all(sql.count_sections, **place)))
@@ -81,7 +81,7 @@ def uses_by_project(tx: Transaction, project_ids: Iterable[str], tag: str) -> Co
 
 
 def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> list[TaggedEntity]:
-    """The first entities with a tag in some projects: containers, then sections."""
+    """Return the first entities with a tag in some projects: containers, then sections."""
     place = {"project_ids": to_json_array(projects), "tag": tag}
     found: list[TaggedEntity] = []
     for row in tx.all(sql.containers_with_tag, _TaggedRow, **place, at_most=ENTITIES_MAX):
@@ -95,15 +95,15 @@ def entities_with(tx: Transaction, projects: Mapping[str, str], tag: str) -> lis
 
 
 def count_unlisted(count: int, entities: Collection[TaggedEntity]) -> LeftOut:
-    """Return how many entities there are beside the first."""
+    """Return how many entities the answer leaves out."""
     return {"entities": count - len(entities)} if count > len(entities) else UNSET
 
 
 def missing_tag(tx: Transaction, project_ids: Iterable[str], tag: str, field: str) -> NotFound:
-    """The refusal of a tag that nothing has, with those that were probably meant."""
-    from difflib import get_close_matches  # only a mistake needs it
+    """Return the error for a tag that is not used, with similar tags."""
+    from difflib import get_close_matches  # imported here because only this error needs it
 
     counts = tag_counts(tx, project_ids).most_common(TAGS_SCANNED_MAX)
-    spelled: dict[str, str] = {one.casefold(): one for one, _ in reversed(counts)}
-    near = [spelled[one] for one in get_close_matches(tag.casefold(), spelled, n=2)]
-    return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists what is there"), field=field)
+    spelled: dict[str, str] = {name.casefold(): name for name, _ in reversed(counts)}
+    near = [spelled[folded] for folded in get_close_matches(tag.casefold(), spelled, n=2)]
+    return NotFound("tag", tag, near=near, next_steps=NextStep("tag.list", "lists the tags"), field=field)

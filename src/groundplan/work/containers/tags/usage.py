@@ -1,4 +1,4 @@
-"""Where a tag is used, in one project or in all that the caller sees."""
+"""List the entities with a tag, in one project or in all visible projects."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from groundplan.work.containers.tags.tagged_entities import (
 
 
 class GetTagUsage(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which tag, and where to look."""
+    """The tag, and the project to search."""
 
     tag: TagRef
     project_id: Name | None = None
 
 
 class TagUsage(Struct, rename="camel"):
-    """What has the tag: how many, and the first of them, containers before sections."""
+    """The number of entities with the tag and the first of them, containers before sections."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("entities",)))
 
@@ -41,10 +41,10 @@ class TagUsage(Struct, rename="camel"):
 
 
 def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
-    """What has a tag, in a project or in all that the actor sees and that are not archived.
+    """Return the entities with a tag in a project, or in all unarchived projects that the actor sees.
 
     Raises:
-        NotFound: nothing has it.
+        NotFound: the tag is not used.
     """
     projects = resolve_projects(tx)
     tag = request.tag.strip()

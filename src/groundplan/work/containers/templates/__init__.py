@@ -1,1 +1,1 @@
-"""Templates: sections to give to projects, features or tasks, kept by the organization."""
+"""Templates: reusable sections for projects, features or tasks, shared in the organization."""

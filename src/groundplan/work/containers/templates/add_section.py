@@ -1,4 +1,4 @@
-"""Give a template one more section."""
+"""Add a section to a template."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from groundplan.work.containers.templates.refs import resolve_editable_template
 from groundplan.work.containers.templates.template import TemplateRef, TemplateSection, to_event_fields
 from groundplan.work.events import TemplateOp
 
-TEMPLATE_SECTIONS_MAX = 50  # as many as a container can be given in one call
+TEMPLATE_SECTIONS_MAX = 50  # the same limit as for adding sections to a container in one call
 
 sql = load_queries(__file__)
 
 
 def ordinal_taken(ordinal: int, free: int) -> OrdinalTaken:
-    """Return the refusal of an ordinal that another section of the template has."""
+    """Return the error for an ordinal that another section of the template has."""
     return OrdinalTaken(
-        f"ordinal {ordinal} has a section already, the next free one is {free}; send that one, or none at all",
+        f"ordinal {ordinal} is taken by another section; send {free}, the next free one, or leave it out",
         field="ordinal",
         ordinal=ordinal,
         free=free,
@@ -46,21 +46,21 @@ def ordinal_taken(ordinal: int, free: int) -> OrdinalTaken:
 
 
 class TemplateFull(RuleViolated):
-    """A template has as many sections as it can have."""
+    """A template has the maximum number of sections."""
 
     code = "template_full"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, id_: str) -> None:
         super().__init__(
-            f"template {id_} has {TEMPLATE_SECTIONS_MAX} sections, which is the limit; begin another template",
+            f"template {id_} has {TEMPLATE_SECTIONS_MAX} sections, which is the limit; create another template",
             id=id_,
             limit=TEMPLATE_SECTIONS_MAX,
         )
 
 
 class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
-    """A section for a template; behind the last one where it does not say where."""
+    """A template and its new section; without an ordinal it goes after the last one."""
 
     id: TemplateRef
     title: Title
@@ -74,7 +74,7 @@ class AddTemplateSection(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AddedSection(Struct, rename="camel"):
-    """The new section."""
+    """The new section of a template."""
 
     trimming: ClassVar[Trimming] = Trimming(
         DropField("section.content_sample"), DropField("section.usage_description"), DropField("section.tags")
@@ -88,14 +88,14 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
     """Add a section to a template.
 
     Raises:
-        NotFound: there is none with this id.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
-        TemplateFull: it has as many sections as it can have.
-        OrdinalTaken: another section stands there.
+        TemplateFull: it has the maximum number of sections.
+        OrdinalTaken: another section has this ordinal.
     """
     tags = sorted(parse_tags(request.tags))
-    # What a container would refuse is refused here, where it can be corrected.
+    # A container would reject malformed content later, where the template cannot be corrected.
     refuse_malformed(request.content_sample, request.content_format, ("contentSample",))
     template = resolve_editable_template(tx, request.id)
     taken = tx.scalars(sql.ordinals, id=template.id)
@@ -118,11 +118,11 @@ def add_section(tx: Transaction, request: AddTemplateSection) -> AddedSection:
 
 
 def _choose_ordinal(wanted: int | None, taken: Sequence[int]) -> int:
-    """Where the section stands; `taken` is in order."""
+    """Return the ordinal of a new section; `taken` is sorted."""
     if wanted is None:
         return taken[-1] + 1 if taken else 0
     if wanted in taken:
-        free = next(place for place in range(wanted + 1, wanted + len(taken) + 1) if place not in taken)
+        free = next(ordinal for ordinal in range(wanted + 1, wanted + len(taken) + 1) if ordinal not in taken)
         raise ordinal_taken(wanted, free)
     return wanted
 

@@ -1,4 +1,4 @@
-"""Give a container the sections of a template."""
+"""Apply a template: add its sections to a container."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from groundplan.work.containers.templates.template import Template, TemplateRef
 
 
 class TemplateDisabled(RuleViolated):
-    """A template that is out of use is not applied."""
+    """A disabled template cannot be applied."""
 
     code = "template_disabled"
     contract_code = "INVALID_OPERATION"
@@ -35,7 +35,7 @@ class TemplateDisabled(RuleViolated):
 
 
 class TemplateForOtherType(RuleViolated):
-    """A template is for one type of container."""
+    """The template is for another type of container."""
 
     code = "template_for_other_type"
     contract_code = "INVALID_OPERATION"
@@ -44,7 +44,7 @@ class TemplateForOtherType(RuleViolated):
         target = template.target_entity_type
         super().__init__(
             f"template {template.name!r} is for {target.value}, not for {given.value}",
-            next_steps=NextStep("template.list", "lists those that fit", {"targetEntityType": given.value}),
+            next_steps=NextStep("template.list", "lists templates for this type", {"targetEntityType": given.value}),
             field="templateId",
             templateId=template.id,
             targetEntityType=target.value,
@@ -52,7 +52,7 @@ class TemplateForOtherType(RuleViolated):
 
 
 class ApplyTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which template, and what gets its sections."""
+    """The template, and the container that gets its sections."""
 
     template_id: TemplateRef
     entity_type: EntityType
@@ -61,7 +61,7 @@ class ApplyTemplate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class AppliedSection(Struct, rename="camel"):
-    """A section that was made, without its content."""
+    """An added section, without its content."""
 
     id: str
     title: str
@@ -70,7 +70,7 @@ class AppliedSection(Struct, rename="camel"):
 
 
 class AppliedTemplate(Struct, rename="camel"):
-    """What a container got."""
+    """The sections that were added to a container."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("sections",)))
 
@@ -82,11 +82,11 @@ class AppliedTemplate(Struct, rename="camel"):
 
 
 def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
-    """Put the sections of a template behind those that a container has; applied twice, it has them twice.
+    """Add the sections of a template after those of a container. Applying it twice adds them twice.
 
     Raises:
-        NotFound: there is no such template, or no such container of this type.
-        TemplateDisabled: the template is out of use.
+        NotFound: the template, or a container of this type and id, does not exist.
+        TemplateDisabled: the template is disabled.
         TemplateForOtherType: the template is for another type of container.
         TooManySections: the container would have too many.
     """
@@ -98,19 +98,19 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
         raise TemplateDisabled(template)
     drafts = [
         SectionDraft(
-            title=one.title,
-            usage_description=one.usage_description or "",
-            content=one.content_sample or "",
-            content_format=one.content_format,
-            tags=one.tags or [],
+            title=section.title,
+            usage_description=section.usage_description or "",
+            content=section.content_sample or "",
+            content_format=section.content_format,
+            tags=section.tags or [],
             ordinal=None,
         )
-        for one in sections
+        for section in sections
     ]
-    made = add_sections(tx, node, drafts)
+    added = add_sections(tx, node, drafts)
     entity_id = tx.project.id if request.entity_type is EntityType.PROJECT else node.id
-    shown = [AppliedSection(one.id, one.title, one.ordinal, one.version) for one in made]
-    return AppliedTemplate(template.id, request.entity_type, entity_id, shown)
+    applied = [AppliedSection(section.id, section.title, section.ordinal, section.version) for section in added]
+    return AppliedTemplate(template.id, request.entity_type, entity_id, applied)
 
 
 OPERATION = Operation(

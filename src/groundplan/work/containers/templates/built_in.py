@@ -1,4 +1,4 @@
-"""The templates that come with Groundplan. They are the same in every organization and never change."""
+"""The templates that ship with Groundplan. They are the same in every organization and cannot be changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AUTHOR = "groundplan"
 def _section(id_: str, title: str, usage: str, sample: str, *, is_required: bool = True) -> TemplateSection:
     return TemplateSection(
         id=id_,
-        ordinal=0,  # given by the template
+        ordinal=0,  # set by _template
         title=title,
         usage_description=usage,
         content_sample=sample,
@@ -46,7 +46,7 @@ def _template(
 TASK = _template(
     "5f0c1b8e-6c1d-4a35-9e0b-2f6f8f3a7d10",
     "Task to implement",
-    "What whoever takes a task needs to do it and to know that it is done.",
+    "What is needed to do a task and to check that it is done.",
     EntityType.TASK,
     ["implementation"],
     _section(
@@ -134,4 +134,4 @@ FEATURE = _template(
     ),
 )
 
-BUILT_IN: Mapping[str, Template] = {one.id: one for one in (TASK, BUG, FEATURE)}
+BUILT_IN: Mapping[str, Template] = {template.id: template for template in (TASK, BUG, FEATURE)}

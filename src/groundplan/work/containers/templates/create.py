@@ -1,4 +1,4 @@
-"""Make a template. It has no sections yet."""
+"""Create a template without sections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sql = load_queries(__file__)
 
 
 class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """A new template. Whoever makes it is its author, unless it says who is."""
+    """A new template. The author is the caller, unless `createdBy` is given."""
 
     name: Name
     target_entity_type: EntityType
@@ -34,13 +34,13 @@ class CreateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
-    """Make a template, which is enabled.
+    """Create a template, which is enabled.
 
     Raises:
         TemplateExists: the name is taken.
     """
     tags = sorted(parse_tags(request.tags))
-    refuse_taken_name(tx, request.name)  # and nobody takes it now: the organization is locked
+    refuse_taken_name(tx, request.name)  # no race: the organization is locked
     template = Template(
         id=new_uuid(),
         name=request.name,

@@ -1,4 +1,4 @@
-"""Take a template away, with its sections. What was made from it stays."""
+"""Delete a template with its sections. Containers keep the sections that it gave them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ sql = load_queries(__file__)
 
 
 class DeleteTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which template."""
+    """The template to delete."""
 
     id: TemplateRef
     op_id: OpId = field(name="op_id", default=None)
 
 
 class DeletedTemplate(Struct, rename="camel"):
-    """What is gone."""
+    """The id of the deleted template, and the number of its sections."""
 
     deleted: str
     deleted_sections: int
 
 
 def delete(tx: Transaction, request: DeleteTemplate) -> DeletedTemplate:
-    """Delete a template and its sections. The events keep both.
+    """Delete a template and its sections. The history keeps both.
 
     Raises:
-        NotFound: there is none with this id.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
     id_ = resolve_editable_template(tx, request.id).id

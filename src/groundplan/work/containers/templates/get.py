@@ -1,4 +1,4 @@
-"""One template, with or without its sections."""
+"""Get one template, with or without its sections."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from groundplan.work.containers.templates.template import OneTemplate, TemplateR
 
 
 class GetTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which template."""
+    """The template, and whether to include its sections."""
 
     id: TemplateRef
     include_sections: bool = False
 
 
 def get(tx: Transaction, request: GetTemplate) -> OneTemplate:
-    """A template.
+    """Return a template.
 
     Raises:
-        NotFound: there is none with this id.
+        NotFound: the template does not exist.
     """
     if not request.include_sections:
         return OneTemplate(resolve_template(tx, request.id))

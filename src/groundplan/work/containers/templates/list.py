@@ -1,4 +1,4 @@
-"""The templates there are: those of the organization and those that come with Groundplan, by name."""
+"""List the templates of the organization and those that ship with Groundplan, by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ sql = load_queries(__file__)
 
 
 class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which templates: all that is given must hold; of several tags, one is enough."""
+    """Filters of templates. All must match; of several tags, at least one."""
 
     target_entity_type: EntityType | None = None
     is_built_in: bool | None = None
@@ -29,7 +29,7 @@ class ListTemplates(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Templates(Struct, rename="camel"):
-    """Templates by name, without their sections, and how many there are."""
+    """Templates by name, without their sections, and their number."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("templates[].description"), CutLists(("templates",)))
 
@@ -39,19 +39,19 @@ class Templates(Struct, rename="camel"):
 
 
 def list_templates(tx: Transaction, request: ListTemplates) -> Templates:
-    """The templates that are meant."""
+    """Return the templates that match the filters."""
     tags = None if request.tags is None else set(parse_tags(request.tags))
-    there = [template_from(row) for row in tx.all(sql.templates, TemplateRow)]
-    there += [msgspec.structs.replace(one, sections=UNSET) for one in BUILT_IN.values()]
+    templates = [template_from(row) for row in tx.all(sql.templates, TemplateRow)]
+    templates += [msgspec.structs.replace(template, sections=UNSET) for template in BUILT_IN.values()]
     found = [
-        one
-        for one in there
-        if request.target_entity_type in (None, one.target_entity_type)
-        and request.is_built_in in (None, one.is_built_in)
-        and request.is_enabled in (None, one.is_enabled)
-        and (not tags or not tags.isdisjoint(one.tags or ()))
+        template
+        for template in templates
+        if request.target_entity_type in (None, template.target_entity_type)
+        and request.is_built_in in (None, template.is_built_in)
+        and request.is_enabled in (None, template.is_enabled)
+        and (not tags or not tags.isdisjoint(template.tags or ()))
     ]
-    found.sort(key=lambda one: one.name)
+    found.sort(key=lambda template: template.name)
     return Templates(found, len(found))
 
 

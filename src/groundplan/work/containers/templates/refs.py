@@ -1,4 +1,4 @@
-"""From ids to templates, those of the organization and those that come with Groundplan, and what guards each."""
+"""Resolve ids to templates, and reject changes to protected ones and those that ship with Groundplan."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ sql = load_queries(__file__)
 
 
 class TemplateExists(Conflict):
-    """Names of templates are unique in the organization."""
+    """A template with this name already exists in the organization."""
 
     code = "template_exists"
 
     def __init__(self, name: str, id_: str) -> None:
         super().__init__(
-            f"there is already a template {name!r} with the id {id_}; choose another name",
+            f"template {name!r} already exists, with the id {id_}; choose another name",
             field="name",
             name=name,
             id=id_,
@@ -40,21 +40,21 @@ class TemplateExists(Conflict):
 
 
 class TemplateBuiltIn(RuleViolated):
-    """What comes with Groundplan is the same everywhere."""
+    """A template that ships with Groundplan cannot be changed."""
 
     code = "template_built_in"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, template: Template) -> None:
         super().__init__(
-            f"template {template.name!r} comes with Groundplan and never changes; create one of your own",
+            f"template {template.name!r} ships with Groundplan and cannot be changed; create one of your own",
             field="id",
             id=template.id,
         )
 
 
 class TemplateProtected(RuleViolated):
-    """All that can be done to a protected template is to take the protection away."""
+    """A protected template cannot be changed until its protection is removed."""
 
     code = "template_protected"
     contract_code = "INVALID_OPERATION"
@@ -68,10 +68,10 @@ class TemplateProtected(RuleViolated):
 
 
 def resolve_template(tx: Transaction, ref: str, *, field: str = "id") -> Template:
-    """The template with this id, without its sections.
+    """Return the template with this id, without its sections.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the template does not exist.
     """
     id_ = parse_uuid(ref) or ref
     if id_ in BUILT_IN:
@@ -85,14 +85,14 @@ def resolve_template(tx: Transaction, ref: str, *, field: str = "id") -> Templat
 def resolve_template_with_sections(
     tx: Transaction, ref: str, *, field: str = "id"
 ) -> tuple[Template, list[TemplateSection]]:
-    """The template with this id and its sections in their order, all of one moment.
+    """Return the template with this id and its sections in order, from one consistent read.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the template does not exist.
     """
     id_ = parse_uuid(ref) or ref
     if id_ in BUILT_IN:
-        # Copies: what does not fit into an answer is taken out of what is answered.
+        # Copies, because trimming an answer changes its sections.
         sections = [msgspec.structs.replace(section) for section in BUILT_IN[id_].sections or ()]
         return msgspec.structs.replace(BUILT_IN[id_], sections=UNSET), sections
     rows = tx.all(sql.template_with_sections, TemplateSectionRow, id=id_)
@@ -102,11 +102,11 @@ def resolve_template_with_sections(
 
 
 def resolve_own_template(tx: Transaction, ref: str) -> Template:
-    """The template with this id, protected or not, if it is the organization's own.
+    """Return the template with this id, protected or not, if the organization owns it.
 
     Raises:
-        NotFound: there is none.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
     """
     template = resolve_template(tx, ref)
     if template.id in BUILT_IN:
@@ -115,11 +115,11 @@ def resolve_own_template(tx: Transaction, ref: str) -> Template:
 
 
 def resolve_editable_template(tx: Transaction, ref: str) -> Template:
-    """The template with this id, if it may be changed.
+    """Return the template with this id if it may be changed.
 
     Raises:
-        NotFound: there is none.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
     template = resolve_own_template(tx, ref)
@@ -129,23 +129,23 @@ def resolve_editable_template(tx: Transaction, ref: str) -> Template:
 
 
 def refuse_taken_name(tx: Transaction, name: str, *, but: str | None = None) -> None:
-    """Refuse a name that a template has; `but` is the id of the one that may have it.
+    """Reject a name that a template other than `but` has.
 
     Raises:
-        TemplateExists: it is taken.
+        TemplateExists: the name is taken.
     """
-    constants = [one.id for one in BUILT_IN.values() if one.name == name]
-    for taken in (*constants, *tx.scalars(sql.template_by_name, name=name)):
-        if taken != but:
-            raise TemplateExists(name, taken)
+    built_in = [template.id for template in BUILT_IN.values() if template.name == name]
+    for id_ in (*built_in, *tx.scalars(sql.template_by_name, name=name)):
+        if id_ != but:
+            raise TemplateExists(name, id_)
 
 
 def _missing(tx: Transaction, ref: str, field: str) -> NotFound:
-    """The refusal of an id that leads nowhere; whoever wrote a name finds the id."""
-    from difflib import get_close_matches  # only a mistake needs it
+    """Return the error for an unknown id. It suggests ids by name, because callers may send a name."""
+    from difflib import get_close_matches  # imported here because only this error needs it
 
-    ids = {one.name: one.id for one in BUILT_IN.values()}
+    ids = {template.name: template.id for template in BUILT_IN.values()}
     ids.update(tx.all(sql.template_names, at_most=NAMES_SCANNED_MAX))
     near = [ids[name] for name in get_close_matches(ref, ids, n=2)]
-    step = NextStep("template.list", "lists what is there")
+    step = NextStep("template.list", "lists the templates")
     return NotFound("template", ref, near=near, next_steps=step, field=field)

@@ -1,4 +1,4 @@
-"""Take a template out of use, and into use again. One that is disabled cannot be applied."""
+"""Enable or disable a template. A disabled one cannot be applied."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from groundplan.work.containers.templates.update import save_changes
 
 
 class SwitchTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Which template."""
+    """The template to enable or disable."""
 
     id: TemplateRef
     op_id: OpId = field(name="op_id", default=None)
 
 
 def enable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
-    """Let a template be applied. Enabling it again changes nothing.
+    """Enable a template. Enabling it again changes nothing.
 
     Raises:
-        NotFound: there is none with this id.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
     return _switch(tx, request, is_enabled=True)
 
 
 def disable(tx: Transaction, request: SwitchTemplate) -> OneTemplate:
-    """Let a template not be applied any more. Disabling it again changes nothing.
+    """Disable a template. Disabling it again changes nothing.
 
     Raises:
-        NotFound: there is none with this id.
-        TemplateBuiltIn: it comes with Groundplan.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
         TemplateProtected: it is protected.
     """
     return _switch(tx, request, is_enabled=False)

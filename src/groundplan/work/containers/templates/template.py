@@ -1,4 +1,4 @@
-"""A template as callers see it, from its rows: sections to give to containers of one kind."""
+"""Templates and their sections as answers show them, built from their rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Description = Annotated[str, MaxBytes(DESCRIPTION_BYTES_MAX)]
 
 
 class TemplateSection(Struct, rename="camel", kw_only=True):
-    """A section that containers get."""
+    """A section of a template."""
 
     id: str
     ordinal: int
@@ -33,7 +33,7 @@ class TemplateSection(Struct, rename="camel", kw_only=True):
 
 
 class Template(Struct, rename="camel", kw_only=True):
-    """Sections for containers of one kind. One that comes with Groundplan was made at no moment."""
+    """A template for containers of one type. One that ships with Groundplan has no creation time."""
 
     id: str
     name: str
@@ -51,7 +51,7 @@ class Template(Struct, rename="camel", kw_only=True):
 
 
 class OneTemplate(Struct):
-    """The template as it is now."""
+    """A single template."""
 
     trimming: ClassVar[Trimming] = Trimming(
         DropField("template.sections[].content_sample"),
@@ -64,12 +64,12 @@ class OneTemplate(Struct):
     template: Template
 
 
-# What events have for themselves, and what is told in events of its own.
+# Events carry their own id and time, and sections have changes of their own.
 OMITTED_FROM_EVENTS = ("id", "created_at", "modified_at", "sections", "left_out")
 
 
 class TemplateRow(Struct):
-    """A template as it is stored."""
+    """The stored row of a template."""
 
     id: str
     created_by: str
@@ -85,7 +85,7 @@ class TemplateRow(Struct):
 
 
 class TemplateSectionRow(TemplateRow):
-    """A template beside one of its sections; without one where it has none."""
+    """A template with one of its sections, or with none if it has none."""
 
     section_id: str | None
     section_tags: str
@@ -98,15 +98,15 @@ class TemplateSectionRow(TemplateRow):
 
 
 def template_from(row: TemplateRow) -> Template:
-    """A template without its sections."""
-    alike = {name: getattr(row, name) for name in TemplateRow.__struct_fields__ if name not in ("target", "tags")}
-    return Template(target_entity_type=row.target, tags=_tags(row.tags), **alike)
+    """Build a template without its sections from its row."""
+    fields = {name: getattr(row, name) for name in TemplateRow.__struct_fields__ if name not in ("target", "tags")}
+    return Template(target_entity_type=row.target, tags=_tags(row.tags), **fields)
 
 
 def section_from(row: TemplateSectionRow) -> TemplateSection:
-    """A section."""
-    alike = {name: getattr(row, name) for name in TemplateSection.__struct_fields__ if hasattr(row, name)}
-    return TemplateSection(**{**alike, "id": row.section_id, "tags": _tags(row.section_tags)})
+    """Build a template section from its row."""
+    fields = {name: getattr(row, name) for name in TemplateSection.__struct_fields__ if hasattr(row, name)}
+    return TemplateSection(**{**fields, "id": row.section_id, "tags": _tags(row.section_tags)})
 
 
 def _tags(stored: str) -> list[str]:
@@ -114,6 +114,6 @@ def _tags(stored: str) -> list[str]:
 
 
 def to_event_fields(thing: Template | TemplateSection) -> dict[str, Any]:
-    """What an event tells of a template or a section, by field."""
+    """Return the fields of a template or a section that events record."""
     fields = (name for name in thing.__struct_fields__ if name not in OMITTED_FROM_EVENTS)
     return {name: getattr(thing, name) for name in fields}

@@ -1,4 +1,4 @@
-"""Change what is said of a template. Its sections stay."""
+"""Update the fields of a template, but not its sections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sql = load_queries(__file__)
 
 
 class UpdateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
-    """Changes to a template; what is left out stays."""
+    """Changes to a template; omitted fields stay."""
 
     id: TemplateRef
     name: Name | UnsetType = UNSET
@@ -41,12 +41,12 @@ class UpdateTemplate(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
-    """Change a template. The organization's lock orders those who do it at once.
+    """Update a template. The lock of the organization serializes concurrent updates.
 
     Raises:
-        NotFound: there is none with this id.
-        TemplateBuiltIn: it comes with Groundplan.
-        TemplateProtected: it is protected, and more is asked for than to take that away.
+        NotFound: the template does not exist.
+        TemplateBuiltIn: it ships with Groundplan.
+        TemplateProtected: it is protected, and the request does more than remove the protection.
         TemplateExists: the name is taken.
     """
     before = resolve_own_template(tx, request.id)
@@ -59,18 +59,18 @@ def update(tx: Transaction, request: UpdateTemplate) -> OneTemplate:
 
 
 def save_changes(tx: Transaction, before: Template, **values: Any) -> Template:
-    """A template with other values, as it is kept from now on; nothing happens where they are the same."""
+    """Store new values of a template and return it; do nothing if they are the same."""
     after = msgspec.structs.replace(before, **values)
-    moved = [
+    changes = [
         changed(name, was, now)
         for (name, was), now in zip(to_event_fields(before).items(), to_event_fields(after).values(), strict=True)
         if was != now
     ]
-    if not moved:
+    if not changes:
         return before
     after.modified_at = tx.now
     tx.store(sql.update_template, after, target=after.target_entity_type, tags=to_json_array(after.tags or ()))
-    tx.record(TemplateOp.UPDATED, after.id, *moved)
+    tx.record(TemplateOp.UPDATED, after.id, *changes)
     return after
 
 
