@@ -1,4 +1,4 @@
-"""Content as canonical JSON, and its hash: equal content gives equal bytes, whenever and wherever it was written."""
+"""Canonical JSON of content, and its hash. Equal content always gives equal bytes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 from groundplan.purpose.model import Content
 
 CONTENT_FORMAT = 1
-EXACT_INT_MAX = 2**53  # beyond it a float is whole by lack of digits
+EXACT_INT_MAX = 2**53  # above it every float is whole
 
 
 def canonical_json(content: Content) -> bytes:
-    """Content without row ids: sorted by key, names sorted, no space, whole numbers without a fraction."""
+    """Encode content without row ids: items and names sorted, no whitespace, whole numbers without a fraction."""
     return msgspec.json.encode(_to_builtins(content), order="sorted")
 
 
 def content_hash(content: Content) -> str:
-    """The SHA-256 of the canonical JSON."""
-    from hashlib import sha256  # megabytes of OpenSSL, which only who publishes or checks needs
+    """Return the SHA-256 of the canonical JSON."""
+    from hashlib import sha256  # loads megabytes of OpenSSL, needed only to publish or check
 
     return sha256(canonical_json(content)).hexdigest()
 
@@ -41,12 +41,12 @@ def _drop_row_id(row: Any) -> dict[str, Any]:
 
 
 def normalize_number(value: float) -> float:
-    """A number as people write it: 5000, not 5000.0."""
+    """Return a whole number as int: 5000, not 5000.0."""
     return int(value) if value.is_integer() and abs(value) < EXACT_INT_MAX else value
 
 
 def normalize_numbers(value: Any) -> Any:
-    """Values in which a number that is whole has one spelling."""
+    """Normalize all numbers in nested dicts and lists."""
     if isinstance(value, float):
         return normalize_number(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Check a version: its gates, its health, its structure, or what would become of a proposed operation."""
+"""Check a version: its gates, its health, its structure, or the compliance of a proposed operation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from groundplan.purpose.version import VersionRef, require_version
 PATHWAYS_DEFAULT = 50
 PATHWAYS_MAX = 500
 
-# What is for some sorts of check only.
+# Arguments that only some checks use.
 _GATES = ("A", "B")
 _CHECKS_BY_ARGUMENT = {
     "operation": ("compliance",),
@@ -46,7 +46,7 @@ _CHECKS_BY_ARGUMENT = {
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """What to check, gate A where nothing is said, of which version: the draft, else the one published last."""
+    """The check (by default gate A) and the version (by default the draft, else the latest published)."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
@@ -60,14 +60,14 @@ class CheckPurpose(Struct, forbid_unknown_fields=True):
 
 
 def check(tx: Transaction, request: CheckPurpose) -> GateResult:
-    """What a gate says. Of a published version it says for ever what it said at its publishing.
+    """Run gate A or B. For a published version the result is always the one at its publication.
 
     Raises:
         NotFound: there is no such version.
-        Invalid: the request says something that is of another sort of check.
-        ContentAltered: a published version is not what was published.
+        Invalid: an argument does not belong to this check.
+        ContentAltered: the content of a published version does not match its hash.
     """
-    from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
+    from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
 
     gate: Literal["A", "B"] = "B" if request.gate == "B" else "A"
     _refuse_unused_arguments(request, gate)
@@ -80,12 +80,12 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
 
 
 def health(tx: Transaction, request: CheckPurpose) -> Health:
-    """How healthy a version is, now or as of a day.
+    """Return the health of a version, now or as of a day.
 
     Raises:
         NotFound: there is no such version.
-        Invalid: the request says something that is of another sort of check.
-        ContentAltered: a published version is not what was published.
+        Invalid: an argument does not belong to this check.
+        ContentAltered: the content of a published version does not match its hash.
     """
     _refuse_unused_arguments(request, "health")
     row = require_version(tx, request.version)
@@ -95,23 +95,23 @@ def health(tx: Transaction, request: CheckPurpose) -> Health:
 
 
 def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
-    """How a version hangs together: pathways from a node, what an assumption touches, where it is weak.
+    """Analyse the structure of a version: pathways from a node, impact of an assumption, weak links.
 
     Raises:
-        NotFound: there is no such version, or what is named is not in it.
-        Invalid: the request says something that is of another sort of check.
-        ContentAltered: a published version is not what was published.
+        NotFound: there is no such version, or it lacks the node or assumption.
+        Invalid: an argument does not belong to this check.
+        ContentAltered: the content of a published version does not match its hash.
     """
     from groundplan.purpose.analysis.analyse import analyse
 
     _refuse_unused_arguments(request, "analysis")
     row = require_version(tx, request.version)
     content = read_verified_content(tx, row)
-    for name, ref, there in (
+    for name, ref, existing in (
         ("node", request.node, content.nodes),
         ("assumption", request.assumption, content.assumptions),
     ):
-        if ref is not None and ref not in there:
+        if ref is not None and ref not in existing:
             show = NextStep("purpose.open", "shows the keys", {"project": tx.project.name})
             raise NotFound(name, ref, next_steps=show, field=name)
     observed = read_version_observations(tx, content, Cutoff(as_of=_as_of(request)))
@@ -120,23 +120,24 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
 
 
 def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
-    """The checklist for a proposed operation, computed.
+    """Return the compliance checklist for a proposed operation.
 
     Raises:
-        Invalid: no operation is proposed, or the request says something that is of another sort of check.
+        Invalid: no operation is given, or an argument does not belong to this check.
     """
-    from groundplan.purpose.compliance.checklist import checklist  # only who proposes something reads it
+    from groundplan.purpose.compliance.checklist import checklist  # loaded only for compliance
 
     _refuse_unused_arguments(request, "compliance")
     if request.operation is None:
-        wanted = 'the operation that is proposed, such as {"kind": "publish"}'
-        compliance = NextStep("purpose.compliance", "takes one", {"project": tx.project.name})
+        wanted = 'the proposed operation, such as {"kind": "publish"}'
+        compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name})
         raise missing_argument("operation", (), wanted=wanted, next_steps=compliance)
     proposal = request.operation
     if request.version is not None:
         if proposal.version not in (None, request.version):
             raise invalid_argument(
-                ("operation", "version"), f"is {proposal.version}, and version is {request.version}; say one"
+                ("operation", "version"),
+                f"is {proposal.version}, but version is {request.version}; give only one of them",
             )
         proposal = msgspec.structs.replace(proposal, version=request.version)
     return checklist(tx, proposal)
@@ -147,16 +148,16 @@ def _as_of(request: CheckPurpose) -> str | None:
 
 
 def _refuse_unused_arguments(request: CheckPurpose, sort: str) -> None:
-    """Nothing that is said goes unheard.
+    """Reject arguments that this check does not use.
 
     Raises:
-        Invalid: it is for another sort of check.
+        Invalid: an argument belongs to another check.
     """
     if request.gate not in (None, sort):
-        raise invalid_argument(("gate",), f"must be {sort} here, not {request.gate}; or leave it out")
+        raise invalid_argument(("gate",), f"must be {sort} here, not {request.gate}; correct or omit it")
     for name, sorts in _CHECKS_BY_ARGUMENT.items():
         if getattr(request, name) is not None and sort not in sorts:
-            raise invalid_argument((name,), f"is for gate {' or '.join(sorts)}, not for {sort}; leave it out")
+            raise invalid_argument((name,), f"applies to gate {' or '.join(sorts)}, not to {sort}; omit it")
 
 
 def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
@@ -165,7 +166,7 @@ def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | Non
 
 HEALTH = Operation(
     name="purpose.health",
-    summary="How healthy a version is: metrics, bands, and how each goal is reached.",
+    summary="Return the health of a version: metrics, bands, and how each goal is reached.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=CheckPurpose,
@@ -181,7 +182,7 @@ HEALTH = Operation(
 
 ANALYSIS = Operation(
     name="purpose.analysis",
-    summary="How a version hangs together: pathways to goals, orphans, weak links, what assumptions touch.",
+    summary="Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=CheckPurpose,
@@ -193,7 +194,7 @@ ANALYSIS = Operation(
 
 COMPLIANCE = Operation(
     name="purpose.compliance",
-    summary="The compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
+    summary="Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=CheckPurpose,

@@ -1,4 +1,4 @@
-"""The content of a version, read whole and in order."""
+"""Read the content of a version."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _decode_json = msgspec.json.Decoder().decode
 
 
 class ContentAltered(Conflict):
-    """What was published is not what lies there: somebody with power over the database changed it."""
+    """The content of a published version does not match its hash: somebody changed the database directly."""
 
     code = "content_altered"
 
     def __init__(self, row: VersionRow, actual: str) -> None:
         super().__init__(
-            f"version {row.number} was published with the content hash {row.content_hash} and has {actual} now; "
-            "restore a backup, and find out who changed the database",
+            f"version {row.number} was published with the content hash {row.content_hash}, but now has {actual}. "
+            "Restore a backup, and find out who changed the database",
             version=row.number,
             published=row.content_hash,
             actual=actual,
@@ -43,10 +43,10 @@ class ContentAltered(Conflict):
 
 
 def read_content(tx: Transaction, version_id: str) -> Content:
-    """Everything in a version.
+    """Read all content of a version.
 
-    The database lets nothing refer out of its version. Should somebody have got round that, what refers to nothing
-    is called by the row id it has, so that the gate can name it.
+    The database allows no references to other versions. If somebody bypassed that, a reference to a missing row keeps
+    the row id, so that the gate can name it.
     """
     nodes = tx.all(sql.nodes_of_version, PurposeNode, version_id=version_id)
     for node in nodes:
@@ -73,10 +73,10 @@ def read_content(tx: Transaction, version_id: str) -> Content:
 
 
 def read_verified_content(tx: Transaction, row: VersionRow) -> Content:
-    """The content of a version, which still has its hash if it is published.
+    """Read the content of a version, and verify its hash if it is published.
 
     Raises:
-        ContentAltered: it has another one.
+        ContentAltered: the content does not match the hash.
     """
     content = read_content(tx, row.id)
     if row.content_hash is not None:
@@ -87,7 +87,7 @@ def read_verified_content(tx: Transaction, row: VersionRow) -> Content:
 
 
 def _decode_metadata(stored: Any) -> Any:
-    """Return the metadata of a row, which is JSON there."""
+    """Decode the JSON metadata of a row."""
     return _decode_json(stored)
 
 

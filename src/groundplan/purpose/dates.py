@@ -1,4 +1,4 @@
-"""Days as callers write them, and the moments they stand for."""
+"""Parse the dates and instants that callers give."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ END_OF_DAY = "T23:59:59.999Z"
 
 
 def parse_day(text: str, path: ArgumentPath) -> str:
-    """A calendar day, `2026-11-15`.
+    """Parse a calendar day, `2026-11-15`.
 
     Raises:
-        Invalid: it is none.
+        Invalid: the text is not a calendar day.
     """
     try:
-        if date.fromisoformat(text).isoformat() == text:  # a week can be written with as many letters
+        if date.fromisoformat(text).isoformat() == text:  # rejects ISO week dates, which have the same length
             return text
     except ValueError:
         pass
@@ -26,10 +26,10 @@ def parse_day(text: str, path: ArgumentPath) -> str:
 
 
 def parse_moment(text: str, path: ArgumentPath) -> str:
-    """A calendar day, or an instant with its time zone, which is kept in UTC.
+    """Parse a calendar day, or an instant with a time zone, which is converted to UTC.
 
     Raises:
-        Invalid: it is neither.
+        Invalid: the text is neither.
     """
     if len(text) <= DAY_CHARS:
         return parse_day(text, path)
@@ -44,10 +44,10 @@ def parse_moment(text: str, path: ArgumentPath) -> str:
 
 
 def to_last_instant(moment: str) -> str:
-    """The last instant that a day, or an instant, includes."""
+    """Return the last instant of a day, or the instant itself."""
     return moment + END_OF_DAY if len(moment) == DAY_CHARS else moment
 
 
 def day_of(moment: str) -> str:
-    """The day of an instant."""
+    """Return the day of an instant."""
     return moment[:DAY_CHARS]

@@ -1,4 +1,4 @@
-"""What is recorded about purpose."""
+"""The events recorded for purpose."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Op(StrEnum):
-    """Every kind of change to a version, to what lies below it and to what is observed beside it."""
+    """The kinds of change to versions, their content and observations."""
 
     DRAFT_CREATED = "purpose.draft_created"
     PUBLISHED = "purpose.published"

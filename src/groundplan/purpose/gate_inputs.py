@@ -1,7 +1,7 @@
-"""What a gate is told beside the content: what was observed, what others and the database say, and which day it is.
+"""The inputs of a gate besides the content: observations, facts from other slices and the database, and the day.
 
-For a published version all of it is as it was then: what was observed before, and what others said, kept with it. So
-its gates say for ever what they said. As of another day the observations are those of that day.
+For a published version they are those at its publication: the observations recorded before it, and the outside facts
+stored with it. So its gates always give the same result. With `as_of` the observations are those known on that day.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class GateInputs(NamedTuple):
-    """Everything that a gate looks at beside the content."""
+    """The inputs of a gate besides the content."""
 
     observations: Observations
     outside: ExternalFacts
@@ -34,10 +34,10 @@ class GateInputs(NamedTuple):
 
 
 def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_of: str | None = None) -> GateInputs:
-    """What the gates of a version look at: now for a draft, then for a published one, or as of some day."""
+    """Return the gate inputs of a version: current for a draft, those at publication otherwise, or as of a day."""
     if row.published_at is None:
         observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
-        # What others would have said on another day, nobody can tell.
+        # The outside facts of another day are not known.
         outside = read_external_facts(tx, content) if as_of is None else ExternalFacts(row_security=_row_security(tx))
         return GateInputs(observed, outside, day_of(as_of or tx.now))
     outside = msgspec.json.decode(tx.scalar(sql.published_external_facts, version_id=row.id), type=ExternalFacts)
@@ -46,12 +46,12 @@ def read_gate_inputs(tx: Transaction, row: VersionRow, content: Content, *, as_o
 
 
 def read_external_facts(tx: Transaction, content: Content) -> ExternalFacts:
-    """What others say at this moment."""
+    """Return the current facts from other slices and the database."""
     return ExternalFacts(context_facts(tx), _count_serving_work(tx, content), _row_security(tx))
 
 
 def context_facts(tx: Transaction) -> ContextFacts | None:
-    """The facts in force; None where nobody could know them."""
+    """Return the facts in force, or None if the context slice is not connected."""
     if not providers.context_in_force.is_connected:
         return None
     found = providers.context_in_force(tx, None)
@@ -63,7 +63,7 @@ def _row_security(tx: Transaction) -> list[str] | None:
 
 
 def _count_serving_work(tx: Transaction, content: Content) -> dict[str, int] | None:
-    """How much work serves each activity; None where nobody could know it."""
+    """Return the number of work nodes that serve each activity, or None if the work slice is not connected."""
     if not providers.find_work_serving.is_connected:
         return None
     keys = [node.key for node in content.of_type(NodeType.ACTIVITY)]

@@ -1,4 +1,4 @@
-"""What is given out once: stable keys, counted for each sort and project, and the revisions of drafts."""
+"""Counters for values that are never reused: stable keys by kind and project, and the revisions of drafts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ sql = load_queries(__file__)
 
 
 def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
-    """The next keys of a sort."""
+    """Reserve the next keys with a prefix."""
     if not count:
         return []
     last = tx.scalar(sql.reserve_keys, project_id=tx.project.id, prefix=prefix, count=count)
@@ -17,22 +17,22 @@ def fresh_keys(tx: Transaction, prefix: str, count: int) -> list[str]:
 
 
 def reach(tx: Transaction, prefix: str, number: int) -> None:
-    """Count on at least from a number, which came from elsewhere, so that nobody is given its key."""
+    """Reserve key numbers up to `number`, so that imported keys are not assigned again."""
     missing = number - _read_last_number(tx, prefix)
     if missing > 0:
         tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=prefix, count=missing)
 
 
-_REV_PREFIX = "REV"  # under which the highest revision of a draft that is gone is kept
+_REV_PREFIX = "REV"  # counter for the highest revision of a discarded draft
 
 
 def last_discarded_rev(tx: Transaction) -> int:
-    """The highest revision that a draft had which was discarded."""
+    """Return the highest revision of a discarded draft."""
     return _read_last_number(tx, _REV_PREFIX)
 
 
 def remember_discarded_rev(tx: Transaction, rev: int) -> None:
-    """A draft is gone, and its revision must not come again."""
+    """Store the revision of a discarded draft, so that it is not reused."""
     tx.one(sql.reserve_keys, project_id=tx.project.id, prefix=_REV_PREFIX, count=rev - last_discarded_rev(tx))
 
 

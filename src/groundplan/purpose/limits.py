@@ -1,4 +1,4 @@
-"""How long the texts of a theory may be, and how much one call may bring."""
+"""Limits for the texts of a theory and for the size of a batch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ WORD_CHARS_MAX = 255
 TEXT_BYTES_MAX = 16_384
 SENTENCE_BYTES_MAX = 4_096
 REF_CHARS_MAX = 128
-POINTER_CHARS_MAX = 1_024  # of a fact, which a waiver may be about
-LIST_BYTES_MAX = 16_384  # of refs, as they are kept
+POINTER_CHARS_MAX = 1_024  # pointer to a fact that a waiver names
+LIST_BYTES_MAX = 16_384  # a list of refs as stored JSON
 BATCH_MAX = 1_000
 
 Title = Annotated[str, NormalizedName(TITLE_CHARS_MAX)]

@@ -1,10 +1,10 @@
-"""Stored text inside Markdown of ours: on one line, short, and never taken for structure."""
+"""Escape stored text for Markdown: on one line, short, and never parsed as structure."""
 
 from __future__ import annotations
 
 import re
 
-LINE_CHARS_MAX = 240  # the data beside the Markdown has the whole
+LINE_CHARS_MAX = 240  # the data beside the Markdown has the full text
 
 _SPECIAL_CHARS = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
 _BLOCK_MARKERS = re.compile(r"^([#>+=-]|\d+(?=[.)]))")
@@ -12,14 +12,14 @@ _TICKS = re.compile(r"`+")
 
 
 def escape_inline(text: str, *, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Text that reads as it was written wherever a line of Markdown goes on."""
+    """Escape text so that it renders literally at any position in a line of Markdown."""
     marked = _SPECIAL_CHARS.sub(r"\\\1", shorten_line(text, chars_max))
-    # A number is no mark; what makes a list of it is the sign behind.
+    # After a number it is the following sign that starts a list, so escape that.
     return _BLOCK_MARKERS.sub(lambda found: f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}", marked)
 
 
 def format_code_span(text: str) -> str:
-    """Text as a span of code, within more ticks than it has in a row."""
+    """Format text as a code span, fenced with more backticks than its longest run."""
     line = shorten_line(text)
     fence = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
     room = " " if not line or "`" in (line[0], line[-1]) else ""
@@ -27,6 +27,6 @@ def format_code_span(text: str) -> str:
 
 
 def shorten_line(text: str, chars_max: int = LINE_CHARS_MAX) -> str:
-    """Text on one line, cut where it is long."""
+    """Join text into one line and cut it at `chars_max`."""
     line = " ".join(text.split())
     return line if len(line) <= chars_max else f"{line[: chars_max - 1]}…"

@@ -1,10 +1,10 @@
-"""A theory of change as data: what the gates, comparisons and pictures work on, free of rows and requests.
+"""The theory of change as data, used by gates, comparisons and pictures, independent of rows and requests.
 
-    ACTIVITY → OUTPUT → OUTCOME → GOAL      always drawn from cause to effect
+    ACTIVITY → OUTPUT → OUTCOME → GOAL      edges lead from cause to effect
                  assumptions              on nodes and on edges
                  indicators               on nodes
 
-Everything is named by stable keys, which survive from version to version; row ids do not.
+Items are identified by stable keys, which stay the same in all versions; row ids do not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 
 class NodeType(StrEnum):
-    """What a purpose node is."""
+    """The type of a purpose node."""
 
     GOAL = "GOAL"
     OUTCOME = "OUTCOME"
@@ -25,21 +25,21 @@ class NodeType(StrEnum):
     ACTIVITY = "ACTIVITY"
 
 
-# How far up the chain of effects a node is.
+# The position of each type in the chain of effects.
 LEVELS = {NodeType.ACTIVITY: 0, NodeType.OUTPUT: 1, NodeType.OUTCOME: 2, NodeType.GOAL: 3}
 
 
 class EdgeType(StrEnum):
-    """How a cause is connected with its effect."""
+    """The type of the relation between a cause and its effect."""
 
     CONTRIBUTES_TO = "CONTRIBUTES_TO"
     CAUSES = "CAUSES"
     DEPENDS_ON = "DEPENDS_ON"
-    FEEDBACK = "FEEDBACK"  # goes back in the chain; no cause in the sense of any rule
+    FEEDBACK = "FEEDBACK"  # leads back in the chain; not causal for any rule
 
 
 class Confidence(StrEnum):
-    """How sure we are that an edge holds."""
+    """The confidence that an edge holds."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -47,7 +47,7 @@ class Confidence(StrEnum):
 
 
 class RiskLevel(StrEnum):
-    """What it would mean if an assumption did not hold."""
+    """The impact if an assumption does not hold."""
 
     LOW = "LOW"
     MEDIUM = "MEDIUM"
@@ -55,7 +55,7 @@ class RiskLevel(StrEnum):
 
 
 class AssumptionStatus(StrEnum):
-    """What the latest review of an assumption found."""
+    """The result of the latest review of an assumption."""
 
     UNTESTED = "untested"
     HOLDING = "holding"
@@ -64,14 +64,14 @@ class AssumptionStatus(StrEnum):
 
 
 class IndicatorDirection(StrEnum):
-    """Which way an indicator should move."""
+    """The direction in which an indicator should move."""
 
     INCREASE = "increase"
     DECREASE = "decrease"
 
 
 class Profile(StrEnum):
-    """How strictly a version is looked at."""
+    """How strictly the gates check a version."""
 
     STANDARD = "standard"
     STRICT = "strict"
@@ -85,7 +85,7 @@ class VersionStatus(StrEnum):
     PUBLISHED = "PUBLISHED"
 
 
-# What keys begin with, in the order in which things are listed.
+# The prefixes of keys, in list order.
 PREFIXES = {NodeType.GOAL: "G", NodeType.OUTCOME: "OC", NodeType.OUTPUT: "OP", NodeType.ACTIVITY: "AC"}
 ASSUMPTION_PREFIX = "AS"
 INDICATOR_PREFIX = "IN"
@@ -93,20 +93,20 @@ _RANKS = {prefix: rank for rank, prefix in enumerate((*PREFIXES.values(), ASSUMP
 
 
 class EdgeName(NamedTuple):
-    """What an edge is called: its ends by key, and its type."""
+    """The name of an edge: the keys of its ends, and its type."""
 
     source: str
     target: str
     edge_type: EdgeType
 
     def __str__(self) -> str:
-        """`AC1->OP2`, and `AC1->OP2/CAUSES` where it is no contribution."""
+        """Return `AC1->OP2`, or `AC1->OP2/CAUSES` if the type is not CONTRIBUTES_TO."""
         suffix = "" if self.edge_type is EdgeType.CONTRIBUTES_TO else f"/{self.edge_type}"
         return f"{self.source}->{self.target}{suffix}"
 
 
 class PurposeNode(Struct):
-    """Something that is done, made, changed or reached."""
+    """A goal, outcome, output or activity."""
 
     id: str
     key: str
@@ -119,7 +119,7 @@ class PurposeNode(Struct):
 
 
 class PurposeEdge(Struct):
-    """One thing leads to another."""
+    """A directed relation between two nodes."""
 
     id: str
     source: str
@@ -134,12 +134,12 @@ class PurposeEdge(Struct):
 
     @property
     def is_causal(self) -> bool:
-        """Whether the rules about causes and effects are about it."""
+        """Whether the rules about causes and effects apply to the edge."""
         return self.edge_type is not EdgeType.FEEDBACK
 
 
 class Assumption(Struct):
-    """What must hold for a node or an edge to hold: it has one of the two."""
+    """A condition for a node or an edge to hold. Exactly one of `node` and `edge` is set."""
 
     id: str
     key: str
@@ -152,7 +152,7 @@ class Assumption(Struct):
 
 
 class Indicator(Struct):
-    """How one sees that a node comes about."""
+    """A measure of whether a node is achieved."""
 
     id: str
     key: str
@@ -169,7 +169,7 @@ class Indicator(Struct):
 
 
 class Content(NamedTuple):
-    """Everything in one version, each sort in the order of its keys."""
+    """The content of one version, each kind in key order."""
 
     nodes: dict[str, PurposeNode]
     edges: list[PurposeEdge]
@@ -181,7 +181,7 @@ class Content(NamedTuple):
         return [edge for edge in self.edges if edge.is_causal]
 
     def of_type(self, node_type: NodeType) -> list[PurposeNode]:
-        """The nodes of one type."""
+        """Return the nodes of one type."""
         return [node for node in self.nodes.values() if node.node_type is node_type]
 
 
@@ -191,7 +191,7 @@ def build_content(
     assumptions: Iterable[Assumption],
     indicators: Iterable[Indicator],
 ) -> Content:
-    """Content in its order, whatever order it came in."""
+    """Build content, sorted by key."""
     return Content(
         {node.key: node for node in sorted(nodes, key=lambda one: key_order(one.key))},
         sorted(edges, key=lambda one: edge_order(one.name)),
@@ -201,17 +201,17 @@ def build_content(
 
 
 def key_order(key: str) -> tuple[int, int, str]:
-    """Where a key stands in a list: goals first, and `OC10` behind `OC9`."""
+    """Return the sort key of a key: goals first, and `OC10` after `OC9`."""
     prefix = key.rstrip("0123456789")
     number = key[len(prefix) :]
     return _RANKS.get(prefix, len(_RANKS)), int(number) if number else 0, key
 
 
 def edge_order(name: EdgeName) -> tuple[tuple[int, int, str], tuple[int, int, str], str]:
-    """Where an edge stands in a list."""
+    """Return the sort key of an edge name."""
     return key_order(name.source), key_order(name.target), name.edge_type
 
 
 def sort_keys(keys: Iterable[str]) -> list[str]:
-    """Keys in the order of lists."""
+    """Sort keys in list order."""
     return sorted(keys, key=key_order)

@@ -1,4 +1,4 @@
-"""The theory of change as it stands: a version, everything in it, and how healthy it is."""
+"""Read the theory of change: a version, its content and its health."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ Shown = TypeVar("Shown", bound=Struct)
 
 NAME = "purpose.open"
 
-ANSWER_TOKENS_AIM = 2_500  # within which an answer is kept where it can be and nobody asked for all of it: thirty nodes
+ANSWER_TOKENS_AIM = 2_500  # size to which an answer is shortened unless `detail` is full: about thirty nodes
 VERSIONS_SHOWN_MAX = 10
 
-PARTS = ("nodes", "edges", "indicators", "waivers")  # in the order of pages
+PARTS = ("nodes", "edges", "indicators", "waivers")  # in page order
 
 _ASSUMPTION_PATHS = ("nodes[].assumptions[]", "edges[].assumptions[]")
 
-# What a reader can do without at first, less and less gladly: rows are known by their keys, and texts are long. Then
-# goes what most rows have alike, and then what is for the second look.
+# Fields to drop from a long answer, the least useful first: row ids, because rows have keys, then long texts. After
+# them go the default values, and then the fields of _TRIM_LAST.
 _TRIM_FIRST = Trimming(
     *(DropField(f"{rows}.id") for rows in ("nodes[]", "edges[]", "indicators[]", *_ASSUMPTION_PATHS)),
     *(DropField(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
@@ -70,7 +70,7 @@ _TRIM_LAST = Trimming(
 
 
 class OpenPurpose(Struct, forbid_unknown_fields=True):
-    """Which version (the draft, else the one published last), in which detail, and as of when it was observed."""
+    """The version (by default the draft, else the latest published), the detail, and the day of the observations."""
 
     project: Name
     version: VersionRef | None = None
@@ -80,7 +80,7 @@ class OpenPurpose(Struct, forbid_unknown_fields=True):
 
 
 class AssumptionShown(Struct, omit_defaults=True, kw_only=True):
-    """An assumption, and what the latest review found."""
+    """An assumption with the status of its latest review."""
 
     id: str | UnsetType = UNSET
     key: str
@@ -106,7 +106,7 @@ class PurposeNodeView(Struct, omit_defaults=True, kw_only=True):
 
 
 class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
-    """An edge with its assumptions; its ends by key."""
+    """An edge with its assumptions. Source and target are keys."""
 
     id: str | UnsetType = UNSET
     source: str
@@ -118,7 +118,7 @@ class PurposeEdgeView(Struct, omit_defaults=True, kw_only=True):
 
 
 class LatestMeasurement(Struct):
-    """What an indicator showed last."""
+    """The latest measurement of an indicator."""
 
     value: float
     as_of: str
@@ -143,7 +143,7 @@ class IndicatorView(Struct, omit_defaults=True, kw_only=True):
 
 
 class WaiverView(Struct):
-    """A check that somebody answers for, until a day."""
+    """An active waiver of a check."""
 
     code: str
     refs: list[str]
@@ -153,7 +153,7 @@ class WaiverView(Struct):
 
 
 class ContentCounts(Struct):
-    """How much there is of everything."""
+    """The number of items of each kind."""
 
     goal: int
     outcome: int
@@ -165,20 +165,20 @@ class ContentCounts(Struct):
 
 
 class HealthSummary(Struct):
-    """How it is in short: the worst band, and the band of everything that can be told."""
+    """The worst band, and the band of each known metric."""
 
     overall: Band | None
     bands: dict[str, Band]
 
 
 class OpenedPurpose(Struct):
-    """A version and everything in it. `version` is null in a project that has none.
+    """A version and its content. `version` is null if the project has none.
 
-    `left_out.defaults` counts what is not said because most rows have it alike: no `assumptions`, no `metadata`, and
-    the `edge_type` CONTRIBUTES_TO.
+    `left_out.defaults` counts the fields that are left out because they have their default: empty `assumptions`, empty
+    `metadata`, and the `edge_type` CONTRIBUTES_TO.
     """
 
-    # Of a row that is too large for a page by itself.
+    # For a single row that is too large for a page.
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("nodes[].assumptions", "edges[].assumptions")),
         *(DropField(f"nodes[].{field}") for field in ("metadata", "narrative", "description")),
@@ -199,13 +199,13 @@ class OpenedPurpose(Struct):
 
 
 def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
-    """A version as it stands, with what is known of its assumptions and indicators.
+    """Return a version with the status of its assumptions and the latest measurements of its indicators.
 
     Raises:
         NotFound: there is no such version.
-        Invalid: the cursor or the day is none.
-        StaleRevision: the draft was changed since the page before.
-        ContentAltered: a published version is not what was published.
+        Invalid: the cursor or the date is invalid.
+        StaleRevision: the draft has changed since the previous page.
+        ContentAltered: the content of a published version does not match its hash.
     """
     as_of = None if request.as_of is None else parse_moment(request.as_of, ("as_of",))
     query = [tx.project.id, request.version, request.detail, as_of]
@@ -218,7 +218,7 @@ def open_purpose(tx: Transaction, request: OpenPurpose) -> OpenedPurpose:
             tx.project.name, 0, None, [], ContentCounts(0, 0, 0, 0, 0, 0, 0), HealthSummary(None, {}), [], [], []
         )
     if rev is not None and rev != row.rev:
-        raise stale_draft(row, rev)  # pages of two states would be a third one, which never was
+        raise stale_draft(row, rev)  # pages of two states would mix into one that never existed
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
     opened = _build_summary(tx, row, content, observed, as_of)
@@ -254,11 +254,11 @@ def _build_summary(
         len(content.indicators),
     )
     bands = read_bands(tx, content, observed, as_of=as_of)
-    told = {name: band for name, band in msgspec.to_builtins(bands).items() if band is not None}
+    known_bands = {name: band for name, band in msgspec.to_builtins(bands).items() if band is not None}
     rows = read_versions(tx)
-    versions = [to_version(one) for one in rows[-VERSIONS_SHOWN_MAX:]]
+    versions = [to_version(version) for version in rows[-VERSIONS_SHOWN_MAX:]]
     opened = OpenedPurpose(
-        tx.project.name, row.rev, to_version(row), versions, counts, HealthSummary(find_worst_band(bands), told)
+        tx.project.name, row.rev, to_version(row), versions, counts, HealthSummary(find_worst_band(bands), known_bands)
     )
     if len(versions) < len(rows):
         opened.left_out = {"versions": len(rows) - len(versions)}
@@ -266,19 +266,21 @@ def _build_summary(
 
 
 def _add_content(
-    frame: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
+    summary: OpenedPurpose, content: Content, observed: Observations, waivers: list[Waiver]
 ) -> OpenedPurpose:
-    """A frame with the content in it."""
+    """Return the summary with the content added."""
     statuses, latest = observed.statuses(), observed.latest()
-    on: dict[Any, list[AssumptionShown]] = {}
+    by_subject: dict[Any, list[AssumptionShown]] = {}
     for one in content.assumptions.values():
         status = statuses.get(one.key, AssumptionStatus.UNTESTED)
-        on.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionShown, status=status))
+        by_subject.setdefault(one.node or one.edge, []).append(_to_view(one, AssumptionShown, status=status))
     return msgspec.structs.replace(
-        frame,
-        versions=[msgspec.structs.replace(version) for version in frame.versions],
-        nodes=[_to_view(node, PurposeNodeView, assumptions=on.get(node.key, [])) for node in content.nodes.values()],
-        edges=[_to_view(edge, PurposeEdgeView, assumptions=on.get(edge.name, [])) for edge in content.edges],
+        summary,
+        versions=[msgspec.structs.replace(version) for version in summary.versions],
+        nodes=[
+            _to_view(node, PurposeNodeView, assumptions=by_subject.get(node.key, [])) for node in content.nodes.values()
+        ],
+        edges=[_to_view(edge, PurposeEdgeView, assumptions=by_subject.get(edge.name, [])) for edge in content.edges],
         indicators=[
             _to_view(one, IndicatorView, latest=_latest(latest.get(one.key))) for one in content.indicators.values()
         ],
@@ -287,7 +289,7 @@ def _add_content(
 
 
 def _least_chars(content: Content) -> int:
-    """Return how many characters an answer takes at least, with the names and texts that are never left out."""
+    """Return a lower bound for the characters of an answer, from the names and texts that are never left out."""
     return (
         sum(len(node.title) + 40 for node in content.nodes.values())
         + sum(len(one.assumption_text) + 50 for one in content.assumptions.values())
@@ -297,7 +299,7 @@ def _least_chars(content: Content) -> int:
 
 
 def _shorten(opened: OpenedPurpose, aim: Budget) -> bool:
-    """Leave out what a reader can do without until the answer is short; return whether it is."""
+    """Drop optional fields until the answer fits; return whether it does."""
     trim(opened, aim, _TRIM_FIRST)
     if count_chars(opened) > aim.free_chars:
         _leave_out_defaults(opened)
@@ -306,7 +308,7 @@ def _shorten(opened: OpenedPurpose, aim: Budget) -> bool:
 
 
 def _leave_out_defaults(opened: OpenedPurpose) -> None:
-    """Leave out what most rows have alike."""
+    """Drop fields that have their default value."""
     count = 0
     for row in (*(opened.nodes or ()), *(opened.edges or ())):
         for field, default in _DEFAULTS.items():
@@ -322,14 +324,14 @@ def _latest(one: Measurement | None) -> LatestMeasurement | UnsetType:
 
 def _page(
     tx: Transaction,
-    frame: OpenedPurpose,
+    summary: OpenedPurpose,
     whole: OpenedPurpose,
     row: VersionRow,
     query: list[Any],
     after: PagePosition | None,
 ) -> OpenedPurpose:
     entries = list_entries(((part, getattr(whole, part) or ()) for part in PARTS), after)
-    page = msgspec.structs.replace(frame, nodes=[], edges=[], indicators=[], waivers=[])
+    page = msgspec.structs.replace(summary, nodes=[], edges=[], indicators=[], waivers=[])
     left_out = fill_page(
         page, entries, tx.budget, lambda last: encode_cursor(tx, NAME, query, row.number, row.rev, *last)
     )
@@ -346,19 +348,19 @@ def _position(tx: Transaction, query: list[Any], cursor: str) -> tuple[int, int,
 
 
 def _to_view(row: Struct, shape: type[Shown], **given: Any) -> Shown:
-    """A row as callers see it: the fields that its shape has."""
+    """Convert a row to a view, with the fields that the view has."""
     fields = {name: getattr(row, name) for name in row.__struct_fields__ if name in shape.__struct_fields__}
     return shape(**fields, **given)
 
 
 def open_observations(tx: Transaction, request: OpenPurpose) -> observations.ObservationsPage:
-    """What was observed, up to a day where one is given.
+    """Return the recorded observations, up to `as_of` if given.
 
     Raises:
-        Invalid: the day or the cursor is none, or a version is named, which observations are not of.
+        Invalid: the date or the cursor is invalid, or a version is given.
     """
     if request.version is not None:
-        raise invalid_argument(("version",), "is not for observations, which are of all versions; leave it out")
+        raise invalid_argument(("version",), "does not apply to observations, which belong to all versions; omit it")
     return observations.observed(tx, as_of=request.as_of, cursor=request.cursor)
 
 

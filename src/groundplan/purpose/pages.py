@@ -1,4 +1,4 @@
-"""Several lists of one answer, page by page: the entries that fit, and the place behind which the next page begins."""
+"""Paginate several lists of one answer: the entries that fit, and the position after which the next page begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PagePosition = tuple[int, ...]
 
 
 class PageEntry(NamedTuple):
-    """Something on a page: where it stands, in which list of the answer (`nodes.added`), and what it is."""
+    """An entry on a page: its position, the list of the answer it belongs to (`nodes.added`), and the item."""
 
     place: PagePosition
     part: str
@@ -21,7 +21,7 @@ class PageEntry(NamedTuple):
 
 
 def list_entries(lists: Iterable[tuple[str, Sequence[Any]]], after: PagePosition | None) -> list[PageEntry]:
-    """Return what stands in some lists behind a place, which is the number of the list and the index in it."""
+    """Return the entries of some lists after a position, which is the number of the list and the index in it."""
     return [
         PageEntry((number, index), part, item)
         for number, (part, items) in enumerate(lists)

@@ -1,4 +1,4 @@
--- Versions, their content, and what was observed beside them.
+-- Versions, their content and observations.
 
 -- columns: node
 node_type, title, description, narrative, owner, metadata
@@ -25,7 +25,7 @@ code, refs, reason, owner, due
 text, rationale, about, outcome
 
 -- name: versions
--- All versions of a project, by number.
+-- Return all versions of a project, by number.
 SELECT id, version_number AS number, status, label, source_number AS source, profile, rev, content_hash, published_at,
        published_by, published_rev, context_run_id AS context_run
   FROM toc_versions
@@ -34,7 +34,7 @@ SELECT id, version_number AS number, status, label, source_number AS source, pro
  ORDER BY version_number;
 
 -- name: versions_on_run
--- The numbers of the versions that stand on a run of facts.
+-- Return the numbers of the versions that were published with a run of facts.
 SELECT version_number
   FROM toc_versions
  WHERE tenant_id = :tenant_id
@@ -42,49 +42,49 @@ SELECT version_number
  ORDER BY version_number;
 
 -- name: published_external_facts
--- What others said when a version was published.
+-- Return the outside facts at the publication of a version.
 SELECT outside
   FROM toc_versions
  WHERE tenant_id = :tenant_id
    AND id = :version_id;
 
 -- name: nodes_of_version
--- The nodes of a version.
+-- Return the nodes of a version.
 SELECT id, key, {node}
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: edges_of_version
--- The edges of a version.
+-- Return the edges of a version.
 SELECT id, source_node_id AS source, target_node_id AS target, {edge}
   FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: assumptions_of_version
--- The assumptions on nodes of a version.
+-- Return the assumptions on nodes of a version.
 SELECT id, key, node_id AS node, NULL AS edge, {assumption}
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: edge_assumptions_of_version
--- The assumptions on edges of a version.
+-- Return the assumptions on edges of a version.
 SELECT id, key, NULL AS node, edge_id AS edge, {assumption}
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: indicators_of_version
--- The indicators of a version.
+-- Return the indicators of a version.
 SELECT id, key, node_id AS node, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: last_number
--- How far something was given out.
+-- Return the last number used with a prefix.
 SELECT last_number
   FROM toc_keys
  WHERE tenant_id = :tenant_id
@@ -92,7 +92,7 @@ SELECT last_number
    AND prefix = :prefix;
 
 -- name: reserve_keys
--- Give out the next keys of a sort; the answer is the number of the last one.
+-- Reserve the next numbers with a prefix, and return the last one.
 INSERT INTO toc_keys (tenant_id, project_id, prefix, last_number)
 VALUES (:tenant_id, :project_id, :prefix, :count)
     ON CONFLICT (tenant_id, project_id, prefix) DO UPDATE SET last_number = toc_keys.last_number + excluded.last_number

@@ -1,4 +1,4 @@
-"""Rules of purpose that only the triggers of its tables refuse: the code never breaks them."""
+"""Errors for rules that database triggers enforce. The code itself never breaks these rules."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from groundplan.kernel.store.guards import make_error_factory
 
 
 class VersionGap(Conflict):
-    """Version numbers run 1, 2, 3, and a version keeps its own."""
+    """Version numbers are consecutive from 1 and never change."""
 
     code = "version_gap"
 
 
 class KeyReused(Conflict):
-    """A stable key means one thing for ever."""
+    """A stable key always names the same item."""
 
     code = "key_reused"
 
 
 class RunNotFinal(RuleViolated):
-    """A version stands on facts that are committed and in view."""
+    """A version needs a run of facts that is committed and not deleted."""
 
     code = "run_not_final"
 
 
 REFUSALS = {
-    "version_gap": make_error_factory(VersionGap, "a version has the next number of its project, and keeps it"),
-    "key_reused": make_error_factory(KeyReused, "a key is given once"),
-    "run_not_final": make_error_factory(RunNotFinal, "this run is a draft, or was deleted; bind one that is in force"),
+    "version_gap": make_error_factory(VersionGap, "a version must have the next number of its project and keep it"),
+    "key_reused": make_error_factory(KeyReused, "a key is never reused"),
+    "run_not_final": make_error_factory(RunNotFinal, "this run is a draft or was deleted; use a run that is in force"),
 }

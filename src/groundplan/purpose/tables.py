@@ -1,4 +1,4 @@
-"""The tables of purpose, who may touch their rows, and when these become final."""
+"""The tables of purpose, the permissions on their rows, and when rows are frozen."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ TABLES = (
         "toc_versions",
         select=_READ,
         insert=_WRITE,
-        # Not less than an editor's, whatever the status: whoever edits a draft reads its row for sharing, and a row
-        # that could not be seen so would be taken for a published one.
+        # Editors need it for every status: an edit locks the row of the draft FOR SHARE, and a row that the policy
+        # hides from the lock would look like a published one.
         update=_WRITE,
         delete=_DISCARD,
         update_columns=(*_PUBLISHING, "rev", "updated_at"),
@@ -74,7 +74,7 @@ TABLES = (
     Table("toc_decisions", select=_READ, insert=_RECORD, append_only=True),
 )
 
-# What lies below a version, from the bottom up: so it can be removed with a draft.
+# The child tables of a version, in the order in which a discarded draft deletes their rows.
 VERSION_CHILD_TABLES = ("toc_indicators", "toc_edge_assumptions", "toc_assumptions", "toc_edges", "toc_nodes")
 
 FROZEN = (

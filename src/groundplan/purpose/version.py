@@ -1,4 +1,4 @@
-"""A version as it is kept and as callers see it, and the way from what they write to one."""
+"""Versions as stored and as callers see them, and the resolution of version refs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRAFT_LABEL = "draft"
 
 
 class VersionRow(NamedTuple):
-    """A version as it is kept, but for the results of its gates."""
+    """A version as stored, without the results of its gates."""
 
     id: str
     number: int
@@ -56,25 +56,25 @@ class Version(Struct):
 
 
 class NoDraft(Conflict):
-    """Only a draft can be edited, and there is none."""
+    """Only a draft can be edited, and the project has none."""
 
     code = "no_draft"
 
     def __init__(self, published: int | None, project: str) -> None:
-        there = "there is no version yet" if published is None else f"version {published} is published and final"
-        begin = NextStep("purpose.draft", "begins one that can be edited", {"project": project})
-        super().__init__(there, next_steps=begin, published=published)
+        problem = "there is no version yet" if published is None else f"version {published} is published and final"
+        begin = NextStep("purpose.draft", "creates a draft to edit", {"project": project})
+        super().__init__(problem, next_steps=begin, published=published)
 
 
 def stale_draft(row: VersionRow, expected: int) -> StaleRevision:
-    """Return the refusal of a call that saw another state of the draft."""
+    """Return the error for a call that expected another revision of the draft."""
     return StaleRevision(
         f"version {row.number}", "open it again", current=row.rev, expected=expected, version=row.number
     )
 
 
 def to_version(row: VersionRow) -> Version:
-    """A version as callers see it: what it has not is left out."""
+    """Convert a stored version to the view for callers, without the fields that are null."""
     return Version(
         row.number,
         row.status,
@@ -93,12 +93,12 @@ def _unset_if_none(value: Any) -> Any:
 
 
 def read_versions(tx: Transaction) -> list[VersionRow]:
-    """All versions of the project entered, in the order of their numbers."""
+    """Return all versions of the project, by number."""
     return tx.all(sql.versions, VersionRow, project_id=tx.project.id)
 
 
 def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | None:
-    """The version that is named; where none is, the draft, else the one published last. None: there is none at all.
+    """Return the version for a ref, by default the draft, else the latest published. None if there is no version.
 
     Raises:
         NotFound: there is no such version.
@@ -119,34 +119,34 @@ def resolve_version(tx: Transaction, ref: VersionRef | None) -> VersionRow | Non
 
 
 def require_version(tx: Transaction, ref: VersionRef | None) -> VersionRow:
-    """The version that is named, or the default one, where there must be one.
+    """Return the version for a ref, or the default one.
 
     Raises:
-        NotFound: there is no such version, or none at all.
+        NotFound: there is no such version, or no version at all.
     """
     row = resolve_version(tx, ref)
     if row is None:
-        begin = NextStep("purpose.draft", "begins one", {"project": tx.project.name})
+        begin = NextStep("purpose.draft", "creates one", {"project": tx.project.name})
         raise NotFound("version of the purpose", tx.project.name, next_steps=begin)
     return row
 
 
 def missing_version(tx: Transaction, ref: VersionRef) -> NotFound:
-    """The refusal of what leads to no version."""
+    """Return the error for a ref that matches no version."""
     project = {"project": tx.project.name}
     steps = (
-        NextStep("purpose.versions", "shows those there are", project),
-        NextStep("purpose.draft", "begins one", project),
+        NextStep("purpose.versions", "lists the versions", project),
+        NextStep("purpose.draft", "creates one", project),
     )
     return NotFound("version", str(ref), next_steps=steps)
 
 
 def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow:
-    """The draft of the project entered.
+    """Return the draft of the project.
 
     Raises:
-        NoDraft: there is none.
-        StaleRevision: it is not as the caller saw it.
+        NoDraft: the project has no draft.
+        StaleRevision: the draft is not at `expected_rev`.
     """
     rows = read_versions(tx)
     if not rows or not rows[-1].is_draft:
@@ -158,16 +158,16 @@ def draft_row(tx: Transaction, *, expected_rev: int | None = None) -> VersionRow
 
 
 def latest_published(tx: Transaction) -> VersionRow | None:
-    """The version published last."""
+    """Return the latest published version."""
     return next((row for row in reversed(read_versions(tx)) if not row.is_draft), None)
 
 
 def current_rev(tx: Transaction) -> int:
-    """The rev of the draft, else of the version published last, else 0."""
+    """Return the revision of the draft, else of the latest published version, else 0."""
     rows = read_versions(tx)
     return rows[-1].rev if rows else 0
 
 
 def versions_on_run(tx: Transaction, run_id: str) -> list[int]:
-    """The numbers of the versions that stand on a run of facts."""
+    """Return the numbers of the versions that were published with a run of facts."""
     return tx.scalars(sql.versions_on_run, run_id=run_id)

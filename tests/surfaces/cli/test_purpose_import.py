@@ -260,7 +260,7 @@ def test_what_the_reader_and_what_the_plan_left_out_is_told_together(files: File
 
     taken = files.answer("import", written("theory.json", {**THEORY, "waivers": [past, WAIVER]}))
 
-    assert (taken["counts"]["waivers"], [one["why"] for one in taken["skipped"]]) == (1, ["past its day"])
+    assert (taken["counts"]["waivers"], [one["why"] for one in taken["skipped"]]) == (1, ["expired"])
 
 
 def test_the_same_request_twice_is_one_draft_even_when_it_is_gone(files: Files) -> None:

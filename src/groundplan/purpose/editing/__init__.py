@@ -1,1 +1,1 @@
-"""Changing a draft: a batch of operations, all of them or none."""
+"""Edit a draft with a batch of operations, which applies as a whole or not at all."""

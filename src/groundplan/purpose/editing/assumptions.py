@@ -1,4 +1,4 @@
-"""Assumptions of a draft, on nodes and on edges."""
+"""Add, update and remove the assumptions of a draft, on nodes and on edges."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ sql = load_queries(__file__)
 
 
 def add_assumption(draft: DraftState, op: AddAssumption, key: str, place: int) -> None:
-    """A new assumption, on a node or on an edge.
+    """Add an assumption on a node or on an edge.
 
     Raises:
-        Invalid: it is to be on both, or on nothing.
-        NotFound: what it is to be on is not in the draft.
+        Invalid: the operation names both a node and an edge, or neither.
+        NotFound: the draft has no such node or edge.
     """
     path: ArgumentPath = ("operations", place)
     is_on_node = op.node is not None
     if is_on_node == (op.source is not None) or (op.source is None) != (op.target is None):
-        raise invalid_argument(path, "must be on one thing: say node, or say source and target of an edge")
+        raise invalid_argument(path, "must be on one node or one edge: give either node, or source and target")
     if is_on_node and op.edge_type is not None:
-        raise invalid_argument((*path, "edge_type"), "is of an edge, and this is on a node; leave it out")
+        raise invalid_argument((*path, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
     if op.node is not None:
         node = draft.node(op.node, (*path, "node"))
         on_id, name = node.id, node.key
@@ -52,7 +52,6 @@ def add_assumption(draft: DraftState, op: AddAssumption, key: str, place: int) -
 
 
 def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPath) -> None:
-    """Other values for some fields."""
     before = draft.assumption(op.assumption, (*path, "assumption"))
     given = given_fields(op, AssumptionRow)
     review_by = given.get("review_by")
@@ -68,12 +67,11 @@ def update_assumption(draft: DraftState, op: UpdateAssumption, path: ArgumentPat
 
 
 def remove_assumption(draft: DraftState, op: RemoveAssumption, path: ArgumentPath) -> None:
-    """An assumption goes."""
     _remove(draft, draft.assumption(op.assumption, (*path, "assumption")))
 
 
 def remove_assumptions(draft: DraftState, *, on_id: str, on: str, is_on_node: bool) -> None:
-    """Everything that is assumed about something that goes."""
+    """Remove all assumptions on a node or edge that is being removed."""
     query = sql.assumptions_on_node if is_on_node else sql.assumptions_on_edge
     for row in draft.tx.all(query, AssumptionRow, version_id=draft.version.id, on_id=on_id):
         _remove(draft, row, on=on)

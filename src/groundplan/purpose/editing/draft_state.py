@@ -1,7 +1,7 @@
-"""A draft while a batch is applied to it: what the batch names, as it stands at this point of the batch.
+"""The state of a draft while a batch is applied: the rows that the batch names, kept up to date.
 
-Everything that a batch names is looked up once, before it begins; each operation then writes its row and keeps what is
-known here in step with it. Only the walk for cycles looks at more than what is named.
+All rows that a batch names are read once, before the first operation. Each operation then writes its row and updates
+this state. Only the cycle check reads rows that the batch does not name.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ R = TypeVar("R", PurposeNodeRow, PurposeEdgeRow, AssumptionRow, IndicatorRow)
 
 
 class PublishedImmutable(Conflict):
-    """What is published never changes again."""
+    """An operation names a row of a published version, which never changes."""
 
     code = "published_immutable"
 
     def __init__(self, ref: str, number: int, key: str, path: ArgumentPath) -> None:
         super().__init__(
-            f"{format_argument_path(path)}: row {ref} is of version {number}, "
-            "which is published and never changes again; "
-            f"in the draft it is {key}",
+            f"{format_argument_path(path)}: row {ref} belongs to version {number}, "
+            "which is published and never changes. "
+            f"Use its key in the draft: {key}",
             field=format_argument_path(path),
             version=number,
             key=key,
@@ -43,7 +43,7 @@ class PublishedImmutable(Conflict):
 
 
 class CreatedItem(Struct, omit_defaults=True):
-    """Something that a batch made. The key of an edge is its name, `AC1->OP2`."""
+    """An item that a batch created. The key of an edge is its name, `AC1->OP2`."""
 
     key: str
     id: str
@@ -52,82 +52,84 @@ class CreatedItem(Struct, omit_defaults=True):
 
 
 class BatchRefs(Struct):
-    """What a batch calls by key, row id or ref."""
+    """The keys, row ids and refs that a batch uses."""
 
     nodes: list[str]
     assumptions: list[str]
     indicators: list[str]
-    refs: list[str]  # what it gives to things of its own
+    refs: list[str]  # names that the batch gives to the items it creates
 
 
 class DraftState:
-    """The rows that a batch is about."""
+    """The rows that a batch names, and the items it has created so far."""
 
-    def __init__(self, tx: Transaction, version: VersionRow, named: BatchRefs) -> None:
+    def __init__(self, tx: Transaction, version: VersionRow, batch_refs: BatchRefs) -> None:
         self.tx = tx
         self.version = version
-        self._show = NextStep("purpose.open", "shows what is in the draft, by key", {"project": tx.project.name})
-        self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must go up, and close no cycle
+        self._show = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
+        self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must not point down or close a cycle
         self.refs: dict[str, str] = {}
-        self.later = set(named.refs)  # refs of the batch of which nothing was made yet
-        self.created: list[tuple[int, CreatedItem]] = []  # with the place of its operation
-        # Causal edges that were not there before, by the keys of their ends.
+        self.later = set(batch_refs.refs)  # refs of items that the batch has not created yet
+        self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
+        # Causal edges that the batch added, as (source key, target key).
         self.new_causal_edges: list[tuple[str, str]] = []
-        self.nodes = self._rows(PurposeNodeRow, sql.nodes_by_ref, refs=_list_spellings(named.nodes))
+        self.nodes = self._rows(PurposeNodeRow, sql.nodes_by_ref, refs=_list_spellings(batch_refs.nodes))
         edges = self._rows(PurposeEdgeRow, sql.edges_between, node_ids=to_json_array(self.nodes)) if self.nodes else {}
-        self.edges: dict[tuple[str, str], dict[EdgeType, PurposeEdgeRow]] = {}  # by their ends, then by type
+        self.edges: dict[tuple[str, str], dict[EdgeType, PurposeEdgeRow]] = {}  # by end ids, then by type
         for row in edges.values():
             self.put_edge(row)
         self.assumptions: dict[str, AssumptionRow] = {}
-        if named.assumptions:
+        if batch_refs.assumptions:
             self.assumptions = self._rows(
-                AssumptionRow, sql.assumptions_by_ref, refs=_list_spellings(named.assumptions)
+                AssumptionRow, sql.assumptions_by_ref, refs=_list_spellings(batch_refs.assumptions)
             )
         self.indicators: dict[str, IndicatorRow] = {}
-        if named.indicators:
-            self.indicators = self._rows(IndicatorRow, sql.indicators_by_ref, refs=_list_spellings(named.indicators))
+        if batch_refs.indicators:
+            self.indicators = self._rows(
+                IndicatorRow, sql.indicators_by_ref, refs=_list_spellings(batch_refs.indicators)
+            )
         self._by_key = {
             row.key: id_ for rows in (self.nodes, self.assumptions, self.indicators) for id_, row in rows.items()
         }
 
     def add(self, query: Query, row: Row) -> None:
-        """Write a new row of this draft."""
+        """Insert a row into this draft."""
         self.tx.store(query, row, project_id=self.tx.project.id, version_id=self.version.id)
 
     def change(self, query: Query, row: Row) -> None:
-        """Write a row of this draft as it is now."""
+        """Update a row of this draft."""
         self.tx.store(query, row, version_id=self.version.id)
 
     def node(self, ref: str, path: ArgumentPath) -> PurposeNodeRow:
-        """A node by key, row id or ref.
+        """Return a node by key, row id or ref.
 
         Raises:
-            NotFound: there is none in the draft.
-            PublishedImmutable: it is the row of a published version.
+            NotFound: the draft has no such node.
+            PublishedImmutable: the row belongs to a published version.
         """
-        return self._found(self.nodes, "node", ref, path)
+        return self._find(self.nodes, "node", ref, path)
 
     def assumption(self, ref: str, path: ArgumentPath) -> AssumptionRow:
-        """An assumption by key, row id or ref."""
-        return self._found(self.assumptions, "assumption", ref, path)
+        """Return an assumption by key, row id or ref."""
+        return self._find(self.assumptions, "assumption", ref, path)
 
     def indicator(self, ref: str, path: ArgumentPath) -> IndicatorRow:
-        """An indicator by key, row id or ref."""
-        return self._found(self.indicators, "indicator", ref, path)
+        """Return an indicator by key, row id or ref."""
+        return self._find(self.indicators, "indicator", ref, path)
 
     def edge(self, source: str, target: str, edge_type: EdgeType | None, path: ArgumentPath) -> PurposeEdgeRow:
-        """The edge between two nodes; the type need not be said where there is only one.
+        """Return the edge between two nodes. The type is optional if there is only one.
 
         Raises:
-            NotFound: there is none.
-            Invalid: there are several, and none is said.
+            NotFound: there is no such edge.
+            Invalid: there are several edges and no type is given.
         """
         cause, effect = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
         if edge_type is None and len(several) > 1:
             raise invalid_argument(
                 (*path, "edge_type"),
-                f"must be said: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
+                f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
                 allowed=sorted(several),
             )
         found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
@@ -137,46 +139,40 @@ class DraftState:
         return found
 
     def edge_name(self, row: PurposeEdgeRow) -> EdgeName:
-        """What an edge is called. Its ends are among the nodes that the batch names."""
+        """Return the name of an edge. Its ends must be among the nodes that the batch names."""
         return EdgeName(self.nodes[row.source_node_id].key, self.nodes[row.target_node_id].key, row.edge_type)
 
-    def register_node(self, row: PurposeNodeRow, ref: str | None, place: int) -> None:
-        """A node that was made."""
+    def register_node(self, row: PurposeNodeRow, ref: str | None, index: int) -> None:
         self.nodes[row.id] = row
-        self._made(row.key, row.id, "node", ref, place)
+        self._add_created(row.key, row.id, "node", ref, index)
 
     def put_edge(self, row: PurposeEdgeRow) -> None:
-        """An edge that is there."""
         self.edges.setdefault((row.source_node_id, row.target_node_id), {})[row.edge_type] = row
 
     def drop_edge(self, row: PurposeEdgeRow) -> None:
-        """An edge that is there no more."""
         self.edges.get((row.source_node_id, row.target_node_id), {}).pop(row.edge_type, None)
 
-    def register_edge(self, row: PurposeEdgeRow, ref: str | None, place: int) -> None:
-        """An edge that was made."""
+    def register_edge(self, row: PurposeEdgeRow, ref: str | None, index: int) -> None:
         self.put_edge(row)
-        self._made(str(self.edge_name(row)), row.id, "edge", ref, place)
+        self._add_created(str(self.edge_name(row)), row.id, "edge", ref, index)
 
-    def register_assumption(self, row: AssumptionRow, ref: str | None, place: int) -> None:
-        """An assumption that was made."""
+    def register_assumption(self, row: AssumptionRow, ref: str | None, index: int) -> None:
         self.assumptions[row.id] = row
-        self._made(row.key, row.id, "assumption", ref, place)
+        self._add_created(row.key, row.id, "assumption", ref, index)
 
-    def register_indicator(self, row: IndicatorRow, ref: str | None, place: int) -> None:
-        """An indicator that was made."""
+    def register_indicator(self, row: IndicatorRow, ref: str | None, index: int) -> None:
         self.indicators[row.id] = row
-        self._made(row.key, row.id, "indicator", ref, place)
+        self._add_created(row.key, row.id, "indicator", ref, index)
 
     def list_created(self) -> list[CreatedItem]:
-        """What the batch made and did not remove again, in the order of its operations."""
+        """Return the items that the batch created and did not remove again, in the order of its operations."""
         edges = {row.id for several in self.edges.values() for row in several.values()}
-        there = {*self.nodes, *edges, *self.assumptions, *self.indicators}
-        return [one for _, one in sorted(self.created, key=lambda made: made[0]) if one.id in there]
+        existing = {*self.nodes, *edges, *self.assumptions, *self.indicators}
+        return [item for _, item in sorted(self.created, key=lambda entry: entry[0]) if item.id in existing]
 
-    def _made(self, key: str, id_: str, kind: str, ref: str | None, place: int) -> None:
+    def _add_created(self, key: str, id_: str, kind: str, ref: str | None, index: int) -> None:
         self._by_key[key] = id_
-        self.created.append((place, CreatedItem(key, id_, kind, ref)))
+        self.created.append((index, CreatedItem(key, id_, kind, ref)))
         if ref is not None:
             self.refs[ref] = id_
             self.later.discard(ref)
@@ -184,10 +180,13 @@ class DraftState:
     def _rows(self, shape: type[R], query: Query, **parameters: Any) -> dict[str, R]:
         return {row.id: row for row in self.tx.all(query, shape, version_id=self.version.id, **parameters)}
 
-    def _found(self, rows: Mapping[str, R], thing: str, ref: str, path: ArgumentPath) -> R:
+    def _find(self, rows: Mapping[str, R], thing: str, ref: str, path: ArgumentPath) -> R:
         if ref in self.later:
             raise NotFound(
-                thing, ref, hint="the batch adds it only later; name it behind that", field=format_argument_path(path)
+                thing,
+                ref,
+                hint="the batch adds it later; move this operation behind that one",
+                field=format_argument_path(path),
             )
         id_ = self.refs.get(ref) or self._by_key.get(ref) or parse_uuid(ref)
         if id_ is None or id_ not in rows:
@@ -204,5 +203,5 @@ class DraftState:
 
 
 def _list_spellings(refs: Iterable[str]) -> str:
-    """Everything that a row may be found by."""
+    """Return the refs, and their row ids in canonical form, as a JSON array."""
     return to_json_array({spelling for ref in refs for spelling in (ref, parse_uuid(ref)) if spelling})

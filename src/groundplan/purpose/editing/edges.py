@@ -1,4 +1,4 @@
-"""Edges of a draft: added, changed, removed. They go up the chain, once for each type, and close no cycle."""
+"""Add, update and remove the edges of a draft. Edges do not point down, repeat or close a cycle."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from groundplan.purpose.model import EdgeName, EdgeType
 
 sql = load_queries(__file__)
 
-PATH_SHOWN_MAX = 12  # keys of a cycle in a sentence
-PATH_KEYS_MAX = 1_000  # and in the details
+PATH_SHOWN_MAX = 12  # keys of a cycle in a message
+PATH_KEYS_MAX = 1_000  # keys of a cycle in the details
 
 
 def format_path(path: list[str]) -> str:
-    """A path for a sentence: its beginning, where it is long."""
+    """Format a path for a message, with the middle left out if it is long."""
     return " -> ".join(path if len(path) <= PATH_SHOWN_MAX else [*path[: PATH_SHOWN_MAX - 2], "…", path[-1]])
 
 
 class SelfEdge(RuleViolated):
-    """Nothing causes itself."""
+    """An edge leads from a node to itself."""
 
     code = "self_edge"
 
     def __init__(self, key: str, path: ArgumentPath) -> None:
         super().__init__(
-            f"{format_argument_path(path)}: an edge from {key} to itself says nothing; name another target",
+            f"{format_argument_path(path)}: an edge cannot lead from {key} to itself; name another target",
             field=format_argument_path(path),
             nodes=[key],
         )
 
 
 class DuplicateEdge(Conflict):
-    """An edge is there once for each type."""
+    """There is already an edge of this type between the two nodes."""
 
     code = "duplicate_edge"
 
     def __init__(self, name: EdgeName, path: ArgumentPath) -> None:
         super().__init__(
-            f"{format_argument_path(path)}: there is an edge {name} already; update_edge changes it",
+            f"{format_argument_path(path)}: edge {name} already exists; change it with update_edge",
             field=format_argument_path(path),
             edge=str(name),
             nodes=[name.source, name.target],
@@ -55,26 +55,26 @@ class DuplicateEdge(Conflict):
 
 
 class DependencyCycle(RuleViolated):
-    """An edge would make something its own cause."""
+    """An edge closes a causal cycle."""
 
     code = "dependency_cycle"
 
     def __init__(self, path: list[str]) -> None:
         super().__init__(
-            f"this would close a cycle: {format_path(path)}; leave one of these edges out, or say edge_type FEEDBACK",
+            f"this closes a cycle: {format_path(path)}. Omit one of these edges, or set its edge_type to FEEDBACK",
             path=path[:PATH_KEYS_MAX],
             length=len(path) - 1,
         )
 
 
 def add_edge(draft: DraftState, op: AddEdge, place: int) -> None:
-    """A new edge.
+    """Add an edge.
 
     Raises:
-        NotFound: one of its ends is not in the draft.
-        SelfEdge: it would lead from a node to itself.
-        DuplicateEdge: it is there already.
-        InvalidDirection: it would point down the chain.
+        NotFound: the source or target is not in the draft.
+        SelfEdge: source and target are the same node.
+        DuplicateEdge: the edge already exists.
+        InvalidDirection: the edge points down the chain.
     """
     path: ArgumentPath = ("operations", place)
     source, target = draft.node(op.source, (*path, "source")), draft.node(op.target, (*path, "target"))
@@ -89,7 +89,7 @@ def add_edge(draft: DraftState, op: AddEdge, place: int) -> None:
 
 
 def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
-    """Another type, mechanism or confidence."""
+    """Change the type, mechanism or confidence of an edge."""
     before = draft.edge(op.source, op.target, op.edge_type, path)
     name = draft.edge_name(before)
     given = given_fields(op, PurposeEdgeRow) | {"edge_type": op.new_edge_type or before.edge_type}
@@ -109,24 +109,24 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
 
 
 def remove_edge(draft: DraftState, op: RemoveEdge, path: ArgumentPath) -> None:
-    """An edge goes, with its assumptions."""
+    """Remove an edge and its assumptions."""
     row = draft.edge(op.source, op.target, op.edge_type, path)
     remove_edge_row(draft, row, draft.edge_name(row))
 
 
 def refuse_cycles(draft: DraftState) -> None:
-    """No edge of the batch closes a cycle. Cycles that an import brought are left to the gate, which names them.
+    """Raise DependencyCycle if an edge of the batch closes a cycle. The gate reports cycles that were imported.
 
     Raises:
-        DependencyCycle: one does.
+        DependencyCycle: a new causal edge closes a cycle.
     """
     if not draft.new_causal_edges or not draft.is_ordered:
         return
-    from groundplan.purpose.graph.cycles import closed_cycle  # only who draws edges walks them
+    from groundplan.purpose.graph.cycles import closed_cycle  # loaded only when edges are added
 
     pairs = draft.tx.all(sql.causal_pairs, version_id=draft.version.id)
-    there = set(pairs)
-    cycle = closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in there])
+    existing = set(pairs)
+    cycle = closed_cycle(pairs, [pair for pair in draft.new_causal_edges if pair in existing])
     if cycle is not None:
         raise DependencyCycle(cycle)
 
@@ -140,11 +140,11 @@ def _check_edge(
     *,
     is_new_cause: bool = True,
 ) -> None:
-    """Whether an edge of this name may be there."""
+    """Raise DuplicateEdge or InvalidDirection if the edge is not allowed."""
     if name.edge_type in draft.edges.get((source.id, target.id), {}):
         raise DuplicateEdge(name, path)
     if not is_new_cause or name.edge_type is EdgeType.FEEDBACK:
-        return  # an import may have brought it, and the gate names what is wrong with it
+        return  # an existing edge may have been imported; the gate reports what is wrong with it
     if draft.is_ordered:
         refuse_downward(name, source.node_type, target.node_type, path=path)
     draft.new_causal_edges.append((name.source, name.target))

@@ -1,4 +1,4 @@
-"""Change a draft: every operation of a batch, or none of them."""
+"""Edit a draft: apply all operations of a batch, or none."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ADD_OPERATIONS = (AddNode, AddEdge, AddAssumption, AddIndicator)
 
 
 class EditPurpose(Struct, forbid_unknown_fields=True):
-    """What to do to the draft of a project, in order. Refs of new nodes may be used before the node is added."""
+    """The operations to apply to the draft, in order. An operation may use the ref of a node that is added later."""
 
     project: Name
     operations: Annotated[list[PurposeOp], Meta(min_length=1, max_length=BATCH_MAX)]
@@ -51,7 +51,7 @@ class EditPurpose(Struct, forbid_unknown_fields=True):
 
 
 class EditedPurpose(Struct):
-    """The draft's revision after the batch, and what the batch made, in its order."""
+    """The revision of the draft after the batch, and the items created, in the order of the operations."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("created",)))
 
@@ -66,53 +66,53 @@ def edit(tx: Transaction, request: EditPurpose) -> EditedPurpose:
     """Apply a batch to the draft.
 
     Raises:
-        NoDraft: there is none.
-        StaleRevision: it is not as the caller saw it.
-        Invalid: something is malformed.
-        NotFound: something that is named is not in the draft.
-        PublishedImmutable: something is named by its row in a published version.
-        SelfEdge: an edge would lead from a node to itself.
-        DuplicateEdge: there is such an edge already.
-        InvalidDirection: an edge would point down the chain.
-        DependencyCycle: an edge would close a cycle.
+        NoDraft: the project has no draft.
+        StaleRevision: the draft is not at `expected_rev`.
+        Invalid: an operation is malformed.
+        NotFound: an operation names an item that is not in the draft.
+        PublishedImmutable: an operation names a row of a published version.
+        SelfEdge: an edge leads from a node to itself.
+        DuplicateEdge: an edge already exists.
+        InvalidDirection: an edge points down the chain.
+        DependencyCycle: an edge closes a cycle.
     """
     row = draft_row(tx, expected_rev=request.expected_rev)
     _refuse_duplicate_refs(request.operations)
     draft = DraftState(tx, row, _collect_refs(request.operations))
-    keys = _keys(tx, request.operations)
-    for place, op in enumerate(request.operations):
-        if isinstance(op, AddNode):  # first of all, so that a ref may be used before its node
-            nodes.add_node(draft, op, keys[place], place)
-    for place, op in enumerate(request.operations):
-        _apply(draft, op, keys, place)
+    keys = _reserve_keys(tx, request.operations)
+    for index, op in enumerate(request.operations):
+        if isinstance(op, AddNode):  # nodes first, so that other operations can use their refs
+            nodes.add_node(draft, op, keys[index], index)
+    for index, op in enumerate(request.operations):
+        _apply(draft, op, keys, index)
     edges.refuse_cycles(draft)
     rev = tx.scalar(sql.touch_version, version_id=row.id) if tx.has_events else row.rev
     return EditedPurpose(rev, row.number, draft.list_created(), len(request.operations))
 
 
-def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], place: int) -> None:
-    path: ArgumentPath = ("operations", place)
+def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], index: int) -> None:
+    path: ArgumentPath = ("operations", index)
     match op:
         case AddNode():
-            pass  # done
+            pass  # added in the first pass
         case UpdateNode():
             nodes.update_node(draft, op, path)
         case RemoveNode():
             nodes.remove_node(draft, op, path)
         case AddEdge():
-            edges.add_edge(draft, op, place)
+            edges.add_edge(draft, op, index)
         case UpdateEdge():
             edges.update_edge(draft, op, path)
         case RemoveEdge():
             edges.remove_edge(draft, op, path)
         case AddAssumption():
-            assumptions.add_assumption(draft, op, keys[place], place)
+            assumptions.add_assumption(draft, op, keys[index], index)
         case UpdateAssumption():
             assumptions.update_assumption(draft, op, path)
         case RemoveAssumption():
             assumptions.remove_assumption(draft, op, path)
         case AddIndicator():
-            indicators.add_indicator(draft, op, keys[place], place)
+            indicators.add_indicator(draft, op, keys[index], index)
         case UpdateIndicator():
             indicators.update_indicator(draft, op, path)
         case RemoveIndicator():
@@ -120,52 +120,52 @@ def _apply(draft: DraftState, op: PurposeOp, keys: dict[int, str], place: int) -
 
 
 def _collect_refs(operations: list[PurposeOp]) -> BatchRefs:
-    """Everything that a batch calls by a name."""
-    named = BatchRefs([], [], [], [op.ref for op in operations if isinstance(op, _ADD_OPERATIONS) and op.ref])
+    """Collect the keys, row ids and refs that a batch uses."""
+    batch_refs = BatchRefs([], [], [], [op.ref for op in operations if isinstance(op, _ADD_OPERATIONS) and op.ref])
     for op in operations:
         for field, refs in (
-            ("node", named.nodes),
-            ("source", named.nodes),
-            ("target", named.nodes),
-            ("assumption", named.assumptions),
-            ("indicator", named.indicators),
+            ("node", batch_refs.nodes),
+            ("source", batch_refs.nodes),
+            ("target", batch_refs.nodes),
+            ("assumption", batch_refs.assumptions),
+            ("indicator", batch_refs.indicators),
         ):
             ref = getattr(op, field, None)
             if isinstance(ref, str):  # the target of an indicator is a number
                 refs.append(ref)
-    return named
+    return batch_refs
 
 
-def _keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str]:
-    """A fresh key for everything that gets one, by the place of its operation."""
-    places: dict[str, list[int]] = {}
-    for place, op in enumerate(operations):
+def _reserve_keys(tx: Transaction, operations: list[PurposeOp]) -> dict[int, str]:
+    """Reserve keys for the new nodes, assumptions and indicators, by the index of their operation."""
+    indexes: dict[str, list[int]] = {}
+    for index, op in enumerate(operations):
         match op:
             case AddNode():
-                places.setdefault(PREFIXES[op.node_type], []).append(place)
+                indexes.setdefault(PREFIXES[op.node_type], []).append(index)
             case AddAssumption():
-                places.setdefault(ASSUMPTION_PREFIX, []).append(place)
+                indexes.setdefault(ASSUMPTION_PREFIX, []).append(index)
             case AddIndicator():
-                places.setdefault(INDICATOR_PREFIX, []).append(place)
+                indexes.setdefault(INDICATOR_PREFIX, []).append(index)
     return {
-        place: key
-        for prefix, wanted in sorted(places.items())
-        for place, key in zip(wanted, fresh_keys(tx, prefix, len(wanted)), strict=True)
+        index: key
+        for prefix, wanted in sorted(indexes.items())
+        for index, key in zip(wanted, fresh_keys(tx, prefix, len(wanted)), strict=True)
     }
 
 
 def _refuse_duplicate_refs(operations: list[PurposeOp]) -> None:
-    """A ref is of one thing.
+    """Reject a batch that gives the same ref to two items.
 
     Raises:
-        Invalid: it is given twice.
+        Invalid: a ref is given twice.
     """
     seen: set[str] = set()
-    for place, op in enumerate(operations):
+    for index, op in enumerate(operations):
         if isinstance(op, _ADD_OPERATIONS) and op.ref:
             if op.ref in seen:
-                sentence = f"{quote_text(op.ref)} is given twice in this batch; say another one"
-                raise invalid_argument(("operations", place, "ref"), sentence)
+                sentence = f"{quote_text(op.ref)} is given twice in this batch; choose another ref"
+                raise invalid_argument(("operations", index, "ref"), sentence)
             seen.add(op.ref)
 
 

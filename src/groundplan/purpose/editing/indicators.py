@@ -1,4 +1,4 @@
-"""Indicators of a draft."""
+"""Add, update and remove the indicators of a draft."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ sql = load_queries(__file__)
 
 
 def add_indicator(draft: DraftState, op: AddIndicator, key: str, place: int) -> None:
-    """A new indicator of a node."""
     node = draft.node(op.node, ("operations", place, "node"))
     row = IndicatorRow(new_uuid(), key, node.id, **_collect_fields(op))
     draft.add(sql.add_indicator, row)
@@ -28,7 +27,6 @@ def add_indicator(draft: DraftState, op: AddIndicator, key: str, place: int) -> 
 
 
 def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath) -> None:
-    """Other values for some fields."""
     before = draft.indicator(op.indicator, (*path, "indicator"))
     after = replace(before, **_collect_fields(op))
     changes = differences(before, after)
@@ -40,18 +38,17 @@ def update_indicator(draft: DraftState, op: UpdateIndicator, path: ArgumentPath)
 
 
 def remove_indicator(draft: DraftState, op: RemoveIndicator, path: ArgumentPath) -> None:
-    """An indicator goes."""
     remove_indicator_row(draft, draft.indicator(op.indicator, (*path, "indicator")), None)
 
 
 def remove_indicator_row(draft: DraftState, row: IndicatorRow, on: str | None) -> None:
-    """An indicator goes; `on` is its node, where that goes too."""
+    """Remove an indicator. `on` is the key of its node if that is removed too."""
     draft.tx.run(sql.remove_indicator, version_id=draft.version.id, id=row.id)
     draft.tx.record(Op.INDICATOR_REMOVED, row.key, *([changed("on", on, None)] if on else []), *removals(row))
     draft.indicators.pop(row.id, None)
 
 
 def _collect_fields(op: AddIndicator | UpdateIndicator) -> dict[str, Any]:
-    """The fields that an operation names; a number has no sign of zero, which one engine would keep."""
+    """Return the fields that an operation sets. Negative zero becomes zero, because only one engine keeps its sign."""
     given = given_fields(op, IndicatorRow)
     return {name: value + 0.0 if isinstance(value, float) else value for name, value in given.items()}

@@ -1,4 +1,4 @@
-"""Nodes of a draft: added, changed, and removed with everything that hangs on them."""
+"""Add and update the nodes of a draft, and remove them with their edges, assumptions and indicators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ sql = load_queries(__file__)
 
 
 def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
-    """A new node under a fresh key."""
     row = PurposeNodeRow(
         new_uuid(),
         key,
@@ -51,10 +50,10 @@ def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
 
 
 def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
-    """Other values for some fields.
+    """Change some fields of a node.
 
     Raises:
-        InvalidDirection: as another type it would stand below what leads to it.
+        InvalidDirection: the new type makes an edge point down the chain.
     """
     before = draft.node(op.node, (*path, "node"))
     given = given_fields(op, PurposeNodeRow)
@@ -73,7 +72,7 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
 
 
 def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
-    """A node goes, and with it its indicators, its assumptions, its edges and theirs."""
+    """Remove a node with its indicators, assumptions and edges, and the assumptions on those edges."""
     row = draft.node(op.node, (*path, "node"))
     tx, version_id = draft.tx, draft.version.id
     for indicator in tx.all(sql.indicators_on_node, IndicatorRow, version_id=version_id, node_id=row.id):
@@ -87,7 +86,7 @@ def remove_node(draft: DraftState, op: RemoveNode, path: ArgumentPath) -> None:
 
 
 def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> None:
-    """An edge goes, with its assumptions."""
+    """Remove an edge and its assumptions."""
     remove_assumptions(draft, on_id=row.id, on=str(name), is_on_node=False)
     draft.tx.run(sql.remove_edge, version_id=draft.version.id, id=row.id)
     draft.tx.record(Op.EDGE_REMOVED, str(name), *removals(row))
@@ -95,12 +94,12 @@ def remove_edge_row(draft: DraftState, row: PurposeEdgeRow, name: EdgeName) -> N
 
 
 def _edges_at(draft: DraftState, node: PurposeNodeRow) -> list[NamedEdge]:
-    """The edges that begin or end at a node."""
+    """Return the edges that begin or end at a node."""
     return draft.tx.all(sql.edges_at_node, NamedEdge, version_id=draft.version.id, node_id=node.id)
 
 
 def _refuse_downward_edges(draft: DraftState, node: PurposeNodeRow, path: ArgumentPath) -> None:
-    """No edge of a node points down once it is of another type."""
+    """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
     for edge in _edges_at(draft, node):
         source = node.node_type if edge.source_node_id == node.id else edge.source_type
         target = node.node_type if edge.target_node_id == node.id else edge.target_type
@@ -108,10 +107,10 @@ def _refuse_downward_edges(draft: DraftState, node: PurposeNodeRow, path: Argume
 
 
 def encode_metadata(metadata: dict[str, Any], path: ArgumentPath) -> str:
-    """Metadata as it is kept.
+    """Encode metadata as JSON for storage.
 
     Raises:
-        Invalid: it is too large.
+        Invalid: the JSON is too large.
     """
     text = msgspec.json.encode(metadata)
     if len(text) > TEXT_BYTES_MAX:

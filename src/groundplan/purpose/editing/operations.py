@@ -1,4 +1,4 @@
-"""What can be done to a draft, one operation each. What an update does not name stays; null takes a text away."""
+"""The operations on a draft. An update keeps the fields that it does not name; null clears a text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.purpose.limits import Ref, Sentence, Text, Title, Word
 from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 
-# An edge has a target, and so has an indicator: one name on the wire for a node and for a number.
+# `target` is a node ref on an edge and a number on an indicator, so the schema allows both.
 _TARGET = Meta(extra_json_schema={"type": ["string", "number"]})
 TargetRef = Annotated[Ref, _TARGET]
 TargetValue = Annotated[float, _TARGET]
 
 
 class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True):
-    """A new node. `ref` is what the rest of the batch may call it."""
+    """Add a node. Other operations of the batch can name it by `ref`."""
 
     node_type: NodeType
     title: Title
@@ -28,7 +28,7 @@ class AddNode(Struct, tag_field="op", tag="add_node", forbid_unknown_fields=True
 
 
 class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_fields=True):
-    """Another title, type or text. Metadata is merged; null takes a key away."""
+    """Change the title, type or texts of a node. Metadata is merged; null removes a key."""
 
     node: Ref
     title: Title | UnsetType = UNSET
@@ -40,13 +40,13 @@ class UpdateNode(Struct, tag_field="op", tag="update_node", forbid_unknown_field
 
 
 class RemoveNode(Struct, tag_field="op", tag="remove_node", forbid_unknown_fields=True):
-    """A node goes, with its edges, assumptions and indicators."""
+    """Remove a node with its edges, assumptions and indicators."""
 
     node: Ref
 
 
 class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True):
-    """From a cause to an effect."""
+    """Add an edge from a cause to an effect."""
 
     source: Ref
     target: TargetRef
@@ -57,7 +57,7 @@ class AddEdge(Struct, tag_field="op", tag="add_edge", forbid_unknown_fields=True
 
 
 class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_fields=True):
-    """`edge_type` says which edge is meant, `new_edge_type` what it becomes."""
+    """Change an edge. `edge_type` selects the edge, `new_edge_type` is its new type."""
 
     source: Ref
     target: TargetRef
@@ -68,7 +68,7 @@ class UpdateEdge(Struct, tag_field="op", tag="update_edge", forbid_unknown_field
 
 
 class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_fields=True):
-    """An edge goes, with its assumptions."""
+    """Remove an edge and its assumptions."""
 
     source: Ref
     target: TargetRef
@@ -76,7 +76,7 @@ class RemoveEdge(Struct, tag_field="op", tag="remove_edge", forbid_unknown_field
 
 
 class AddAssumption(Struct, tag_field="op", tag="add_assumption", forbid_unknown_fields=True):
-    """On a node, or on the edge from a source to a target."""
+    """Add an assumption on a node, or on the edge from `source` to `target`."""
 
     assumption_text: Sentence
     node: Ref | None = None
@@ -90,7 +90,7 @@ class AddAssumption(Struct, tag_field="op", tag="add_assumption", forbid_unknown
 
 
 class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_unknown_fields=True):
-    """Another text, risk, owner or day of review."""
+    """Change the text, risk, owner or review date of an assumption."""
 
     assumption: Ref
     assumption_text: Sentence | UnsetType = UNSET
@@ -100,13 +100,13 @@ class UpdateAssumption(Struct, tag_field="op", tag="update_assumption", forbid_u
 
 
 class RemoveAssumption(Struct, tag_field="op", tag="remove_assumption", forbid_unknown_fields=True):
-    """An assumption goes."""
+    """Remove an assumption."""
 
     assumption: Ref
 
 
 class AddIndicator(Struct, tag_field="op", tag="add_indicator", forbid_unknown_fields=True):
-    """On a node."""
+    """Add an indicator on a node."""
 
     node: Ref
     name: Title
@@ -122,7 +122,7 @@ class AddIndicator(Struct, tag_field="op", tag="add_indicator", forbid_unknown_f
 
 
 class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unknown_fields=True):
-    """Another name, number or text."""
+    """Change the name, numbers or texts of an indicator."""
 
     indicator: Ref
     name: Title | UnsetType = UNSET
@@ -137,7 +137,7 @@ class UpdateIndicator(Struct, tag_field="op", tag="update_indicator", forbid_unk
 
 
 class RemoveIndicator(Struct, tag_field="op", tag="remove_indicator", forbid_unknown_fields=True):
-    """An indicator goes."""
+    """Remove an indicator."""
 
     indicator: Ref
 

@@ -1,7 +1,7 @@
--- Changing a draft.
+-- Edit a draft.
 
 -- name: touch_version
--- A draft was written to.
+-- Increment the revision of a draft, and return it.
 UPDATE toc_versions
    SET rev = rev + 1,
        updated_at = :now
@@ -10,7 +10,7 @@ UPDATE toc_versions
 RETURNING rev;
 
 -- name: nodes_by_ref
--- The nodes of a version that are meant, by key or by row id.
+-- Return the nodes of a version with these keys or row ids.
 SELECT id, key, {node}
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
@@ -24,7 +24,7 @@ SELECT id, key, {node}
    AND id IN (SELECT value FROM each(:refs));
 
 -- name: edges_between
--- The edges between some nodes.
+-- Return the edges between these nodes.
 SELECT id, source_node_id, target_node_id, {edge}
   FROM toc_edges
  WHERE tenant_id = :tenant_id
@@ -33,7 +33,7 @@ SELECT id, source_node_id, target_node_id, {edge}
    AND target_node_id IN (SELECT value FROM each(:node_ids));
 
 -- name: edges_at_node
--- The edges that begin or end at a node, with both their ends.
+-- Return the edges that begin or end at a node, with the keys and types of both ends.
 SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.node_type AS source_type,
        t.key AS target, t.node_type AS target_type
   FROM toc_edges AS e
@@ -53,7 +53,7 @@ SELECT e.id, e.source_node_id, e.target_node_id, {e.edge}, s.key AS source, s.no
    AND e.target_node_id = :node_id;
 
 -- name: causal_pairs
--- Which nodes lead to which, by key.
+-- Return the source and target keys of all causal edges.
 SELECT s.key, t.key
   FROM toc_edges AS e
   JOIN toc_nodes AS s ON s.tenant_id = e.tenant_id AND s.toc_version_id = e.toc_version_id AND s.id = e.source_node_id
@@ -63,7 +63,7 @@ SELECT s.key, t.key
    AND e.edge_type <> 'FEEDBACK';
 
 -- name: version_of_row
--- Which published version a row id is of.
+-- Return the number of the published version that a row belongs to, and the key of the row.
 SELECT v.version_number, r.key
   FROM (SELECT tenant_id, toc_version_id, id, key FROM toc_nodes
          WHERE tenant_id = :tenant_id AND id = :row_id
@@ -82,12 +82,12 @@ SELECT v.version_number, r.key
    AND v.status = 'PUBLISHED';
 
 -- name: add_node
--- A new node.
+-- Insert a node.
 INSERT INTO toc_nodes (tenant_id, project_id, toc_version_id, id, key, {node})
 VALUES (:tenant_id, :project_id, :version_id, :id, :key, {node:values});
 
 -- name: change_node
--- Everything of a node that can change.
+-- Update a node.
 UPDATE toc_nodes
    SET {node:set}
  WHERE tenant_id = :tenant_id
@@ -95,19 +95,19 @@ UPDATE toc_nodes
    AND id = :id;
 
 -- name: remove_node
--- A node goes.
+-- Delete a node.
 DELETE FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
 
 -- name: add_edge
--- A new edge.
+-- Insert an edge.
 INSERT INTO toc_edges (tenant_id, project_id, toc_version_id, id, source_node_id, target_node_id, {edge})
 VALUES (:tenant_id, :project_id, :version_id, :id, :source_node_id, :target_node_id, {edge:values});
 
 -- name: change_edge
--- Everything of an edge that can change.
+-- Update an edge.
 UPDATE toc_edges
    SET {edge:set}
  WHERE tenant_id = :tenant_id
@@ -115,14 +115,14 @@ UPDATE toc_edges
    AND id = :id;
 
 -- name: remove_edge
--- An edge goes.
+-- Delete an edge.
 DELETE FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
 
 -- name: assumptions_on_node
--- The assumptions on a node.
+-- Return the assumptions on a node.
 SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
@@ -130,7 +130,7 @@ SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
    AND node_id = :on_id;
 
 -- name: assumptions_on_edge
--- The assumptions on an edge.
+-- Return the assumptions on an edge.
 SELECT id, key, edge_id AS on_id, {assumption}, 0 AS is_on_node
   FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
@@ -138,7 +138,7 @@ SELECT id, key, edge_id AS on_id, {assumption}, 0 AS is_on_node
    AND edge_id = :on_id;
 
 -- name: assumptions_by_ref
--- The assumptions that are meant, by key or by row id: what they are on, and whether that is a node.
+-- Return the assumptions with these keys or row ids, and whether each is on a node or on an edge.
 SELECT id, key, node_id AS on_id, {assumption}, 1 AS is_on_node
   FROM toc_assumptions
  WHERE tenant_id = :tenant_id
@@ -152,17 +152,17 @@ SELECT id, key, edge_id, {assumption}, 0
    AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)));
 
 -- name: add_assumption
--- A new assumption on a node.
+-- Insert an assumption on a node.
 INSERT INTO toc_assumptions (tenant_id, project_id, toc_version_id, id, key, node_id, {assumption})
 VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, {assumption:values});
 
 -- name: add_edge_assumption
--- A new assumption on an edge.
+-- Insert an assumption on an edge.
 INSERT INTO toc_edge_assumptions (tenant_id, project_id, toc_version_id, id, key, edge_id, {assumption})
 VALUES (:tenant_id, :project_id, :version_id, :id, :key, :on_id, {assumption:values});
 
 -- name: change_assumption
--- Everything of an assumption on a node that can change.
+-- Update an assumption on a node.
 UPDATE toc_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
@@ -170,7 +170,7 @@ UPDATE toc_assumptions
    AND id = :id;
 
 -- name: change_edge_assumption
--- Everything of an assumption on an edge that can change.
+-- Update an assumption on an edge.
 UPDATE toc_edge_assumptions
    SET {assumption:set}
  WHERE tenant_id = :tenant_id
@@ -178,21 +178,21 @@ UPDATE toc_edge_assumptions
    AND id = :id;
 
 -- name: remove_assumption
--- An assumption on a node goes.
+-- Delete an assumption on a node.
 DELETE FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
 
 -- name: remove_edge_assumption
--- An assumption on an edge goes.
+-- Delete an assumption on an edge.
 DELETE FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id
    AND id = :id;
 
 -- name: indicators_on_node
--- The indicators of a node.
+-- Return the indicators of a node.
 SELECT id, key, node_id, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
@@ -200,7 +200,7 @@ SELECT id, key, node_id, {indicator}
    AND node_id = :node_id;
 
 -- name: indicators_by_ref
--- The indicators that are meant, by key or by row id.
+-- Return the indicators with these keys or row ids.
 SELECT id, key, node_id, {indicator}
   FROM toc_indicators
  WHERE tenant_id = :tenant_id
@@ -208,12 +208,12 @@ SELECT id, key, node_id, {indicator}
    AND (key IN (SELECT value FROM each(:refs)) OR id IN (SELECT value FROM each(:refs)));
 
 -- name: add_indicator
--- A new indicator.
+-- Insert an indicator.
 INSERT INTO toc_indicators (tenant_id, project_id, toc_version_id, id, key, node_id, {indicator})
 VALUES (:tenant_id, :project_id, :version_id, :id, :key, :node_id, {indicator:values});
 
 -- name: change_indicator
--- Everything of an indicator that can change.
+-- Update an indicator.
 UPDATE toc_indicators
    SET {indicator:set}
  WHERE tenant_id = :tenant_id
@@ -221,7 +221,7 @@ UPDATE toc_indicators
    AND id = :id;
 
 -- name: remove_indicator
--- An indicator goes.
+-- Delete an indicator.
 DELETE FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id

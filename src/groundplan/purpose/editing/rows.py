@@ -1,4 +1,4 @@
-"""Rows of a draft as the tables have them, and what the history tells of their changes."""
+"""The rows of a draft as stored, and the changes recorded for them in the history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.purpose.model import Confidence, EdgeName, EdgeType, IndicatorDi
 
 
 class PurposeNodeRow(Struct, frozen=True):
-    """A node; its metadata is JSON."""
+    """A node. Its metadata is JSON text."""
 
     id: str
     key: str
@@ -25,7 +25,7 @@ class PurposeNodeRow(Struct, frozen=True):
 
 
 class PurposeEdgeRow(Struct, frozen=True):
-    """An edge between two rows."""
+    """An edge between two node rows."""
 
     id: str
     source_node_id: str
@@ -49,7 +49,7 @@ class NamedEdge(PurposeEdgeRow, frozen=True):
 
 
 class AssumptionRow(Struct, frozen=True):
-    """An assumption on the row of a node or an edge."""
+    """An assumption on a node row or an edge row."""
 
     id: str
     key: str
@@ -80,30 +80,30 @@ class IndicatorRow(Struct, frozen=True):
 
 Row = PurposeNodeRow | PurposeEdgeRow | AssumptionRow | IndicatorRow
 
-# What the history tells of a row, where that is not every field.
+# The fields recorded in the history, for rows where that is not every field.
 _RECORDED_FIELDS: dict[type[Struct], tuple[str, ...]] = {
     NamedEdge: PurposeEdgeRow.__struct_fields__,
-    AssumptionRow: AssumptionRow.__struct_fields__[:-1],  # the name of what it is on tells the rest
+    AssumptionRow: AssumptionRow.__struct_fields__[:-1],  # the recorded name shows whether it is on a node
 }
 
 
 def given_fields(op: Struct, shape: type[Struct]) -> dict[str, Any]:
-    """The fields of a row that an operation names."""
+    """Return the fields of a row that an operation sets."""
     return {name: value for name in shape.__struct_fields__ if (value := getattr(op, name, UNSET)) is not UNSET}
 
 
 def additions(row: Row) -> list[Change]:
-    """Everything that a new row has."""
+    """Return the changes that record a new row."""
     return [changed(name, None, value) for name, value in _values(row)]
 
 
 def removals(row: Row) -> list[Change]:
-    """Everything that a removed row had."""
+    """Return the changes that record a removed row."""
     return [changed(name, value, None) for name, value in _values(row)]
 
 
 def differences(before: Row, after: Row) -> list[Change]:
-    """The fields in which two states of a row differ."""
+    """Return the changes between two states of a row."""
     pairs = ((name, getattr(before, name), getattr(after, name)) for name in before.__struct_fields__)
     return [changed(name, old, new) for name, old, new in pairs if old != new]
 

@@ -1,1 +1,1 @@
-"""A theory as a file or a picture, and a file as a new draft."""
+"""Export a theory as a file or a picture, and import a file as a new draft."""

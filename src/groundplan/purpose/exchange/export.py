@@ -1,4 +1,4 @@
-"""A version as a file, in any of the formats that are written."""
+"""Export a version as a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from groundplan.purpose.version import VersionRef, require_version
 
 ExportFormat = Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"]
 
-# What writes each of them. Only the one that is asked for is loaded.
+# The module and function that write each format. Only the requested one is loaded.
 _WRITERS: dict[str, tuple[str, str]] = {
     "json": ("document", "native_json"),
     "mermaid": ("mermaid", "mermaid"),
@@ -38,7 +38,7 @@ _WRITERS: dict[str, tuple[str, str]] = {
 
 
 class ExportPurpose(Struct, forbid_unknown_fields=True):
-    """Which version (the draft, else the one published last), and as what."""
+    """The version (by default the draft, else the latest published) and the file format."""
 
     project: Name
     format: ExportFormat
@@ -46,7 +46,7 @@ class ExportPurpose(Struct, forbid_unknown_fields=True):
 
 
 class ExportedPurpose(Struct):
-    """A file."""
+    """The exported file."""
 
     format: ExportFormat
     version: int
@@ -54,35 +54,35 @@ class ExportedPurpose(Struct):
 
 
 class Export(NamedTuple):
-    """What to write, and as what."""
+    """A theory to write, and the format."""
 
     theory: Theory
     format: ExportFormat
 
 
 def read_export(tx: Transaction, request: ExportPurpose) -> Export:
-    """Read everything that a file has.
+    """Read the data of an export.
 
     Raises:
-        NotFound: there is no such version, or none at all.
-        ContentAltered: a published version is not what was published.
+        NotFound: there is no such version, or no version at all.
+        ContentAltered: the content of a published version does not match its hash.
     """
     return Export(read_theory(tx, request.version), request.format)
 
 
 def write_export(export: Export) -> ExportedPurpose:
-    """Write the file; as a picture it takes long, and holds no transaction open."""
+    """Write the file, outside the transaction because a picture takes long."""
     module, function = _WRITERS[export.format]
     writer: Callable[[Theory], str] = getattr(import_module(f"groundplan.purpose.exchange.formats.{module}"), function)
     return ExportedPurpose(export.format, export.theory.number, writer(export.theory))
 
 
 def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
-    """A version with what is known of it now.
+    """Read a version with its current observations.
 
     Raises:
-        NotFound: there is no such version, or none at all.
-        ContentAltered: a published version is not what was published.
+        NotFound: there is no such version, or no version at all.
+        ContentAltered: the content of a published version does not match its hash.
     """
     row = require_version(tx, ref)
     content = read_verified_content(tx, row)
@@ -102,20 +102,20 @@ def read_theory(tx: Transaction, ref: VersionRef | None) -> Theory:
 
 
 def waivers_about(content: Content, waivers: list[Waiver]) -> list[Waiver]:
-    """The waivers that bear on some content, in a fixed order, each once: refs that it does not have are left out."""
-    there = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
+    """Return the waivers that apply to some content, sorted and without duplicates, with only the refs it has."""
+    existing = {*content.nodes, *content.assumptions, *content.indicators, *(str(edge.name) for edge in content.edges)}
     found: dict[tuple[str, tuple[str, ...], str, str, str], Waiver] = {}
     for waiver in waivers:
-        refs = sorted(ref for ref in waiver.refs if ref in there or ref.startswith("/"))
+        refs = sorted(ref for ref in waiver.refs if ref in existing or ref.startswith("/"))
         if refs or not waiver.refs:
             one = waiver._replace(refs=refs)
             found[one.code, tuple(refs), one.reason, one.owner, one.due] = one
-    return [found[said] for said in sorted(found)]
+    return [found[identity] for identity in sorted(found)]
 
 
 OPERATION: Operation[ExportPurpose, Any] = Operation(
     name="purpose.export",
-    summary="Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg.",
+    summary="Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=ExportPurpose,

@@ -1,8 +1,8 @@
-"""Take a theory in, as a new draft: everything in a document, or nothing.
+"""Import a theory as a new draft: the whole document, or nothing.
 
-What a draft can hold comes in, cycles and edges that lead down included; the gate names them. What no draft can hold,
-an edge from a node to itself or to nothing, refuses the document. Readers of other formats leave such things out and
-say so; in a native document they are a mistake of whoever wrote it.
+Everything that a draft can store is imported, including cycles and edges that point down; the gate reports them. An
+item that no draft can store, such as an edge to itself or to a missing node, rejects the document. Readers of other
+formats skip such items and report them; in a native document they are errors.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from groundplan.purpose.observing.ref_resolver import parse_edge_name
 from groundplan.purpose.version import Version, VersionRow, draft_row, to_version
 from groundplan.purpose.versions.draft import add_draft, rows_without_draft
 
-EXPIRED, ALREADY_IN_FORCE = "past its day", "in force here already"  # why a waiver is left out
+EXPIRED, ALREADY_IN_FORCE = "expired", "already in force here"  # why a waiver is skipped
 
 _TITLE = NormalizedName(TITLE_CHARS_MAX)
 
 
 class ImportPurpose(Struct, forbid_unknown_fields=True):
-    """Where to, and what. `keys` says whether keys in the document mean what they mean in this project."""
+    """The document to import. `keys` says whether its keys name the same items as in this project."""
 
     project: Name
     document: Annotated[TheoryDocument, CollapsedInSchema()]
@@ -57,7 +57,7 @@ class ImportPurpose(Struct, forbid_unknown_fields=True):
 
 
 class ImportedCounts(Struct):
-    """How much came in."""
+    """The number of imported items of each kind."""
 
     nodes: int
     edges: int
@@ -67,9 +67,9 @@ class ImportedCounts(Struct):
 
 
 class ImportedPurpose(Struct):
-    """The draft that holds the theory.
+    """The draft with the imported theory.
 
-    `keys` has the names that became other keys, `renamed` the keys that were never called so here before.
+    `keys` maps the names of the document that got new keys. `renamed` lists the keys whose item has a new name here.
     """
 
     version: Version
@@ -81,16 +81,16 @@ class ImportedPurpose(Struct):
 
 
 def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
-    """Write a document into a new draft.
+    """Import a document as a new draft.
 
     Raises:
-        DraftExists: there is a draft already.
-        OtherTheory: its keys are known here for other things.
-        Invalid: something in it is malformed, or there twice.
-        NotFound: something in it names what it does not have.
+        DraftExists: the project already has a draft.
+        OtherTheory: its keys name other items in this project.
+        Invalid: an item is malformed or a key appears twice.
+        NotFound: an item refers to one that the document does not have.
         SelfEdge: an edge leads from a node to itself.
-        DuplicateEdge: an edge is there twice.
-        NotWaivable: a check is to be waived that cannot be.
+        DuplicateEdge: an edge appears twice.
+        NotWaivable: a waiver names a check that cannot be waived.
     """
     document = request.document
     rows = rows_without_draft(tx)
@@ -110,38 +110,38 @@ def import_purpose(tx: Transaction, request: ImportPurpose) -> ImportedPurpose:
 
 
 def _refuse_duplicate_keys(document: TheoryDocument) -> None:
-    """Nothing in a document has the name of another thing of its sort.
+    """Reject a document in which two items of one kind have the same key.
 
     Raises:
-        Invalid: something has.
+        Invalid: a key appears twice.
     """
     for sort in ("nodes", "assumptions", "indicators"):
         seen: set[str] = set()
-        for place, one in enumerate(getattr(document, sort)):
+        for index, one in enumerate(getattr(document, sort)):
             if one.key in seen:
-                sentence = f"{quote_text(one.key)} is there already; give it a key of its own"
-                raise invalid_argument(("document", sort, place, "key"), sentence, code="duplicate_key")
+                sentence = f"{quote_text(one.key)} is used twice; give each item its own key"
+                raise invalid_argument(("document", sort, index, "key"), sentence, code="duplicate_key")
             seen.add(one.key)
 
 
 def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> None:
-    """Everything in a document, under its keys."""
+    """Write the items of a document under their assigned keys."""
 
     def node(name: str, path: ArgumentPath) -> str:
         if name not in keys.nodes:
             raise NotFound("node", name, hint="no node of the document has this key", field=format_argument_path(path))
         return keys.nodes[name]
 
-    for place, one in enumerate(document.nodes):
-        at: ArgumentPath = ("document", "nodes", place)
+    for index, one in enumerate(document.nodes):
+        at: ArgumentPath = ("document", "nodes", index)
         encode_metadata(one.metadata or {}, (*at, "metadata"))
-        # A title may be missing in what comes from elsewhere, and the gate will say so.
+        # An imported node may lack a title; the gate reports it.
         title = apply_marker(_TITLE, one.title, (*at, "title")) if one.title.strip() else ""
         op = AddNode(one.node_type, title, None, one.description, one.narrative, one.owner, one.metadata)
-        add_node(draft, op, keys.nodes[one.key], place)
+        add_node(draft, op, keys.nodes[one.key], index)
     names: set[EdgeName] = set()
-    for place, edge in enumerate(document.edges):
-        at = ("document", "edges", place)
+    for index, edge in enumerate(document.edges):
+        at = ("document", "edges", index)
         source, target = node(edge.source, (*at, "source")), node(edge.target, (*at, "target"))
         name = EdgeName(source, target, edge.edge_type)
         if source == target:
@@ -149,30 +149,30 @@ def _write(draft: DraftState, document: TheoryDocument, keys: IncomingKeys) -> N
         if name in names:
             raise DuplicateEdge(name, at)
         names.add(name)
-        add_edge(draft, AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence), place)
-    for place, assumption in enumerate(document.assumptions):
-        at = ("document", "assumptions", place)
+        add_edge(draft, AddEdge(source, target, edge.edge_type, None, edge.mechanism, edge.confidence), index)
+    for index, assumption in enumerate(document.assumptions):
+        at = ("document", "assumptions", index)
         op_ = _assumption(assumption, node, names, at)
-        add_assumption(draft, op_, keys.assumptions[assumption.key], place)
-    for place, indicator in enumerate(document.indicators):
-        on = node(indicator.node, ("document", "indicators", place, "node"))
+        add_assumption(draft, op_, keys.assumptions[assumption.key], index)
+    for index, indicator in enumerate(document.indicators):
+        on = node(indicator.node, ("document", "indicators", index, "node"))
         given = {name: getattr(indicator, name) for name in indicator.__struct_fields__ if name not in ("key", "node")}
-        add_indicator(draft, AddIndicator(node=on, **given), keys.indicators[indicator.key], place)
+        add_indicator(draft, AddIndicator(node=on, **given), keys.indicators[indicator.key], index)
 
 
 def _assumption(
     one: AssumptionWritten, node: Callable[[str, ArgumentPath], str], names: set[EdgeName], at: ArgumentPath
 ) -> AddAssumption:
-    """An assumption on what it is about here.
+    """Return the operation that adds an assumption, with keys of this project.
 
     Raises:
-        Invalid: it is on both a node and an edge, or on nothing, or has no day as its day.
-        NotFound: what it is on is not in the document.
+        Invalid: it is on both a node and an edge, or on neither, or its date is invalid.
+        NotFound: the document has no such node or edge.
     """
     if (one.node is None) == (one.source is None) or (one.source is None) != (one.target is None):
-        raise invalid_argument(at, "must be on one thing: say node, or say source and target of an edge")
+        raise invalid_argument(at, "must be on one node or one edge: give either node, or source and target")
     if one.node is not None and one.edge_type is not None:
-        raise invalid_argument((*at, "edge_type"), "is of an edge, and this is on a node; leave it out")
+        raise invalid_argument((*at, "edge_type"), "is for an edge, but this assumption is on a node; omit it")
     added = AddAssumption(one.assumption_text, risk_level=one.risk_level, owner=one.owner)
     if one.review_by is not None:
         added.review_by = parse_day(one.review_by, (*at, "review_by"))
@@ -183,57 +183,59 @@ def _assumption(
     name = EdgeName(source, target, one.edge_type or EdgeType.CONTRIBUTES_TO)
     added.source, added.target, added.edge_type = name
     if name not in names:
-        raise NotFound("edge", str(name), hint="no edge of the document is this one", field=format_argument_path(at))
+        raise NotFound("edge", str(name), hint="the document has no such edge", field=format_argument_path(at))
     return added
 
 
 def _waive(
     tx: Transaction, row: VersionRow, written: list[WaiverWritten], keys: IncomingKeys
 ) -> tuple[int, list[SkippedItem]]:
-    """Record the waivers that are not in force here yet, and tell which were left out.
+    """Record the waivers that are not in force yet; return how many, and the skipped ones.
 
     Raises:
-        Invalid: one of them is malformed.
-        NotWaivable: a check is to be waived that cannot be.
-        NotFound: one is about what the document does not have.
+        Invalid: a waiver is malformed.
+        NotWaivable: a waiver names a check that cannot be waived.
+        NotFound: a waiver refers to an item that the document does not have.
     """
     if not written:
         return 0, []
     today = day_of(tx.now)
     content = read_content(tx, row.id)
     edges = {one.name for one in content.edges}
-    there = {
+    in_force = {
         _identify_waiver(one, one.refs)
         for one in waivers_about(content, waivers_in_force(waivers(tx, NO_CUTOFF), today))
     }
-    left_out: dict[str, list[str]] = {EXPIRED: [], ALREADY_IN_FORCE: []}
+    skipped_codes: dict[str, list[str]] = {EXPIRED: [], ALREADY_IN_FORCE: []}
     wanted: list[WaiverWrite] = []
-    for place, one in enumerate(written):
-        at: ArgumentPath = ("document", "waivers", place)
+    for index, one in enumerate(written):
+        at: ArgumentPath = ("document", "waivers", index)
         refuse_unwaivable(one.code, (*at, "code"))
         due = parse_day(one.due, (*at, "due"))
         refs = [_ref(ref, keys, edges, (*at, "refs", number)) for number, ref in enumerate(one.refs)]
         if due < today:
-            left_out[EXPIRED].append(one.code)
-        elif _identify_waiver(one, refs) in there:
-            left_out[ALREADY_IN_FORCE].append(one.code)
+            skipped_codes[EXPIRED].append(one.code)
+        elif _identify_waiver(one, refs) in in_force:
+            skipped_codes[ALREADY_IN_FORCE].append(one.code)
         else:
             wanted.append(WaiverWrite(one.code, refs, one.reason, one.owner, due))
     record_waivers(tx, wanted, ("document", "waivers"))
-    skipped = [SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]) for why, codes in left_out.items() if codes]
+    skipped = [
+        SkippedItem("waiver", why, len(codes), codes[:EXAMPLES_MAX]) for why, codes in skipped_codes.items() if codes
+    ]
     return len(wanted), skipped
 
 
 def _identify_waiver(one: Waiver | WaiverWritten, refs: list[str]) -> tuple[str, tuple[str, ...], str, str, str]:
-    """What makes two waivers the same."""
+    """Return the values that identify a waiver."""
     return one.code, tuple(sorted(refs)), one.reason, one.owner, one.due
 
 
 def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath) -> str:
-    """What a waiver is about, by its key here: something that came in, or a fact.
+    """Resolve the ref of a waiver to the key of an imported item, or to a fact pointer.
 
     Raises:
-        NotFound: it is neither.
+        NotFound: the ref is neither.
     """
     if ref.startswith("/"):
         return ref
@@ -246,12 +248,14 @@ def _ref(ref: str, keys: IncomingKeys, edges: set[EdgeName], path: ArgumentPath)
     for sort in (keys.nodes, keys.assumptions, keys.indicators):
         if ref in sort:
             return sort[ref]
-    raise NotFound("key", ref, hint="a waiver of a document is about what is in it", field=format_argument_path(path))
+    raise NotFound(
+        "key", ref, hint="a waiver in a document can only name items of the document", field=format_argument_path(path)
+    )
 
 
 IMPORT_WAIVERS = Operation(
     name="purpose.import_waivers",
-    summary="Take a theory and its waivers in, as a new draft.",
+    summary="Import a theory and its waivers as a new draft.",
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
     input=ImportPurpose,
@@ -262,7 +266,7 @@ IMPORT_WAIVERS = Operation(
 
 OPERATION = Operation(
     name="purpose.import",
-    summary="Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role.",
+    summary="Import a theory as a new draft: the whole document, or nothing. Waivers in it need the owner role.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
     input=ImportPurpose,

@@ -1,9 +1,9 @@
-"""What things of a file are called here: by their own keys where they are keys of ours, else by fresh ones.
+"""Assign keys to the items of an imported file: keep valid keys, and reserve new ones for the rest.
 
-A file that was written by this project brings its keys back, so a theory that was edited elsewhere is still the same
-theory: comparisons, measurements and reviews go on. A file of another project may have the same keys for other things.
-Whether it is one is told by what those keys were ever called here, in versions and in drafts that are gone: where most
-of them never had such a name, the file is taken for another theory, and whoever brings it says which it is.
+A file exported from this project keeps its keys, so a theory that was edited elsewhere stays the same theory and its
+comparisons, measurements and reviews continue. A file of another project may use the same keys for other items. To
+tell them apart, the names in the file are compared with all names that these keys ever had here, also in discarded
+drafts. If most of them differ, the file counts as another theory, and the caller must say which case it is.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from groundplan.purpose.observing.read_observations import find_observed_keys
 
 KeyMode = Literal["same", "new"]
 
-# No project gives out as many; a larger number came from a typing error, and counting would go on behind it.
+# Far above any real project. A larger number is a typing error, and new keys would have to continue after it.
 KEY_NUMBER_MAX = 1_000_000_000
 _KEY = re.compile(r"([A-Z]{1,2})([1-9][0-9]{0,9})")
 _NODE_PREFIXES = tuple(PREFIXES.values())
-_NAME_FIELDS = ("title", "assumption_text", "name")  # what nodes, assumptions and indicators are known by
+_NAME_FIELDS = ("title", "assumption_text", "name")  # the names of nodes, assumptions and indicators
 KEYS_SHOWN_MAX = 5
 
 
 class OtherTheory(Conflict):
-    """Keys of a file are known here for other things."""
+    """Keys of the file name other items in this project."""
 
     code = "keys_of_another_theory"
 
     def __init__(self, keys: list[str]) -> None:
         several = f"{', '.join(keys[:KEYS_SHOWN_MAX])}{' and others' if len(keys) > KEYS_SHOWN_MAX else ''}"
         super().__init__(
-            f"{several} stand for other things in this project than in the file. Say keys 'new' if it is another "
-            "theory, whose nodes are to get keys of their own; say keys 'same' if it is this one, with other titles",
+            f"{several} name other items in this project than in the file. Set keys to 'new' if the file is another "
+            "theory and needs new keys. Set keys to 'same' if it is this theory with changed titles",
             keys=keys,
         )
 
 
 class KeyMapping(Struct):
-    """A name of the file, and the key that it became."""
+    """A name in the file, and the key assigned to it."""
 
     name: str
     key: str
 
 
 class IncomingKeys:
-    """From the names of a document to keys, for each sort of thing."""
+    """Maps the names in a document to keys, by kind of item."""
 
     def __init__(self, tx: Transaction, document: TheoryDocument, keys: KeyMode | None) -> None:
         is_kept = keys != "new"
-        # Keys that are known here, for things that were never called so.
-        self.renamed = _renamed(tx, document, is_certain=keys is not None) if is_kept else []
+        # Known keys whose name in the document is new here.
+        self.renamed = _find_renamed(tx, document, is_certain=keys is not None) if is_kept else []
         self.nodes = _assign_keys(
             tx, ((node.key, PREFIXES[node.node_type]) for node in document.nodes), _NODE_PREFIXES, is_kept
         )
@@ -71,7 +71,7 @@ class IncomingKeys:
         )
 
     def given(self) -> list[KeyMapping]:
-        """The names that became other keys, nodes first."""
+        """Return the names that got another key, nodes first."""
         sorts = (self.nodes, self.assumptions, self.indicators)
         return [KeyMapping(name, key) for sort in sorts for name, key in sort.items() if name != key]
 
@@ -79,7 +79,7 @@ class IncomingKeys:
 def _assign_keys(
     tx: Transaction, named: Iterable[tuple[str, str]], prefixes: tuple[str, ...], is_kept: bool
 ) -> dict[str, str]:
-    """The key of every name, which comes with the letters of a fresh one."""
+    """Assign a key to every name. Each name comes with the prefix for a new key."""
     found: dict[str, str] = {}
     others: dict[str, list[str]] = {}
     highest: dict[str, int] = {}
@@ -90,7 +90,7 @@ def _assign_keys(
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         else:
             others.setdefault(prefix, []).append(name)
-    # First what is kept: fresh keys begin behind it.
+    # Reserve the kept keys first, so that new ones start after them.
     for prefix, number in sorted(highest.items()):
         reach(tx, prefix, number)
     for prefix, names in sorted(others.items()):
@@ -98,24 +98,24 @@ def _assign_keys(
     return found
 
 
-def _renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
-    """The keys that were never called here as the document calls them, unless that makes it another theory.
+def _find_renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> list[str]:
+    """Return the known keys whose name in the document is new here.
 
-    Nodes tell whether it is the same one; where none of theirs is known, assumptions and indicators do. What was
-    observed under a key never passes to something of another name.
+    The nodes decide whether it is the same theory; if none of their keys is known, assumptions and indicators do. The
+    observations of a key are never passed on to an item with another name.
 
     Raises:
-        OtherTheory: it is another one, and nobody said otherwise.
+        OtherTheory: the document is another theory, and the caller did not set `keys`.
     """
     nodes = {node.key: node.title for node in document.nodes}
     beside = {one.key: one.assumption_text for one in document.assumptions}
     beside |= {one.key: one.name for one in document.indicators}
-    told = collect_recorded_values(tx, {*nodes, *beside}, ops="purpose", fields=_NAME_FIELDS)
+    recorded_names = collect_recorded_values(tx, {*nodes, *beside}, ops="purpose", fields=_NAME_FIELDS)
     renamed: list[str] = []
     is_known = False
     for called in (nodes, beside):
-        known = [key for key in called if key in told]
-        others = [key for key in known if _normalize_name(called[key]) not in map(_normalize_name, told[key])]
+        known = [key for key in called if key in recorded_names]
+        others = [key for key in known if _normalize_name(called[key]) not in map(_normalize_name, recorded_names[key])]
         if not is_certain and not is_known and 2 * len(others) > len(known):
             raise OtherTheory(sort_keys(others))
         is_known = is_known or bool(known)
@@ -127,7 +127,7 @@ def _renamed(tx: Transaction, document: TheoryDocument, *, is_certain: bool) -> 
 
 
 def _normalize_name(text: str) -> str:
-    """A name of which neither case nor white space counts, nor how its letters are composed."""
-    import unicodedata  # tables that only an import needs
+    """Normalize a name for comparison: ignore case, whitespace and Unicode composition."""
+    import unicodedata  # large tables, needed only for imports
 
     return unicodedata.normalize("NFC", " ".join(text.split())).casefold()

@@ -1,4 +1,4 @@
-"""The picture of a version: all of it, the ways through one node, or what changed since another version."""
+"""Draw a version: the whole version, the pathways through one node, or the changes since another version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundplan.purpose.version import VersionRef
 
 
 class RenderPurpose(Struct, forbid_unknown_fields=True):
-    """Which version, and what of it: `pathway` names a node, `compare` an earlier version."""
+    """The version to draw. `pathway` limits it to a node, `compare` shows the changes since an earlier version."""
 
     project: Name
     version: VersionRef | None = None
@@ -30,7 +30,7 @@ class RenderPurpose(Struct, forbid_unknown_fields=True):
 
 
 class Rendered(Struct):
-    """A picture."""
+    """The picture as SVG, with its size."""
 
     version: int
     svg: str
@@ -39,7 +39,7 @@ class Rendered(Struct):
 
 
 class Drawing(NamedTuple):
-    """What to draw: a theory, the ways through one of its nodes, or what changed since another theory."""
+    """What to draw: a theory, the pathways through one of its nodes, or the changes since an earlier theory."""
 
     theory: Theory
     pathway: str | None
@@ -48,15 +48,15 @@ class Drawing(NamedTuple):
 
 
 def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
-    """Read everything that a picture shows.
+    """Read the data of a picture.
 
     Raises:
         NotFound: there is no such version or node.
-        Invalid: it is to show ways and changes at once.
-        ContentAltered: a published version is not what was published.
+        Invalid: both `pathway` and `compare` are given.
+        ContentAltered: the content of a published version does not match its hash.
     """
     if request.pathway is not None and request.compare is not None:
-        raise invalid_argument(("pathway",), "and compare are two pictures; ask for one of them")
+        raise invalid_argument(("pathway",), "and compare cannot be combined; give one of them")
     theory = read_theory(tx, request.version)
     if request.pathway is not None and request.pathway not in theory.content.nodes:
         show = NextStep("purpose.open", "shows the keys of the version", {"project": tx.project.name})
@@ -66,8 +66,8 @@ def read_drawing(tx: Transaction, request: RenderPurpose) -> Drawing:
 
 
 def draw_picture(drawing: Drawing) -> Rendered:
-    """Draw what was read; the layout takes long, and holds no transaction open."""
-    from groundplan.purpose.picture.comparison import comparison  # only who draws needs them
+    """Draw the picture, outside the transaction because the layout takes long."""
+    from groundplan.purpose.picture.comparison import comparison  # loaded only to draw
     from groundplan.purpose.picture.picture_model import build_plan_picture, pathway
     from groundplan.purpose.picture.svg import draw
     from groundplan.purpose.picture.tokens import Theme
@@ -84,7 +84,7 @@ def draw_picture(drawing: Drawing) -> Rendered:
 
 OPERATION: Operation[RenderPurpose, Any] = Operation(
     name="purpose.render",
-    summary="Draw a version as SVG: all of it, the ways through one node, or what changed since a version.",
+    summary="Draw a version as SVG: all of it, the pathways through one node, or the changes since a version.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     input=RenderPurpose,

@@ -1,1 +1,1 @@
-"""Gates: pure functions that say whether a theory holds together, and whether it is ready to run."""
+"""The gates: pure functions that check whether a theory is consistent, and whether it is ready to run."""

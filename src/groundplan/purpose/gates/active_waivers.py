@@ -1,7 +1,7 @@
-"""Waivers: somebody answers, until a day, for what fails. They are the only way past a check that blocks.
+"""Waivers: an owner accepts a failing check until a day. They are the only way past a check that blocks.
 
-Each waiver speaks for its refs, or without refs for the check as a whole, up to and on its day. Of several that speak
-for the same, the one recorded last decides; so a waiver is taken back by another that is already past its day.
+A waiver covers its refs, or without refs the check as a whole, up to and including its day. If several cover the same
+ref, the one recorded last decides; so a waiver is revoked by recording another that has already expired.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from groundplan.purpose.dates import day_of
 from groundplan.purpose.gates.profiles import is_waivable
 from groundplan.purpose.observing.observation_rows import Waiver
 
-WHOLE_CHECK = ""  # stands for the check as a whole among refs
+WHOLE_CHECK = ""  # the ref that stands for the check as a whole
 
 
 class ActiveWaivers:
-    """What somebody answers for on a day."""
+    """The checks and refs that are waived on a day."""
 
     def __init__(self, waivers: Iterable[Waiver], today: str) -> None:
         self._refs: dict[str, set[str]] = {}
@@ -24,25 +24,25 @@ class ActiveWaivers:
             self._refs.setdefault(waiver.code, set()).update(waiver.refs or (WHOLE_CHECK,))
 
     def remaining(self, code: str, failing: list[str]) -> list[str]:
-        """Of what fails, that for which nobody answers."""
+        """Return the failing refs without an active waiver."""
         refs = self._refs.get(code, set())
         return [] if WHOLE_CHECK in refs else [ref for ref in failing if ref not in refs]
 
     def cover_check(self, code: str) -> bool:
-        """Whether somebody answers for the check as a whole."""
+        """Return whether a waiver covers the check as a whole."""
         return WHOLE_CHECK in self._refs.get(code, ())
 
 
 def waivers_in_force(waivers: Iterable[Waiver], today: str) -> list[Waiver]:
-    """The waivers that count on a day, in the order of recording, each with those refs only for which it decides."""
+    """Return the waivers active on a day, in recording order, each with only the refs for which it decides."""
     deciding: dict[tuple[str, str], Waiver] = {}
-    given = list(waivers)
-    for waiver in given:
+    recorded = list(waivers)
+    for waiver in recorded:
         for ref in waiver.refs or (WHOLE_CHECK,):
             deciding[waiver.code, ref] = waiver
-    found = []
-    for waiver in given:
+    active = []
+    for waiver in recorded:
         refs = [ref for ref in waiver.refs or (WHOLE_CHECK,) if deciding[waiver.code, ref] is waiver]
         if refs and day_of(waiver.due) >= day_of(today) and is_waivable(waiver.code):
-            found.append(waiver._replace(refs=[] if refs == [WHOLE_CHECK] else refs))
-    return found
+            active.append(waiver._replace(refs=[] if refs == [WHOLE_CHECK] else refs))
+    return active

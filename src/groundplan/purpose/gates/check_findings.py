@@ -1,4 +1,4 @@
-"""What a check finds before anybody answers for it, and the theory made ready for the checks."""
+"""The finding of a check before waivers are applied, and the theory prepared for the checks."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from groundplan.purpose.graph.causal_graph import CausalGraph, build_causal_grap
 from groundplan.purpose.model import Content, EdgeName, NodeType, Profile, PurposeEdge, edge_order
 from groundplan.purpose.observing.observation_rows import Observations
 
-REFS_NAMED_MAX = 5  # of some refs in a sentence; beside it there is a list of them all
-NO_SUBJECTS = "there is nothing here that it is about"
-NOT_KNOWN = "nobody here can tell"
+REFS_NAMED_MAX = 5  # refs named in a message; the `refs` list holds all of them
+NO_SUBJECTS = "the version has nothing to check"
+NOT_KNOWN = "this is not known here"
 
 
 class CheckFinding(NamedTuple):
-    """A rule, how many things it is about, and which of them break it."""
+    """A rule, the number of its subjects, and the subjects that break it."""
 
     rule: str
-    subjects: int  # none: the rule does not apply
+    subjects: int  # 0: the rule does not apply
     failing: Sequence[str] = ()  # refs, in any order
-    fix: Fix = ""  # what to do; `{refs}` stands for those for which nobody answers
-    wrong: str | None = None  # what is wrong, where that is not how many of the subjects break the rule
+    fix: Fix = ""  # what to do; `{refs}` stands for the failing refs without a waiver
+    wrong: str | None = None  # what is wrong; by default, how many subjects break the rule
     actual: Any = UNSET
     expected: Any = UNSET
-    not_applicable: str = NO_SUBJECTS  # why, where the rule does not apply
-    is_warning: bool = False  # whatever the profile says, it does not block
-    # What is wrong with those for which nobody answers, in words and as data, where that depends on which they are.
+    not_applicable: str = NO_SUBJECTS  # why the rule does not apply
+    is_warning: bool = False  # does not block, whatever the profile says
+    # Returns what is wrong with the failing refs without a waiver, as text and as data, if it depends on the refs.
     looked_into: Callable[[list[str]], tuple[str, Any]] | None = None
 
 
 class GateSubject:
-    """Content and what is known beside it; what several checks ask for is worked out once."""
+    """The content and facts that the checks read, with values shared by several checks computed once."""
 
     def __init__(self, content: Content, observations: Observations, profile: Profile, outside: ExternalFacts) -> None:
         self.content = content
@@ -45,33 +45,33 @@ class GateSubject:
         self.is_strict = profile is Profile.STRICT
         self.edges: list[PurposeEdge] = find_valid_causal_edges(content)
         self.causal: CausalGraph = build_causal_graph(content)
-        self.causes = len(self.causal.edges)  # one that an import brought twice is one
+        self.causes = len(self.causal.edges)  # counts an edge that was imported twice once
         self.measured = {one.node for one in content.indicators.values()}  # nodes that have an indicator
         self.assumed_nodes = {one.node for one in content.assumptions.values() if one.node is not None}
         self.assumed_edges = {one.edge for one in content.assumptions.values() if one.edge is not None}
 
     def type_of(self, key: str) -> NodeType | None:
-        """What a node is; None where there is no such node."""
+        """Return the type of a node, or None if there is no such node."""
         node = self.content.nodes.get(key)
         return None if node is None else node.node_type
 
 
 def suggest_edit(how: str) -> Fix:
-    """A change of the draft that mends what was found: `add_edge from {refs} towards a goal`."""
+    """Return a fix that edits the draft, such as `add_edge from {refs} towards a goal`."""
     return (NextStep("purpose.edit", f"with {how}"),)
 
 
 def edge_names(names: Iterable[EdgeName]) -> list[str]:
-    """Edges as refs: each once, in the order of lists."""
+    """Return the names of edges as refs, without duplicates and in list order."""
     return [str(name) for name in sorted(set(names), key=edge_order)]
 
 
 def has_text(text: str | None) -> bool:
-    """Whether there is a text and something stands in it."""
+    """Return whether a text is given and not blank."""
     return bool(text and text.strip())
 
 
 def format_refs(refs: Sequence[str]) -> str:
-    """Some refs in a sentence, not too many."""
-    shown = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
-    return shown if len(refs) <= REFS_NAMED_MAX else f"{shown} and {len(refs) - REFS_NAMED_MAX} more"
+    """Format refs for a message, naming at most `REFS_NAMED_MAX`."""
+    listed = ", ".join(quote_text(ref)[1:-1] for ref in refs[:REFS_NAMED_MAX])
+    return listed if len(refs) <= REFS_NAMED_MAX else f"{listed} and {len(refs) - REFS_NAMED_MAX} more"

@@ -1,4 +1,4 @@
-"""Gate A: the theory holds together."""
+"""Gate A: the theory is consistent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from groundplan.purpose.model import (
     sort_keys,
 )
 
-CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a sentence
+CYCLE_NODES_NAMED_MAX = 20  # nodes of a cycle in a message
 
 
 def goal_count(theory: GateSubject) -> CheckFinding:
@@ -48,8 +48,8 @@ def goal_count(theory: GateSubject) -> CheckFinding:
 
 def min_types(theory: GateSubject) -> CheckFinding:
     wanted = (NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT)
-    there = {node_type: len(theory.content.of_type(node_type)) for node_type in wanted}
-    missing = [str(node_type) for node_type, count in there.items() if not count]
+    counts = {node_type: len(theory.content.of_type(node_type)) for node_type in wanted}
+    missing = [str(node_type) for node_type, count in counts.items() if not count]
     rule = "GOAL, OUTCOME and OUTPUT are each present"
     if not missing:
         return CheckFinding(rule, 1)
@@ -69,7 +69,7 @@ def orphans(theory: GateSubject) -> CheckFinding:
     reaching = find_leading_to(theory.causal.graph, goals)
     failing = [key for number, key in enumerate(theory.causal.graph.keys) if number not in reaching]
     return CheckFinding(
-        "Every node that is no goal reaches a goal along causal edges",
+        "Every node that is not a goal reaches a goal along causal edges",
         len(theory.content.nodes) - len(goals),
         failing,
         suggest_edit("add_edge from {refs} towards a goal"),
@@ -92,12 +92,14 @@ def leap(theory: GateSubject) -> CheckFinding:
         "No causal edge skips a level",
         theory.causes,
         edge_names(edge.name for edge in theory.edges if _count_levels_up(theory, edge) > 1),
-        suggest_edit("add_node for what lies between the ends of {refs}, and edges through it in place of the leap"),
+        suggest_edit(
+            "add_node for the level between the ends of {refs}, and edges through it instead of the direct edge"
+        ),
     )
 
 
 def cycle(theory: GateSubject) -> CheckFinding:
-    """All nodes on a cycle fail: whoever answers for some of them does not answer for a cycle through others."""
+    """Report all nodes on a cycle, so that a waiver for some of them does not cover a cycle through others."""
     graph = theory.causal.graph
     cyclic = cyclic_components(graph)
     failing = sorted(node for component in cyclic for node in component)
@@ -118,7 +120,7 @@ def cycle(theory: GateSubject) -> CheckFinding:
 def dup_edge(theory: GateSubject) -> CheckFinding:
     counted = Counter(edge.name for edge in theory.content.edges)
     return CheckFinding(
-        "No edge is there twice",
+        "No edge exists twice",
         len(counted),
         edge_names(name for name, count in counted.items() if count > 1),
         suggest_edit("remove_edge on {refs}, then add_edge once"),
@@ -163,9 +165,9 @@ def mechanism(theory: GateSubject) -> CheckFinding:
 def high_risk(theory: GateSubject) -> CheckFinding:
     subjects = [one for one in theory.content.assumptions.values() if one.risk_level is RiskLevel.HIGH]
 
-    def is_in_hand(one: Assumption) -> bool:
-        place = one.edge.target if one.edge is not None else one.node
-        watched = not theory.is_strict or place in theory.measured
+    def is_managed(one: Assumption) -> bool:
+        node = one.edge.target if one.edge is not None else one.node
+        watched = not theory.is_strict or node in theory.measured
         return has_text(one.owner) and has_text(one.review_by) and watched
 
     also = ", and its node or its edge's target an indicator" if theory.is_strict else ""
@@ -173,7 +175,7 @@ def high_risk(theory: GateSubject) -> CheckFinding:
     return CheckFinding(
         f"Every assumption of HIGH risk has an owner and a review date{also}",
         len(subjects),
-        sort_keys(one.key for one in subjects if not is_in_hand(one)),
+        sort_keys(one.key for one in subjects if not is_managed(one)),
         suggest_edit(f"update_assumption (owner, review_by) on {{refs}}{step}"),
     )
 
@@ -216,12 +218,12 @@ def dead_end(theory: GateSubject) -> CheckFinding:
         "Every ACTIVITY contributes to something",
         len(activities),
         sort_keys(key for key in activities if key not in leading_on),
-        suggest_edit("add_edge from {refs} to what comes of it"),
+        suggest_edit("add_edge from {refs} to what each contributes to"),
     )
 
 
 def refuted(theory: GateSubject) -> CheckFinding:
-    """A decision counts if it is about the assumption and was not recorded before the review that refuted it."""
+    """Accept a decision if it is about the assumption and not older than the review that refuted it."""
     graph = theory.causal.graph
     reaching = find_leading_to(graph, theory.causal.numbers_of(NodeType.GOAL))
     subjects = []
@@ -246,7 +248,7 @@ def refuted(theory: GateSubject) -> CheckFinding:
         sort_keys(failing),
         (
             NextStep("purpose.record", "with decisions about {refs}"),
-            NextStep("purpose.edit", "changes what rests on it"),
+            NextStep("purpose.edit", "changes what depends on them"),
         ),
     )
 
@@ -257,13 +259,15 @@ def context(theory: GateSubject) -> CheckFinding:
     if facts is None:
         return CheckFinding(rule, 0, not_applicable=NOT_KNOWN)
     if facts.run is None:
-        return CheckFinding(rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none ever were")
+        return CheckFinding(
+            rule, 1, fix=(NextStep("context.commit", "puts them in force"),), wrong="none were ever committed"
+        )
     if facts.is_partial:
         fix = (
-            NextStep("context.edit", "sets what is required"),
-            NextStep("context.commit", "without allowPartial puts all of it in force"),
+            NextStep("context.edit", "sets the required facts"),
+            NextStep("context.commit", "without allowPartial puts all of them in force"),
         )
-        return CheckFinding(rule, 1, fix=fix, wrong="only in part", is_warning=True)
+        return CheckFinding(rule, 1, fix=fix, wrong="only some of them are", is_warning=True)
     return CheckFinding(rule, 1)
 
 
@@ -281,7 +285,7 @@ def title(theory: GateSubject) -> CheckFinding:
 
 
 def row_security(theory: GateSubject) -> CheckFinding:
-    rule = "Row level security is forced, with four policies on each table, for a role that can not get round it"
+    rule = "Row level security is forced, with four policies on each table, for a role that cannot bypass it"
     wrong = theory.outside.row_security
     if wrong is None:
         return CheckFinding(rule, 0, not_applicable="this engine has none")
@@ -321,13 +325,13 @@ CHECKS: dict[str, Callable[[GateSubject], CheckFinding]] = {
 
 
 def _count_levels_up(theory: GateSubject, edge: PurposeEdge) -> int:
-    """How many levels an edge leads up."""
+    """Return how many levels an edge leads up."""
     nodes = theory.content.nodes
     return LEVELS[nodes[edge.target].node_type] - LEVELS[nodes[edge.source].node_type]
 
 
 def _format_cycle(path: list[str]) -> str:
-    """A cycle in a sentence, its middle left out where it is very long."""
+    """Format a cycle for a message, with the middle left out if it is long."""
     if len(path) <= CYCLE_NODES_NAMED_MAX:
         return " -> ".join(path)
     half = CYCLE_NODES_NAMED_MAX // 2

@@ -1,4 +1,4 @@
-"""Gate B: the theory is ready to run and to measure."""
+"""Gate B: the theory is ready to be run and measured."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def target(theory: GateSubject) -> CheckFinding:
 
 
 def verified(theory: GateSubject) -> CheckFinding:
-    """Of a baseline about which nobody said whether it was verified, nothing is held against it."""
+    """Report baselines marked as unverified. One without a mark passes."""
     subjects = [one for one in theory.content.indicators.values() if one.baseline is not None]
     return CheckFinding(
         "No baseline is marked as unverified",
         len(subjects),
         sort_keys(one.key for one in subjects if one.baseline_verified is False),
-        suggest_edit("update_indicator (baseline_verified true) on {refs}, once somebody verified the baseline"),
+        suggest_edit("update_indicator (baseline_verified true) on {refs}, after the baseline is verified"),
     )
 
 
@@ -64,7 +64,7 @@ def work(theory: GateSubject) -> CheckFinding:
         rule,
         len(activities),
         sort_keys(key for key in activities if served.get(key, 0) < 1),
-        "plan work that serves {refs}",
+        "add work that serves {refs}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Which checks there are, and how much each weighs in each profile: the table of the gates, as data."""
+"""The checks of each gate, and their severity in each profile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.purpose.model import Profile
 Gate = Literal["A", "B"]
 Severity = Literal["block", "warn"]
 
-# In the order standard, strict, light; None is off.
+# In the order standard, strict, light. None means off.
 _Severities = tuple[Severity | None, Severity | None, Severity | None]
 _PROFILES = (Profile.STANDARD, Profile.STRICT, Profile.LIGHT)
 
@@ -36,35 +36,35 @@ GATE_A: dict[str, _Severities] = {
     "GA_TYPE_CHAIN": ("block", "block", None),
 }
 
-# Whoever asks for Gate B wants all of it, in every profile.
+# Gate B is the same in every profile.
 GATE_B: dict[str, _Severities] = dict.fromkeys(
     ("GB_BASELINE", "GB_FACTS", "GB_PLAN", "GB_TARGET", "GB_VERIFIED", "GB_WORK"), ("block", "block", "block")
 )
 
 SEVERITY_TABLES: dict[Gate, dict[str, _Severities]] = {"A": GATE_A, "B": GATE_B}
 
-# What the database itself refuses is nobody's to answer for.
+# The database enforces these itself, so they cannot be waived.
 NOT_WAIVABLE = frozenset({"GA_CROSS_VERSION", "GA_DUP_EDGE", "GA_RLS", "GA_SELF_EDGE"})
 
 
 def severities(gate: Gate, profile: Profile) -> dict[str, Severity]:
-    """The checks of a gate that are on in a profile, sorted by code, and what a failure of each means."""
-    place = _PROFILES.index(profile)
+    """Return the checks of a gate that are on in a profile, sorted by code, with their severities."""
+    column = _PROFILES.index(profile)
     return {
-        code: severity for code, row in sorted(SEVERITY_TABLES[gate].items()) if (severity := row[place]) is not None
+        code: severity for code, row in sorted(SEVERITY_TABLES[gate].items()) if (severity := row[column]) is not None
     }
 
 
 def gates_to_publish(policies: Policies) -> list[Gate]:
-    """The gates that a version passes to be published, in this project."""
+    """Return the gates that a version must pass to be published."""
     return ["A", "B"] if policies.publish_gates == "AB" else ["A"]
 
 
 def known_codes() -> list[str]:
-    """Every check there is, sorted."""
+    """Return the codes of all checks, sorted."""
     return sorted({*GATE_A, *GATE_B})
 
 
 def is_waivable(code: str) -> bool:
-    """Whether somebody can answer for a failure of this check; False also for a code that there is not."""
+    """Return whether a check can be waived; False for an unknown code."""
     return (code in GATE_A or code in GATE_B) and code not in NOT_WAIVABLE

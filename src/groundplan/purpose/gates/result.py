@@ -1,4 +1,4 @@
-"""What a gate answers, and what it is told of the world outside the theory."""
+"""The result of a gate, and the facts from outside the theory that it reads."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from groundplan.kernel.budget import CutLists, LeftOut, Trimming
 from groundplan.kernel.next_steps import NextStep, Vocabulary, describe
 from groundplan.purpose.model import Profile
 
-Fix = str | tuple[NextStep, ...]  # what to do about a check that fails
+Fix = str | tuple[NextStep, ...]  # what to do about a failing check
 
 
 class ContextFacts(Struct, frozen=True):
-    """The facts in force: of which run, whether only in part, and what is required and not set."""
+    """The facts in force: their run, whether it is partial, and the required facts that are not set."""
 
-    run: str | None = None  # None: nothing was ever committed
+    run: str | None = None  # None: no facts were ever committed
     is_partial: bool = False
     required_unset: list[str] = []
 
 
 class ExternalFacts(Struct, frozen=True):
-    """What other slices and the database say at one moment. None is what nobody can tell."""
+    """Facts from other slices and the database at one moment. None means not known."""
 
     context: ContextFacts | None = None
     served: dict[str, int] | None = None  # how many work nodes serve each ACTIVITY, by its key
-    row_security: list[str] | None = None  # what is wrong with it, in sentences; None where the engine has none
+    row_security: list[str] | None = None  # what is wrong with it; None if the engine has no row security
 
 
 class Check(Struct):
-    """One check of a gate."""
+    """The result of one check of a gate."""
 
     code: str
     severity: Literal["block", "warn"]
@@ -42,16 +42,16 @@ class Check(Struct):
     actual: Any = UNSET
     expected: Any = UNSET
     fix: str | UnsetType = UNSET
-    left_out: LeftOut = UNSET  # refs for which an answer had no room
+    left_out: LeftOut = UNSET  # refs that did not fit into the answer
 
     @property
     def is_blocking(self) -> bool:
-        """Whether it keeps its gate shut."""
+        """Whether the check makes its gate fail."""
         return self.severity == "block" and self.result == "failed"
 
 
 class GateResult(Struct):
-    """What a gate says of one content: the same content and the same observations give the same bytes."""
+    """The result of a gate. Equal content and observations give equal bytes."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("checks[].refs", "checks[].actual")))
 
@@ -64,13 +64,13 @@ class GateResult(Struct):
 
 
 class Findings(NamedTuple):
-    """The result of a gate without the words of any surface, and what to do about each check that fails, by code."""
+    """The result of a gate without surface wording, and the fixes of its failing checks by code."""
 
     result: GateResult
     fixes: Mapping[str, Fix]
 
     def describe(self, vocabulary: Vocabulary) -> GateResult:
-        """Return the result in the words of a surface."""
+        """Return the result with fixes worded for a surface."""
         checks = [
             replace(check, fix=_describe_fix(self.fixes.get(check.code), vocabulary)) for check in self.result.checks
         ]

@@ -1,6 +1,6 @@
-"""Run a gate: every check that is on in the profile, what somebody answers for, and what that makes of the whole.
+"""Run a gate: all checks that are on in the profile, with waivers applied.
 
-A pure function: the same content, observations, outside facts and day give the same bytes, now and in ten years.
+A pure function: equal content, observations, outside facts and day always give equal bytes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _CHECKS = {"A": gate_a.CHECKS, "B": gate_b.CHECKS}
 def run_gate(
     gate: Gate, content: Content, observations: Observations, *, profile: Profile, outside: ExternalFacts, today: str
 ) -> Findings:
-    """What a gate says of one content. `today` is the day on which waivers must still count."""
+    """Run a gate on some content. `today` is the day on which waivers must be active."""
     theory = GateSubject(content, observations, profile, outside)
-    excuses = ActiveWaivers(observations.waivers, today)
+    waivers = ActiveWaivers(observations.waivers, today)
     found = {code: _CHECKS[gate][code](theory) for code in severities(gate, profile)}
-    checks = [_judge(code, severity, found[code], excuses) for code, severity in severities(gate, profile).items()]
+    checks = [_judge(code, severity, found[code], waivers) for code, severity in severities(gate, profile).items()]
     applicable = [check for check in checks if check.result != "not_applicable"]
     passed = sum(check.result == "passed" for check in applicable)
     result = GateResult(
@@ -39,8 +39,8 @@ def run_gate(
     return Findings(result, fixes)
 
 
-def _judge(code: str, severity: Severity, found: CheckFinding, excuses: ActiveWaivers) -> Check:
-    """What was found as a check. One that fails is waived when somebody answers for all of it; else those remain."""
+def _judge(code: str, severity: Severity, found: CheckFinding, waivers: ActiveWaivers) -> Check:
+    """Turn a finding into a check result. A failing check is waived if waivers cover all its failing refs."""
     if found.is_warning:
         severity = "warn"
     if not found.subjects:
@@ -49,8 +49,8 @@ def _judge(code: str, severity: Severity, found: CheckFinding, excuses: ActiveWa
     failing = sorted(found.failing)  # as text: keys, names of edges and pointers alike
     if not failing and found.wrong is None:
         return Check(code, severity, "passed", found.rule, [])
-    remaining = excuses.remaining(code, failing)
-    is_waived = excuses.cover_check(code) or bool(failing and not remaining)
+    remaining = waivers.remaining(code, failing)
+    is_waived = waivers.cover_check(code) or bool(failing and not remaining)
     refs = failing if is_waived else remaining
     wrong, actual, expected = found.wrong, found.actual, found.expected
     if found.looked_into is not None:
@@ -60,15 +60,15 @@ def _judge(code: str, severity: Severity, found: CheckFinding, excuses: ActiveWa
         wrong = f"{broken} of {found.subjects} {'does' if broken == 1 else 'do'} not hold"
         actual, expected = found.subjects - broken, found.subjects
     if is_waived:
-        message = f"{found.rule}: {wrong}; somebody answers for it"
+        message = f"{found.rule}: {wrong}; waived"
         return Check(code, severity, "waived", message, refs, actual=actual, expected=expected)
     if len(refs) < len(failing):
-        wrong = f"{wrong}; somebody answers for {len(failing) - len(refs)} of them"
+        wrong = f"{wrong}; {len(failing) - len(refs)} waived"
     return Check(code, severity, "failed", f"{found.rule}: {wrong}", refs, actual=actual, expected=expected)
 
 
 def _name_refs(fix: Fix, refs: list[str]) -> Fix:
-    """Name the refs for which nobody answers, not too many, where the fix says `{refs}`."""
+    """Replace `{refs}` in a fix with the failing refs without a waiver."""
     if isinstance(fix, str):
         return fix.replace("{refs}", format_refs(refs))
     return tuple(step._replace(effect=step.effect.replace("{refs}", format_refs(refs))) for step in fix)

@@ -1,1 +1,1 @@
-"""What was observed beside the versions: measurements, reviews, waivers and decisions."""
+"""Observations beside the versions: measurements, reviews, waivers and decisions."""

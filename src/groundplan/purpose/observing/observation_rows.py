@@ -1,4 +1,4 @@
-"""What was observed beside the versions: by stable keys, in the order in which it was recorded, never changed."""
+"""Observations by stable key, in recording order. They never change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from groundplan.purpose.model import AssumptionStatus
 
 
 class Measurement(NamedTuple):
-    """What an indicator showed."""
+    """A measurement of an indicator."""
 
     rev: int
     n: int
@@ -23,7 +23,7 @@ class Measurement(NamedTuple):
 
 
 class Review(NamedTuple):
-    """What somebody found about an assumption."""
+    """A review of an assumption."""
 
     rev: int
     n: int
@@ -36,7 +36,7 @@ class Review(NamedTuple):
 
 
 class Waiver(NamedTuple):
-    """Somebody answers for a check that fails, until a day. Without refs it is for the check as a whole."""
+    """An owner accepts a failing check until a day. Without refs it covers the check as a whole."""
 
     rev: int
     n: int
@@ -50,7 +50,7 @@ class Waiver(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What was decided, why, and about what."""
+    """A decision, its rationale, and the keys it is about."""
 
     rev: int
     n: int
@@ -63,7 +63,7 @@ class Decision(NamedTuple):
 
 
 class Observations(NamedTuple):
-    """Everything observed up to some moment, each sort in the order of recording."""
+    """The observations up to some moment, each kind in recording order."""
 
     measurements: list[Measurement]
     reviews: list[Review]
@@ -71,11 +71,11 @@ class Observations(NamedTuple):
     decisions: list[Decision]
 
     def statuses(self) -> dict[str, AssumptionStatus]:
-        """What the latest review of each assumption found; an assumption that is not here is untested."""
+        """Return the status of each assumption by its latest review. A missing assumption is untested."""
         return {review.assumption: review.status for review in self.reviews}
 
     def latest(self) -> dict[str, Measurement]:
-        """The newest measurement of each indicator. A day counts as its end; of one moment the last one recorded."""
+        """Return the newest measurement of each indicator. A day counts as its end; ties go to the last recorded."""
         found: dict[str, Measurement] = {}
         for one in self.measurements:
             before = found.get(one.indicator)

@@ -1,4 +1,4 @@
-"""Everything that was observed beside the versions, as it is known now or as it was known on some day."""
+"""Read the recorded observations, as known now or on a given day."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from groundplan.purpose.pages import PageEntry, PagePosition, fill_page
 from groundplan.purpose.version import current_rev
 
 NAME = "purpose.observations"
-ROWS_MAX = 1_000  # of one sort on a page; the least row takes more room than a page with so many has
+ROWS_MAX = 1_000  # of one kind read for a page; more never fit on one
 
 
 class MeasurementView(Struct, omit_defaults=True):
-    """What an indicator showed, on which day, and who says so."""
+    """A measurement of an indicator: its value, its day, and who recorded it."""
 
     indicator: str
     value: float
@@ -34,7 +34,7 @@ class MeasurementView(Struct, omit_defaults=True):
 
 
 class ReviewView(Struct, omit_defaults=True):
-    """What somebody found about an assumption."""
+    """A review of an assumption."""
 
     assumption: str
     status: AssumptionStatus
@@ -45,7 +45,7 @@ class ReviewView(Struct, omit_defaults=True):
 
 
 class RecordedWaiver(Struct):
-    """Which check somebody answers for, for what, until when."""
+    """A waiver as recorded: the check, its refs, and the last day."""
 
     code: str
     refs: list[str]
@@ -57,7 +57,7 @@ class RecordedWaiver(Struct):
 
 
 class DecisionView(Struct, omit_defaults=True):
-    """What was decided, and why."""
+    """A decision and its rationale."""
 
     text: str
     rationale: str
@@ -68,7 +68,7 @@ class DecisionView(Struct, omit_defaults=True):
 
 
 class ObservationsPage(Struct):
-    """Every sort in the order of recording."""
+    """A page of observations, each kind in recording order."""
 
     project: str
     rev: int
@@ -80,10 +80,10 @@ class ObservationsPage(Struct):
 
 
 def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> ObservationsPage:
-    """What was recorded, up to a day where one is given.
+    """Return the recorded observations, up to `as_of` if given.
 
     Raises:
-        Invalid: the day or the cursor is none.
+        Invalid: the date or the cursor is invalid.
     """
     known = Cutoff(as_of=None if as_of is None else parse_moment(as_of, ("as_of",)))
     query = [tx.project.id, known.as_of]
@@ -95,16 +95,16 @@ def observed(tx: Transaction, *, as_of: str | None, cursor: str | None) -> Obser
 
 
 def _entries(tx: Transaction, known: Cutoff, after: PagePosition, *, capped: bool) -> list[PageEntry]:
-    """What comes behind a place: the rest of its sort, then the other sorts. A place is (sort, rev, n)."""
+    """Return the entries after a position (kind, rev, n): the rest of its kind, then the other kinds."""
     found: list[PageEntry] = []
-    first, *place = after
-    for number, (part, read, shown) in enumerate(_OBSERVATION_KINDS):
+    first, *position = after
+    for number, (part, read, to_view) in enumerate(_OBSERVATION_KINDS):
         if number >= first:
-            begin = (place[0], place[1]) if number == first else BEGINNING
+            begin = (position[0], position[1]) if number == first else BEGINNING
             rows = read(tx, known, begin, ROWS_MAX) if capped else read(tx, known, begin)
-            found += [PageEntry((number, row.rev, row.n), part, shown(row)) for row in rows]
+            found += [PageEntry((number, row.rev, row.n), part, to_view(row)) for row in rows]
             if capped and len(rows) == ROWS_MAX:
-                break  # there may be more of this sort, which come before the next one
+                break  # more of this kind may follow before the next kind
     return found
 
 

@@ -1,5 +1,5 @@
 -- name: latest_measurements
--- Differs from SQLite, which has no LATERAL: two subselects would be asked for each measurement instead of each key.
+-- Differs from SQLite, which has no LATERAL: without it two subselects would run for each measurement instead of each key.
 SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN LATERAL (SELECT *

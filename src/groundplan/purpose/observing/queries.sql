@@ -1,7 +1,7 @@
--- What was observed beside the versions.
+-- Observations beside the versions.
 
 -- part: recorded
--- What was recorded before some write and by some moment, from some place on.
+-- Rows recorded before a write and up to a moment, after a position.
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND rev < :before_rev
@@ -11,31 +11,31 @@
  LIMIT :at_most;
 
 -- name: measurements
--- What indicators showed, in the order of recording, from some place on.
+-- Return measurements in recording order, after a position.
 SELECT rev, n, indicator_key AS indicator, {measurement}, recorded_at, recorded_by
   FROM toc_measurements
 {recorded};
 
 -- name: reviews
--- What reviews found, in the order of recording, from some place on.
+-- Return reviews in recording order, after a position.
 SELECT rev, n, assumption_key AS assumption, {review}, recorded_at, recorded_by
   FROM toc_assumption_reviews
 {recorded};
 
 -- name: waivers
--- What was waived, in the order of recording, from some place on.
+-- Return waivers in recording order, after a position.
 SELECT rev, n, {waiver}, recorded_at, recorded_by
   FROM toc_waivers
 {recorded};
 
 -- name: decisions
--- What was decided, in the order of recording, from some place on.
+-- Return decisions in recording order, after a position.
 SELECT rev, n, {decision}, recorded_at, recorded_by
   FROM toc_decisions
 {recorded};
 
 -- name: latest_measurements
--- The newest measurement of each of some indicators: one seek for each, however many there are.
+-- Return the newest measurement of each indicator, with one index seek per indicator.
 SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN toc_measurements AS m
@@ -62,7 +62,7 @@ SELECT m.rev, m.n, m.indicator_key AS indicator, {m.measurement}, m.recorded_at,
  ORDER BY m.rev, m.n;
 
 -- name: latest_reviews
--- The latest review of each of some assumptions, by one seek for each.
+-- Return the latest review of each assumption, with one index seek per assumption.
 SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.recorded_by
   FROM each(:keys) AS k
  CROSS JOIN toc_assumption_reviews AS m
@@ -89,7 +89,7 @@ SELECT m.rev, m.n, m.assumption_key AS assumption, {m.review}, m.recorded_at, m.
  ORDER BY m.rev, m.n;
 
 -- name: keys_named
--- What some keys stand for in any version of a project.
+-- Return the kind of the item behind each key, in any version of a project.
 SELECT key, 'node'
   FROM toc_nodes
  WHERE tenant_id = :tenant_id
@@ -115,7 +115,7 @@ SELECT key, 'indicator'
    AND key IN (SELECT value FROM each(:keys));
 
 -- name: items_by_id
--- What some row ids stand for.
+-- Return the key and kind of the items with these row ids.
 SELECT r.id, r.key, 'node'
   FROM each(:ids) AS k
  CROSS JOIN toc_nodes AS r
@@ -145,7 +145,7 @@ SELECT r.id, r.key, 'indicator'
    AND r.project_id = :project_id;
 
 -- name: edges_named
--- The edges between some nodes, in any version of a project, by the keys of their ends.
+-- Return the edges between nodes with these keys, in any version of a project.
 SELECT DISTINCT s.key, t.key, e.edge_type
   FROM toc_versions AS v
  CROSS JOIN toc_nodes AS s
@@ -165,22 +165,22 @@ SELECT DISTINCT s.key, t.key, e.edge_type
    AND t.key IN (SELECT value FROM each(:targets));
 
 -- name: add_measurement
--- What an indicator showed.
+-- Insert a measurement.
 INSERT INTO toc_measurements (tenant_id, project_id, rev, n, indicator_key, as_of_until, {measurement}, recorded_at,
                               recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, :indicator_key, :as_of_until, {measurement:values}, :now, :actor_id);
 
 -- name: add_review
--- What a look at an assumption found.
+-- Insert a review of an assumption.
 INSERT INTO toc_assumption_reviews (tenant_id, project_id, rev, n, assumption_key, {review}, recorded_at, recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, :assumption_key, {review:values}, :now, :actor_id);
 
 -- name: add_waiver
--- A check that somebody answers for.
+-- Insert a waiver.
 INSERT INTO toc_waivers (tenant_id, project_id, rev, n, {waiver}, recorded_at, recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, {waiver:values}, :now, :actor_id);
 
 -- name: add_decision
--- What was decided.
+-- Insert a decision.
 INSERT INTO toc_decisions (tenant_id, project_id, rev, n, {decision}, recorded_at, recorded_by)
 VALUES (:tenant_id, :project_id, :rev, :n, {decision:values}, :now, :actor_id);

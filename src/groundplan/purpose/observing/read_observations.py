@@ -1,7 +1,7 @@
-"""What was observed, as it is known now or as it was known at some moment.
+"""Read observations from the store, as known now or at some moment.
 
-Everything is in the order of recording, (rev, n). What a version needs of it is little: the newest measurement of each
-indicator and the latest review of each assumption are sought by key, however many there are.
+Rows are in recording order, (rev, n). A version needs only the newest measurement of each indicator and the latest
+review of each assumption, so these are looked up by key.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from groundplan.purpose.observing.observation_rows import Decision, Measurement,
 
 sql = load_queries(__file__)
 
-RecordPosition = tuple[int, int]  # rev and n of what was read last
+RecordPosition = tuple[int, int]  # (rev, n) of the last row read
 
 BEGINNING: RecordPosition = (0, -1)
-_NO_LIMIT = 2**53  # no revision comes after it, and nobody has as many rows
+_NO_LIMIT = 2**53  # above every revision and row count
 _decode_refs = msgspec.json.Decoder(list[str]).decode
 
 
 class Cutoff(NamedTuple):
-    """Up to when something must have been recorded to be known: before a write, or by a day or an instant."""
+    """The limit up to which observations are read: before a write, or up to a day or an instant."""
 
     before_rev: int | None = None
     as_of: str | None = None
 
     def cut(self, tx: Transaction) -> dict[str, Any]:
-        """The parameters of the queries."""
+        """Return the query parameters."""
         return {
             "project_id": tx.project.id,
             "before_rev": _NO_LIMIT if self.before_rev is None else self.before_rev,
@@ -46,7 +46,7 @@ NO_CUTOFF = Cutoff()
 
 
 def read_version_observations(tx: Transaction, content: Content, known: Cutoff = NO_CUTOFF) -> Observations:
-    """What was observed of a version: of each indicator and each assumption the latest, and everything else."""
+    """Read the latest observation of each indicator and assumption, and all waivers and decisions."""
     return Observations(
         _latest_measurements(tx, known, content.indicators),
         _latest_reviews(tx, known, content.assumptions),
@@ -56,7 +56,7 @@ def read_version_observations(tx: Transaction, content: Content, known: Cutoff =
 
 
 def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
-    """Of some keys, those under which something was measured or reviewed."""
+    """Return the keys that have a measurement or a review."""
     measured = {one.indicator for one in _latest_measurements(tx, NO_CUTOFF, keys)}
     return measured | {one.assumption for one in _latest_reviews(tx, NO_CUTOFF, keys)}
 
@@ -64,7 +64,7 @@ def find_observed_keys(tx: Transaction, keys: list[str]) -> set[str]:
 def measurements(
     tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Measurement]:
-    """What was measured, from some place on."""
+    """Return measurements after a position."""
     rows = tx.all(sql.measurements, Measurement, **known.cut(tx), **_to_page_parameters(after, at_most))
     return [_with_plain_number(row) for row in rows]
 
@@ -72,14 +72,14 @@ def measurements(
 def reviews(
     tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Review]:
-    """What reviews found, from some place on."""
+    """Return reviews after a position."""
     return tx.all(sql.reviews, Review, **known.cut(tx), **_to_page_parameters(after, at_most))
 
 
 def waivers(
     tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Waiver]:
-    """What was waived, from some place on."""
+    """Return waivers after a position."""
     rows = tx.all(sql.waivers, Waiver, **known.cut(tx), **_to_page_parameters(after, at_most))
     return [row._replace(refs=_parse_refs(row.refs)) for row in rows]
 
@@ -87,7 +87,7 @@ def waivers(
 def decisions(
     tx: Transaction, known: Cutoff, after: RecordPosition = BEGINNING, at_most: int = _NO_LIMIT
 ) -> list[Decision]:
-    """What was decided, from some place on."""
+    """Return decisions after a position."""
     rows = tx.all(sql.decisions, Decision, **known.cut(tx), **_to_page_parameters(after, at_most))
     return [row._replace(about=_parse_refs(row.about)) for row in rows]
 
@@ -111,5 +111,5 @@ def _with_plain_number(row: Measurement) -> Measurement:
 
 
 def _parse_refs(stored: Any) -> list[str]:
-    """Return the refs of a row, which are JSON there."""
+    """Decode the JSON refs of a row."""
     return _decode_refs(stored)

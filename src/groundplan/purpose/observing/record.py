@@ -1,4 +1,4 @@
-"""Record what was observed: measurements, reviews of assumptions, waivers, decisions. Nothing recorded ever changes."""
+"""Record observations: measurements, reviews of assumptions, waivers, decisions. They never change afterwards."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from groundplan.purpose.version import current_rev
 
 sql = load_queries(__file__)
 
-OBSERVATIONS_MAX = 1_000  # of one sort in one call
+OBSERVATIONS_MAX = 1_000  # of one kind in one call
 _OBSERVATIONS_LIMIT = Meta(max_length=OBSERVATIONS_MAX)
-TIME_ZONE_LEAD_MAX = timedelta(days=1)  # by which it may be later where somebody measured
-FACTS_CHECK = "GB_FACTS"  # the check that is about facts, which are called by their pointers
+TIME_ZONE_LEAD_MAX = timedelta(days=1)  # a time zone can be ahead of UTC by less than this
+FACTS_CHECK = "GB_FACTS"  # the check about facts, whose refs are pointers
 
 
 class NotWaivable(RuleViolated):
-    """Some checks nobody can answer for."""
+    """This check cannot be waived."""
 
     code = "not_waivable"
 
     def __init__(self, code: str, path: ArgumentPath) -> None:
         super().__init__(
-            f"{format_argument_path(path)}: {code} cannot be waived: "
-            "what it finds would be refused by the database, or is about "
-            "who may see the data; mend it instead",
+            f"{format_argument_path(path)}: {code} cannot be waived, "
+            "because the database refuses what it finds, or because it is about "
+            "who may see the data. Correct the finding instead",
             field=format_argument_path(path),
             check=code,
         )
 
 
 class MeasurementWrite(Struct, forbid_unknown_fields=True):
-    """What an indicator showed on a day."""
+    """A measurement of an indicator on a day."""
 
     indicator: Ref
     value: float
@@ -62,7 +62,7 @@ class MeasurementWrite(Struct, forbid_unknown_fields=True):
 
 
 class ReviewWrite(Struct, forbid_unknown_fields=True):
-    """What a look at an assumption found."""
+    """A review of an assumption."""
 
     assumption: Ref
     status: AssumptionStatus
@@ -71,7 +71,7 @@ class ReviewWrite(Struct, forbid_unknown_fields=True):
 
 
 class WaiverWrite(Struct, forbid_unknown_fields=True):
-    """Which check is answered for, by whom, until when; for some refs, or with none for the check as a whole."""
+    """A waiver of a check until a day, for some refs, or without refs for the check as a whole."""
 
     code: Ref
     refs: FactRefs
@@ -81,7 +81,7 @@ class WaiverWrite(Struct, forbid_unknown_fields=True):
 
 
 class DecisionWrite(Struct, forbid_unknown_fields=True):
-    """What was decided and why; `about` names what it is about, by key."""
+    """A decision and its rationale. `about` lists the keys it is about."""
 
     text: Sentence
     rationale: Sentence
@@ -90,7 +90,7 @@ class DecisionWrite(Struct, forbid_unknown_fields=True):
 
 
 class RecordObservations(Struct, forbid_unknown_fields=True):
-    """What was observed, all of it or nothing."""
+    """The observations to record, as a whole or not at all."""
 
     project: Name
     measurements: Annotated[list[MeasurementWrite], _OBSERVATIONS_LIMIT] | None = None
@@ -101,7 +101,7 @@ class RecordObservations(Struct, forbid_unknown_fields=True):
 
 
 class RecordedObservations(Struct):
-    """How much was recorded, and what the refuted assumptions touch."""
+    """The number of observations recorded, and the impact of refuted assumptions."""
 
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("affected[].edges", "affected[].nodes", "affected[].work")), CutLists(("affected",))
@@ -117,33 +117,33 @@ def record(tx: Transaction, request: RecordObservations) -> RecordedObservations
     """Record observations.
 
     Raises:
-        Invalid: there is nothing to record, or something is malformed.
+        Invalid: there is nothing to record, or an observation is malformed.
         NotFound: a key is in no version of the project.
-        NotWaivable: a check is to be waived that cannot be.
+        NotWaivable: a waiver names a check that cannot be waived.
     """
     parts = (request.measurements, request.reviews, request.waivers, request.decisions)
     if not any(parts):
-        raise invalid_argument((), "say nothing to record; send some of measurements, reviews, waivers, decisions")
+        raise invalid_argument((), "contain nothing to record; send measurements, reviews, waivers or decisions")
     names = RefResolver(tx, _refs(request))
     recording = _Recorder(tx)
-    for place, measurement in enumerate(request.measurements or ()):
-        _measure(recording, names, measurement, ("measurements", place))
-    for place, review in enumerate(request.reviews or ()):
-        _review(recording, names, review, ("reviews", place))
-    for place, waiver in enumerate(request.waivers or ()):
-        _waive(recording, names, waiver, ("waivers", place))
-    for place, decision in enumerate(request.decisions or ()):
-        _decide(recording, names, decision, ("decisions", place))
+    for index, measurement in enumerate(request.measurements or ()):
+        _measure(recording, names, measurement, ("measurements", index))
+    for index, review in enumerate(request.reviews or ()):
+        _review(recording, names, review, ("reviews", index))
+    for index, waiver in enumerate(request.waivers or ()):
+        _waive(recording, names, waiver, ("waivers", index))
+    for index, decision in enumerate(request.decisions or ()):
+        _decide(recording, names, decision, ("decisions", index))
     refuted = [
-        names.key(review.assumption, "assumption", ("reviews", place))
-        for place, review in enumerate(request.reviews or ())
+        names.key(review.assumption, "assumption", ("reviews", index))
+        for index, review in enumerate(request.reviews or ())
         if review.status is AssumptionStatus.REFUTED
     ]
     return RecordedObservations(recording.count, current_rev(tx), find_refuted_impacts(tx, refuted) or UNSET)
 
 
 def _refs(request: RecordObservations) -> Iterable[str]:
-    """Everything that a request calls by a name."""
+    """Yield all refs of a request."""
     yield from (one.indicator for one in request.measurements or ())
     yield from (one.assumption for one in request.reviews or ())
     for waiver in request.waivers or ():
@@ -153,21 +153,21 @@ def _refs(request: RecordObservations) -> Iterable[str]:
 
 
 def record_waivers(tx: Transaction, waivers: list[WaiverWrite], path: ArgumentPath) -> None:
-    """Record waivers that came with a theory.
+    """Record the waivers of an imported theory.
 
     Raises:
-        Invalid: one of them is malformed.
+        Invalid: a waiver is malformed.
         NotFound: a key is in no version of the project.
-        NotWaivable: a check is to be waived that cannot be.
+        NotWaivable: a waiver names a check that cannot be waived.
     """
     names = RefResolver(tx, [ref for waiver in waivers for ref in waiver.refs])
     recording = _Recorder(tx)
-    for place, waiver in enumerate(waivers):
-        _waive(recording, names, waiver, (*path, place))
+    for index, waiver in enumerate(waivers):
+        _waive(recording, names, waiver, (*path, index))
 
 
 class _Recorder:
-    """Rows of one write, in its order."""
+    """Writes observations and their events, numbered within one write."""
 
     def __init__(self, tx: Transaction) -> None:
         self.tx = tx
@@ -185,14 +185,14 @@ def _measure(recording: _Recorder, names: RefResolver, one: MeasurementWrite, pa
     as_of = parse_moment(one.as_of, (*path, "as_of"))
     if as_of > subtract_time(recording.tx.now, by=-TIME_ZONE_LEAD_MAX):
         raise invalid_argument(
-            (*path, "as_of"), f"{quote_text(one.as_of)} is in the future; nothing can be measured yet"
+            (*path, "as_of"), f"{quote_text(one.as_of)} is in the future; give the date of the measurement"
         )
     recording.add(
         sql.add_measurement,
         Op.MEASURED,
         key,
         indicator_key=key,
-        value=one.value + 0.0,  # without the sign of zero, which one engine would keep
+        value=one.value + 0.0,  # turns -0.0 into 0.0, because only one engine keeps the sign
         as_of=as_of,
         as_of_until=to_last_instant(as_of),
         source=one.source,
@@ -214,17 +214,19 @@ def _review(recording: _Recorder, names: RefResolver, one: ReviewWrite, path: Ar
 
 
 def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
-    """There is such a check, and somebody can answer for it.
+    """Raise an error if a check is unknown or cannot be waived.
 
     Raises:
-        Invalid: there is none.
-        NotWaivable: nobody can.
+        Invalid: there is no such check.
+        NotWaivable: the check cannot be waived.
     """
-    from groundplan.purpose.gates.profiles import is_waivable, known_codes  # only who waives reads the table
+    from groundplan.purpose.gates.profiles import is_waivable, known_codes  # loaded only for waivers
 
     if code not in known_codes():
-        show = NextStep("purpose.check", "shows them")
-        raise invalid_argument(path, f"{quote_text(code)} is no check", next_steps=show, allowed=known_codes())
+        show = NextStep("purpose.check", "shows the codes")
+        raise invalid_argument(
+            path, f"{quote_text(code)} is not the code of a check", next_steps=show, allowed=known_codes()
+        )
     if not is_waivable(code):
         raise NotWaivable(code, path)
 
@@ -232,8 +234,8 @@ def refuse_unwaivable(code: str, path: ArgumentPath) -> None:
 def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: ArgumentPath) -> None:
     refuse_unwaivable(one.code, (*path, "code"))
     refs = [
-        ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", place))
-        for place, ref in enumerate(one.refs)
+        ref if one.code == FACTS_CHECK and ref.startswith("/") else names.resolve_any(ref, (*path, "refs", index))
+        for index, ref in enumerate(one.refs)
     ]
     recording.add(
         sql.add_waiver,
@@ -248,7 +250,7 @@ def _waive(recording: _Recorder, names: RefResolver, one: WaiverWrite, path: Arg
 
 
 def _decide(recording: _Recorder, names: RefResolver, one: DecisionWrite, path: ArgumentPath) -> None:
-    about = [names.resolve_any(ref, (*path, "about", place)) for place, ref in enumerate(one.about or ())]
+    about = [names.resolve_any(ref, (*path, "about", index)) for index, ref in enumerate(one.about or ())]
     recording.add(
         sql.add_decision,
         Op.DECIDED,
@@ -261,22 +263,22 @@ def _decide(recording: _Recorder, names: RefResolver, one: DecisionWrite, path: 
 
 
 def _encode_refs(refs: list[str], path: ArgumentPath) -> str:
-    """A list of refs as it is kept.
+    """Encode a list of refs as JSON for storage.
 
     Raises:
-        Invalid: it is too long.
+        Invalid: the list is too long.
     """
     text = to_json_array(refs)
     bytes_ = len(text.encode())
     if bytes_ > LIST_BYTES_MAX:
-        sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; say it in two"
+        sentence = f"has {bytes_} bytes as JSON, the limit is {LIST_BYTES_MAX}; split it into two"
         raise invalid_argument(path, sentence, code="too_long", limit_bytes=LIST_BYTES_MAX, actual_bytes=bytes_)
     return text
 
 
 WAIVE = Operation(
     name="purpose.waive",
-    summary="Record waivers, and whatever else was observed.",
+    summary="Record waivers and other observations.",
     permission=Permission.PURPOSE_WAIVE,
     effect=Effect.WRITE,
     input=RecordObservations,

@@ -1,4 +1,4 @@
-"""From what callers write in an observation to the stable keys of what it is about, of every version there is."""
+"""Resolve the refs of an observation to stable keys, across all versions of the project."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ sql = load_queries(__file__)
 
 
 class RefResolver:
-    """What some words stand for: keys, row ids and names of edges, in any version of the project."""
+    """Resolves keys, row ids and edge names to stable keys, in any version of the project."""
 
     def __init__(self, tx: Transaction, refs: Iterable[str]) -> None:
         self._show = NextStep("purpose.open", "shows the keys and the edges", {"project": tx.project.name})
         given = set(refs)
         edges = [name for name in map(parse_edge_name, given) if name is not None]
         keys = {*given, *(end for name in edges for end in name[:2])}
-        self._things: dict[str, tuple[str, str]] = {  # what it is, and its key
+        self._things: dict[str, tuple[str, str]] = {  # (kind, key) by key or row id
             key: (thing, key)
             for key, thing in tx.all(sql.keys_named, project_id=tx.project.id, keys=to_json_array(keys))
         }
@@ -39,36 +39,36 @@ class RefResolver:
             self._edges = {(s, t, type_) for s, t, type_ in tx.all(sql.edges_named, project_id=tx.project.id, **ends)}
 
     def key(self, ref: str, thing: str, path: ArgumentPath) -> str:
-        """The key of an indicator or an assumption.
+        """Return the key of an indicator or an assumption.
 
         Raises:
-            NotFound: no version has it.
+            NotFound: no version has such an item.
         """
-        found, key = self._found(ref)
+        found, key = self._find(ref)
         if found != thing:
             raise NotFound(thing, ref, next_steps=self._show, field=format_argument_path(path))
         return key
 
     def resolve_any(self, ref: str, path: ArgumentPath) -> str:
-        """The key of a node, an assumption or an indicator, or the name of an edge.
+        """Return the key of a node, an assumption or an indicator, or the name of an edge.
 
         Raises:
-            NotFound: no version has it.
+            NotFound: no version has such an item.
         """
         edge = parse_edge_name(ref)
         if edge is not None and edge in self._edges:
             return str(edge)
-        found, key = self._found(ref)
+        found, key = self._find(ref)
         if not found:
             raise NotFound("key", ref, next_steps=self._show, field=format_argument_path(path))
         return key
 
-    def _found(self, ref: str) -> tuple[str, str]:
+    def _find(self, ref: str) -> tuple[str, str]:
         return self._things.get(ref) or self._things.get(parse_uuid(ref) or "") or ("", "")
 
 
 def parse_edge_name(ref: str) -> EdgeName | None:
-    """The edge that is called by its name, `AC1->OP2` or `AC1->OP2/CAUSES`; None for any other word."""
+    """Parse an edge name, `AC1->OP2` or `AC1->OP2/CAUSES`; return None for any other text."""
     name, slash, type_ = ref.partition("/")
     source, arrow, target = name.partition("->")
     if not arrow or (slash and type_ not in EdgeType.__members__):

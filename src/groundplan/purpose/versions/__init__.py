@@ -1,1 +1,1 @@
-"""Versions as a whole: begun, published, discarded, listed, compared."""
+"""Create, publish, discard, list and compare versions."""

@@ -1,7 +1,7 @@
-"""Content put into another version: the same in every field, with stable keys kept and rows of its own.
+"""Copy content into another version: all fields and stable keys stay the same, row ids are new.
 
-The id of a copy follows from its version and from the id of its original, so that a history which names the two
-versions tells every row.
+The id of a copy is derived from its version and the id of its original, so the history needs to record only the two
+versions to identify every row.
 """
 
 from __future__ import annotations
@@ -19,28 +19,30 @@ draft_sql = draft_state.sql
 
 
 def clone(tx: Transaction, content: Content, version_id: str) -> None:
-    """Put content into a version that is empty."""
+    """Copy content into an empty version."""
     namespace = UUID(version_id)
-    place = {"project_id": tx.project.id, "version_id": version_id}
+    ids = {"project_id": tx.project.id, "version_id": version_id}
 
-    def copied(row: Any) -> dict[str, Any]:
-        return {**msgspec.structs.asdict(row), **place, "id": str(uuid5(namespace, row.id))}
+    def copy_row(row: Any) -> dict[str, Any]:
+        return {**msgspec.structs.asdict(row), **ids, "id": str(uuid5(namespace, row.id))}
 
-    nodes = {key: copied(node) for key, node in content.nodes.items()}
+    nodes = {key: copy_row(node) for key, node in content.nodes.items()}
     for row in nodes.values():
         row["metadata"] = msgspec.json.encode(row["metadata"]).decode()
-    edges = {edge.name: copied(edge) for edge in content.edges}
+    edges = {edge.name: copy_row(edge) for edge in content.edges}
     for name, row in edges.items():
         row["source_node_id"] = nodes[name.source]["id"]
         row["target_node_id"] = nodes[name.target]["id"]
     on_nodes, on_edges = [], []
     for assumption in content.assumptions.values():
-        row = copied(assumption)
+        row = copy_row(assumption)
         if assumption.node is not None:
             on_nodes.append({**row, "on_id": nodes[assumption.node]["id"]})
         elif assumption.edge is not None:
             on_edges.append({**row, "on_id": edges[assumption.edge]["id"]})
-    indicators = [{**copied(one), "node_id": nodes[one.node]["id"]} for one in content.indicators.values()]
+    indicators = [
+        {**copy_row(indicator), "node_id": nodes[indicator.node]["id"]} for indicator in content.indicators.values()
+    ]
     tx.many(draft_sql.add_node, nodes.values())
     tx.many(draft_sql.add_edge, edges.values())
     tx.many(draft_sql.add_assumption, on_nodes)

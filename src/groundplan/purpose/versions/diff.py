@@ -1,4 +1,4 @@
-"""Compare two versions by their stable keys, as data and as text to read."""
+"""Compare two versions by stable key, as data and as Markdown."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from groundplan.purpose.version import VersionRef, VersionRow, require_version, 
 NAME = "purpose.diff"
 
 _KINDS = ("nodes", "edges", "assumptions", "indicators")
-# The lists of a comparison in the order of pages.
+# The lists of a comparison, in page order.
 _LISTS = (*(f"{sort}.{list_}" for sort in _KINDS for list_ in ("added", "removed", "changed")), "rewired")
 
 
 class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """From which version to which."""
+    """The two versions to compare, `from` one `to` the other."""
 
     project: Name
     source: VersionRef
@@ -42,9 +42,9 @@ class CompareVersions(Struct, rename={"source": "from"}, forbid_unknown_fields=T
 
 
 class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
-    """Everything in which two versions differ, each sort in the order of its keys."""
+    """The differences between two versions, each list in key order."""
 
-    # A change or a node that is too large for a page by itself keeps its name.
+    # A single entry that is too large for a page loses its values but keeps its name.
     trimming: ClassVar[Trimming] = Trimming(
         DropField("markdown"),
         *(DropField(f"{sort}.changed[].fields[].{value}") for value in ("before", "after") for sort in _KINDS),
@@ -55,7 +55,7 @@ class VersionComparison(Comparison, rename={"source": "from"}, kw_only=True):
 
     source: int
     to: int
-    markdown: str | UnsetType = UNSET  # where there is room for it beside the data
+    markdown: str | UnsetType = UNSET  # only if it fits beside the data
     left_out: LeftOut = UNSET
     next_cursor: str | UnsetType = UNSET
 
@@ -64,12 +64,12 @@ def diff(tx: Transaction, request: CompareVersions) -> VersionComparison:
     """Compare two versions.
 
     Raises:
-        NotFound: one of them is not there.
-        ContentAltered: a published version is not what was published.
-        InvalidCursor: the cursor is of another comparison.
-        StaleRevision: the draft was changed since the page before.
+        NotFound: a version does not exist.
+        ContentAltered: the content of a published version does not match its hash.
+        InvalidCursor: the cursor belongs to another comparison.
+        StaleRevision: the draft has changed since the previous page.
     """
-    from groundplan.purpose.comparing.comparison_markdown import comparison_markdown  # only who compares reads it
+    from groundplan.purpose.comparing.comparison_markdown import comparison_markdown  # loaded only for comparisons
 
     before, after = require_version(tx, request.source), require_version(tx, request.to)
     query = [tx.project.id, before.id, after.id]
@@ -101,13 +101,13 @@ def _position(tx: Transaction, query: list[Any], cursor: str, before: VersionRow
         case [int() as before_rev, int() as after_rev, int() as part, int() as index]:
             for row, rev in ((before, before_rev), (after, after_rev)):
                 if row.rev != rev:
-                    raise stale_draft(row, rev)  # pages of two states would be a third one, which never was
+                    raise stale_draft(row, rev)  # pages of two states would mix into one that never existed
             return part, index
     raise InvalidCursor
 
 
 def _format_version_name(number: int, label: str) -> str:
-    """What a version is called in a sentence."""
+    """Return the label of a version, with its number if the label does not show it."""
     return label if label == f"v{number}" else f"v{number} ({label})"
 
 

@@ -1,4 +1,4 @@
-"""Discard the draft. The keys and revisions it gave out are not given again; its number is the next draft's."""
+"""Discard the draft. Its keys and revisions are never reused; the next draft takes its number."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class DiscardDraft(Struct, forbid_unknown_fields=True):
-    """Of which project."""
+    """The project whose draft to discard."""
 
     project: Name
     expected_rev: int | None = None
@@ -27,21 +27,21 @@ class DiscardDraft(Struct, forbid_unknown_fields=True):
 
 
 class DiscardedDraft(Struct):
-    """Which draft is gone, and the rev of what is left."""
+    """The number of the discarded draft, and the revision of the latest version that remains."""
 
     discarded: int
     rev: int
 
 
 def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
-    """Remove the draft with everything in it.
+    """Remove the draft and all its content.
 
     Raises:
-        NoDraft: there is none.
-        StaleRevision: it is not as the caller saw it.
+        NoDraft: the project has no draft.
+        StaleRevision: the draft is not at `expected_rev`.
     """
     row = draft_row(tx, expected_rev=request.expected_rev)
-    for below in (
+    for query in (
         sql.remove_indicators,
         sql.remove_edge_assumptions,
         sql.remove_assumptions,
@@ -49,7 +49,7 @@ def discard(tx: Transaction, request: DiscardDraft) -> DiscardedDraft:
         sql.remove_nodes,
         sql.remove_version,
     ):
-        tx.run(below, version_id=row.id)
+        tx.run(query, version_id=row.id)
     remember_discarded_rev(tx, row.rev)
     tx.record(Op.DISCARDED, f"v{row.number}", changed("status", row.status, None), changed("id", row.id, None))
     return DiscardedDraft(row.number, current_rev(tx))

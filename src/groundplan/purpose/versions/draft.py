@@ -1,4 +1,4 @@
-"""Begin a draft: empty, or as a published version is, with rows of its own."""
+"""Create a draft, empty or as a copy of a published version."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ sql = load_queries(__file__)
 
 
 class DraftExists(Conflict):
-    """A project has one draft at a time."""
+    """The project already has a draft; there is at most one."""
 
     code = "draft_exists"
 
@@ -43,15 +43,15 @@ class DraftExists(Conflict):
             NextStep(operation, effect, {"project": project})
             for operation, effect in (
                 ("purpose.edit", "changes it"),
-                ("purpose.publish", "makes it final"),
+                ("purpose.publish", "publishes it"),
                 ("purpose.discard", "removes it"),
             )
         ]
-        super().__init__(f"version {number} is a draft already", next_steps=steps, number=number)
+        super().__init__(f"the project already has a draft, version {number}", next_steps=steps, number=number)
 
 
 class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
-    """Where the draft begins: `from` a published version, of which the one published last is the default."""
+    """The published version to copy (`from`; by default the latest), and the profile of the draft."""
 
     project: Name
     source: VersionRef | None = None
@@ -60,20 +60,20 @@ class BeginDraft(Struct, rename={"source": "from"}, forbid_unknown_fields=True):
 
 
 class OneVersion(Struct):
-    """A version, and how often it was written to."""
+    """A version and its revision."""
 
     version: Version
     rev: int
 
 
 def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
-    """Begin a draft with everything that a published version has, or with nothing where none is.
+    """Create a draft as a copy of a published version, or empty if none is published.
 
     Raises:
-        DraftExists: there is one already.
-        Invalid: it is to begin from a draft.
+        DraftExists: the project already has a draft.
+        Invalid: `from` is a draft.
         NotFound: there is no such version.
-        ContentAltered: the version is not what was published.
+        ContentAltered: the content of the published version does not match its hash.
     """
     rows = rows_without_draft(tx)
     origin = _origin(tx, rows, request.source)
@@ -83,10 +83,10 @@ def begin_draft(tx: Transaction, request: BeginDraft) -> OneVersion:
 
 
 def rows_without_draft(tx: Transaction) -> list[VersionRow]:
-    """All versions of the project entered, of which none is a draft.
+    """Return all versions of the project, and raise an error if one of them is a draft.
 
     Raises:
-        DraftExists: one is.
+        DraftExists: the project already has a draft.
     """
     rows = read_versions(tx)
     if rows and rows[-1].is_draft:
@@ -95,9 +95,9 @@ def rows_without_draft(tx: Transaction) -> list[VersionRow]:
 
 
 def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None, profile: Profile) -> VersionRow:
-    """A new draft behind published versions, with everything that one of them has, or empty."""
+    """Add a draft after the published versions, as a copy of `origin`, or empty."""
     version_id = new_uuid()
-    # Behind every revision that a draft of this project has had, so that who expects one never means another draft.
+    # Above every revision that a draft of this project has had, so an expected revision never matches another draft.
     tx.run(
         sql.add_version,
         project_id=tx.project.id,
@@ -116,12 +116,12 @@ def add_draft(tx: Transaction, rows: list[VersionRow], origin: VersionRow | None
 
 
 def _origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) -> VersionRow | None:
-    """The version to begin from, all of them being published."""
+    """Return the published version to copy, or None if there is none."""
     match source:
         case None:
             return rows[-1] if rows else None
         case "draft":
-            raise invalid_argument(("from",), "must be a published version: its number, or 'published'")
+            raise invalid_argument(("from",), "must be a published version: a number, or 'published'")
         case "published" if rows:
             return rows[-1]
         case int() if 1 <= source <= len(rows):
@@ -131,7 +131,7 @@ def _origin(tx: Transaction, rows: list[VersionRow], source: VersionRef | None) 
 
 OPERATION = Operation(
     name="purpose.draft",
-    summary="Begin a draft, as the version published last is, or as `from` is.",
+    summary="Create a draft as a copy of the latest published version, or of `from`.",
     permission=Permission.PURPOSE_WRITE,
     effect=Effect.WRITE,
     input=BeginDraft,

@@ -1,4 +1,4 @@
-"""The versions of a project."""
+"""List the versions of a project."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from groundplan.purpose.version import Version, read_versions, to_version
 
 
 class ListVersions(Struct, forbid_unknown_fields=True):
-    """Of which project."""
+    """The project whose versions to list."""
 
     project: Name
 
 
 class Versions(Struct):
-    """All of them, by number."""
+    """The versions of a project, by number."""
 
     versions: list[Version]
     left_out: LeftOut = UNSET
 
 
 def list_versions(tx: Transaction, _request: ListVersions) -> Versions:
-    """Every version there is; where there is no room for all, the latest."""
+    """Return all versions, or the latest that fit into the budget."""
     latest_first = [to_version(row) for row in reversed(read_versions(tx))]
     kept = tx.budget.reserve(Versions([])).take_rows(latest_first)
     missing = len(latest_first) - len(kept)

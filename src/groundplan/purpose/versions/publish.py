@@ -1,4 +1,4 @@
-"""Publish the draft: through its gates, in one transaction with what they looked at. From then on it is final."""
+"""Publish the draft if it passes its gates, in the transaction that read their inputs. It is final afterwards."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from groundplan.purpose.version import DRAFT_LABEL, Version, draft_row, read_ver
 sql = load_queries(__file__)
 
 LABEL_CHARS_MAX = 255
-_VERSION_LABEL = re.compile(r"v[0-9]+")  # what a version is called that was given no label
+_VERSION_LABEL = re.compile(r"v[0-9]+")  # the label of a version that was given none
 
 
 class _GateDetails(Struct):
-    """What a refusal tells of the gates."""
+    """The gate results in the details of the error."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("gates[].checks[].refs", "gates[].checks[].actual")))
 
@@ -42,33 +42,33 @@ class _GateDetails(Struct):
 
 
 class GateFailed(RuleViolated):
-    """A version is published only through its gates."""
+    """The draft does not pass its gates, so it is not published."""
 
     code = "gate_failed"
 
     def __init__(self, results: list[GateResult], budget: Budget, project: str) -> None:
-        found = [check for result in results for check in result.checks if check.is_blocking]
-        told = _GateDetails(results)
-        trim(told, budget)
-        named = "; ".join(f"{check.code}: {check.message}" for check in found[:5])
-        more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
+        blocking = [check for result in results for check in result.checks if check.is_blocking]
+        details = _GateDetails(results)
+        trim(details, budget)
+        listed = "; ".join(f"{check.code}: {check.message}" for check in blocking[:5])
+        more = f" (and {len(blocking) - 5} more)" if len(blocking) > 5 else ""
         super().__init__(
-            f"not published. {named}{more}",
+            f"not published. {listed}{more}",
             next_steps=(
-                NextStep("purpose.edit", "mends the draft", {"project": project}),
-                NextStep("purpose.record", "with waivers lets an owner answer for a check", {"project": project}),
+                NextStep("purpose.edit", "corrects the draft", {"project": project}),
+                NextStep("purpose.record", "with waivers lets an owner waive a check", {"project": project}),
             ),
-            gates=msgspec.to_builtins(told.gates),
+            gates=msgspec.to_builtins(details.gates),
         )
 
 
 def is_unambiguous_label(label: str, number: int) -> bool:
-    """Whether nobody takes the label for a draft, or for the number of another version."""
+    """Return whether a label cannot be mistaken for a draft or for the number of another version."""
     return label != DRAFT_LABEL and (label == f"v{number}" or not _VERSION_LABEL.fullmatch(label))
 
 
 class PublishDraft(Struct, forbid_unknown_fields=True):
-    """Under which label: `v3` for version 3 where nothing else is said."""
+    """The project and the label of the version, by default `v3` for version 3."""
 
     project: Name
     label: Annotated[str, NormalizedName(LABEL_CHARS_MAX)] | None = None
@@ -77,7 +77,7 @@ class PublishDraft(Struct, forbid_unknown_fields=True):
 
 
 class Published(Struct):
-    """The version as it is from now on, and what its gates said."""
+    """The published version and the results of its gates."""
 
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(
@@ -92,21 +92,21 @@ class Published(Struct):
 
 
 def publish(tx: Transaction, request: PublishDraft) -> Published:
-    """Make the draft final, if its gates let it pass.
+    """Publish the draft if it passes its gates.
 
     Raises:
-        NoDraft: there is none.
-        StaleRevision: it is not as the caller saw it.
-        Invalid: it would be called by the number of another version, or a draft for ever.
-        GateFailed: a gate does not let it pass.
+        NoDraft: the project has no draft.
+        StaleRevision: the draft is not at `expected_rev`.
+        Invalid: the label is `draft` or the number of another version.
+        GateFailed: the draft does not pass a gate.
     """
-    from groundplan.purpose.gates.run import run_gate  # only who publishes or checks stands before the gates
+    from groundplan.purpose.gates.run import run_gate  # loaded only to publish or check
 
     row = draft_row(tx, expected_rev=request.expected_rev)
     label = request.label or f"v{row.number}"
     if not is_unambiguous_label(label, row.number):
         raise invalid_argument(
-            ("label",), f"{quote_text(label)} would be taken for another version; this is v{row.number}"
+            ("label",), f"{quote_text(label)} can be mistaken for another version or for a draft; this is v{row.number}"
         )
     content = read_content(tx, row.id)
     observations, outside, today = read_gate_inputs(tx, row, content)
@@ -137,13 +137,13 @@ def publish(tx: Transaction, request: PublishDraft) -> Published:
         changed("context_run", None, run_id),
     )
     after = read_versions(tx)[-1]
-    # The first result is there twice, and each may lose other refs to lack of room.
+    # The first result appears twice. Each copy is trimmed by itself, so they must be two objects.
     return Published(to_version(after), findings[0].describe(tx.preferences.vocabulary), results, after.rev)
 
 
 OPERATION = Operation(
     name="purpose.publish",
-    summary="Make the draft final, if its gates let it pass.",
+    summary="Publish the draft if it passes its gates.",
     permission=Permission.PURPOSE_PUBLISH,
     effect=Effect.DESTROY,
     input=PublishDraft,

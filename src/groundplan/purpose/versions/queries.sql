@@ -1,14 +1,14 @@
--- What becomes of versions as a whole.
+-- Create, publish and discard versions.
 
 -- name: add_version
--- A new draft.
+-- Insert a draft.
 INSERT INTO toc_versions (tenant_id, project_id, id, version_number, status, label, source_number, profile, rev,
                           created_at, created_by, updated_at)
 VALUES (:tenant_id, :project_id, :id, :number, 'DRAFT', 'draft', :source, :profile, :rev,
         :now, :actor_id, :now);
 
 -- name: publish_version
--- A draft becomes final.
+-- Publish a draft, and return its revision.
 UPDATE toc_versions
    SET status = 'PUBLISHED',
        label = :label,
@@ -27,37 +27,37 @@ UPDATE toc_versions
 RETURNING rev;
 
 -- name: remove_indicators
--- What measures a draft.
+-- Delete the indicators of a draft.
 DELETE FROM toc_indicators
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: remove_edge_assumptions
--- What is assumed about its edges.
+-- Delete the assumptions on the edges of a draft.
 DELETE FROM toc_edge_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: remove_assumptions
--- What is assumed about its nodes.
+-- Delete the assumptions on the nodes of a draft.
 DELETE FROM toc_assumptions
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: remove_edges
--- Its edges.
+-- Delete the edges of a draft.
 DELETE FROM toc_edges
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: remove_nodes
--- Its nodes.
+-- Delete the nodes of a draft.
 DELETE FROM toc_nodes
  WHERE tenant_id = :tenant_id
    AND toc_version_id = :version_id;
 
 -- name: remove_version
--- The draft itself.
+-- Delete the draft itself.
 DELETE FROM toc_versions
  WHERE tenant_id = :tenant_id
    AND id = :version_id;
