@@ -150,7 +150,7 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     (
         {"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": " "},
         {"op": "add_edge"},
-        {"5: Mechanism is said (if"},
+        {"5: Mechanism is valid (if"},
     ),
     (
         {"kind": "create_edge", "source": "AC1", "target": "OC1", "confidence": "sure"},
@@ -160,7 +160,7 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     (
         {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "edge_type": "CAUSES"},
         {"op": "add_assumption"},
-        {"6: Edge type is said"},
+        {"6: Edge type is given"},
     ),
     (
         {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "review_by": "soon"},
@@ -303,8 +303,8 @@ def test_without_a_version_one_can_begin_a_draft_and_nothing_else(bare: Atlas) -
         "4: Version is DRAFT (if",
     }
     assert {"2: If operation is PUBLISH", "3: Current version is DRAFT"} <= bare.failing("publish")
-    assert bare.failing("create_draft", version=3) == {"3: Draft begins from a"}
-    assert bare.propose("publish").required_actions == ["purpose.draft begins a draft."]
+    assert bare.failing("create_draft", version=3) == {"3: Draft copies a published"}
+    assert bare.propose("publish").required_actions == ["purpose.draft creates a draft."]
 
 
 def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atlas) -> None:
@@ -326,7 +326,7 @@ def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atl
     atlas.call("draft")
     assert atlas.failing("update_node", node="OC1") == set()
     assert "4: Version is DRAFT (if" in atlas.failing("update_node", node="OC1", version="published")
-    assert atlas.failing("create_draft", version="draft") == {"3: Only ONE DRAFT exists", "3: Draft begins from a"}
+    assert atlas.failing("create_draft", version="draft") == {"3: Only ONE DRAFT exists", "3: Draft copies a published"}
     assert atlas.failing("read", version=9) == {"2: If operation is READ"}
     assert atlas.propose("publish").sections[2].facts["versions"] == [1, 2]
 
@@ -506,8 +506,8 @@ def sql_of(name: str) -> str:
 
 def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: Atlas) -> None:
     for label in ("v99", "draft", "a\nb", " "):
-        assert "3: Label is its own" in atlas.failing("publish", label=label)
-    assert "3: Label is its own" not in atlas.failing("publish", label="Spring plan")
+        assert "3: Label is unambiguous (if" in atlas.failing("publish", label=label)
+    assert "3: Label is unambiguous (if" not in atlas.failing("publish", label="Spring plan")
     atlas.call("discard")
     assert "3: Profile is valid (if" in atlas.failing("create_draft", profile="severe")
     assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")

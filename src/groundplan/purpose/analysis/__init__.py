@@ -1,1 +1,1 @@
-"""How healthy a theory is, and how its parts depend on each other."""
+"""Health and structure of a theory."""

@@ -1,4 +1,4 @@
-"""Analysis: how things hang together in a theory, and what falls with an assumption."""
+"""Analyse the structure of a theory: pathways, orphans, weak links, and the impact of assumptions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from groundplan.purpose.observing.observation_rows import Observations
 
 
 class WeakestLink(Struct, frozen=True):
-    """The edge of a strongest path about which least is known."""
+    """The edge with the lowest confidence on a strongest path."""
 
     source: str
     target: str
@@ -35,7 +35,7 @@ class WeakestLink(Struct, frozen=True):
 
 
 class CutEdge(Struct, frozen=True):
-    """The single edge whose loss cuts most activities off from a goal, and which."""
+    """The edge whose removal disconnects the most activities from a goal, and those activities."""
 
     source: str
     target: str
@@ -44,7 +44,7 @@ class CutEdge(Struct, frozen=True):
 
 
 class GoalAnalysis(Struct, frozen=True):
-    """How one goal is reached; the path is empty where nothing leads to it."""
+    """How one goal is reached. The path is empty if nothing leads to the goal."""
 
     key: str
     strongest_path: list[str]
@@ -54,17 +54,17 @@ class GoalAnalysis(Struct, frozen=True):
 
 
 class Touched(Struct):
-    """What rests on an assumption: edges by name, everything else by key."""
+    """The items that depend on an assumption: edges by name, all others by key."""
 
     assumption: str
     edges: list[str]
     nodes: list[str]
     goals: list[str]
-    activities: list[str]  # those that lead to what is assumed; the work on them may be in vain
+    activities: list[str]  # those that lead to the node or edge of the assumption
 
 
 class Analysis(Struct):
-    """Everything that was asked; what was not is not there."""
+    """The analysis of a version. Parts that were not requested are left out."""
 
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(
@@ -83,11 +83,11 @@ class Analysis(Struct):
         )
     )
 
-    orphans: list[str]  # no goals, and no goal is reached from them
-    dead_ends: list[str]  # no goals, and nothing at all is reached from them
+    orphans: list[str]  # nodes other than goals that reach no goal
+    dead_ends: list[str]  # nodes other than goals that lead to no other node
     goals: list[GoalAnalysis]
     refuted: list[Touched]
-    cut_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
+    cut_edge_left_out: list[str] | UnsetType = UNSET  # goals not searched, because the theory is too large
     pathways: list[list[str]] | UnsetType = UNSET
     pathways_cut: bool | UnsetType = UNSET
     touched: Touched | UnsetType = UNSET
@@ -97,7 +97,7 @@ class Analysis(Struct):
 def analyse(
     content: Content, observations: Observations, *, node: str | None, assumption: str | None, limit: int
 ) -> Analysis:
-    """The analysis of a theory, with at most `limit` pathways from a node and as many refuted assumptions.
+    """Analyse a theory, with at most `limit` pathways from a node and `limit` refuted assumptions.
 
     Raises:
         KeyError: there is no such node or assumption.
@@ -122,7 +122,7 @@ def analyse(
 
 
 def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Touched]:
-    """What would fall with each of some assumptions.
+    """Return the items that depend on each of some assumptions.
 
     Raises:
         KeyError: there is no such assumption.
@@ -134,7 +134,7 @@ def trace_impacts(content: Content, assumption_keys: list[str]) -> list[Touched]
 
 
 def _trace_impact(content: Content, causal: CausalGraph, assumption: Assumption) -> Touched:
-    """From its node, or the target of its edge, on. What comes back, or is not in the version, touches nothing more."""
+    """Trace from the node of the assumption, or the target of its edge. Feedback and missing nodes end the trace."""
     graph = causal.graph
     on = behind = assumption.node
     if assumption.edge is not None and assumption.edge.edge_type is not EdgeType.FEEDBACK:

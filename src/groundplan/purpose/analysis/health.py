@@ -1,4 +1,4 @@
-"""How healthy a version is, from its content, what was observed and what other slices say."""
+"""Compute the health of a version from its content, observations and facts of other slices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.purpose.version import latest_published
 
 
 class HealthInputs(NamedTuple):
-    """What health is told beside content and observations."""
+    """The inputs of health besides content and observations."""
 
     now: str
     required_facts_unset: int | None
@@ -23,31 +23,31 @@ class HealthInputs(NamedTuple):
 
 
 def read_health(tx: Transaction, content: Content, observed: Observations, *, as_of: str | None) -> Health:
-    """The health of some content now, or as of a day."""
+    """Return the health of some content, now or as of a day."""
     return compute_health(content, observed, **_read_health_inputs(tx, as_of)._asdict())
 
 
 def read_bands(tx: Transaction, content: Content, observed: Observations, *, as_of: str | None) -> Bands:
-    """The bands alone, which need no walk through the theory."""
+    """Return only the bands, which need no graph search."""
     return classify_metrics(compute_metrics(content, observed, **_read_health_inputs(tx, as_of)._asdict()))
 
 
 def _read_health_inputs(tx: Transaction, as_of: str | None) -> HealthInputs:
     if as_of is not None:
-        return HealthInputs(to_last_instant(as_of), None, None)  # what other slices said on that day, nobody can tell
+        return HealthInputs(to_last_instant(as_of), None, None)  # the facts of other slices on that day are not known
     context = context_facts(tx)
     unset = len(context.required_unset) if context and context.run else None
     return HealthInputs(tx.now, unset, _count_aligned_work(tx))
 
 
 def _count_aligned_work(tx: Transaction) -> tuple[int, int] | None:
-    """How much open work there is, and how much of it traces to a goal of the published version."""
+    """Return the number of open work nodes, and how many of them trace to a goal of the published version."""
     if not providers.count_aligned_work.is_connected:
         return None
     published = latest_published(tx)
     if published is None:
         return None
-    from groundplan.purpose.content import read_content  # only where there is somebody to ask
+    from groundplan.purpose.content import read_content  # loaded only if the work slice is connected
 
     goals = [node.key for node in read_content(tx, published.id).of_type(NodeType.GOAL)]
     found = providers.count_aligned_work(tx, goals)

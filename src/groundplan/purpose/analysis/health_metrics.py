@@ -1,6 +1,6 @@
-"""Health: a few numbers that say how well a theory is looked after, each with its band, and how each goal is reached.
+"""Health: metrics of how well a theory is maintained, each with its band, and how each goal is reached.
 
-Percentages have one decimal and are null where there is nothing to count; the band is that of the number as shown.
+Percentages have one decimal and are null if there is nothing to count. The band is that of the rounded number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORST_FIRST: tuple[Band, ...] = ("red", "amber", "green")
 
 
 class Metrics(Struct, frozen=True):
-    """The numbers. None is what has nothing to be counted of, or what nobody can tell."""
+    """The metrics. None means that there is nothing to count or the value is not known."""
 
     toc_completeness: float | None
     indicator_coverage: float | None
@@ -41,7 +41,7 @@ class Metrics(Struct, frozen=True):
 
 
 class Bands(Struct, frozen=True):
-    """What each number means."""
+    """The band of each metric."""
 
     toc_completeness: Band | None
     indicator_coverage: Band | None
@@ -55,7 +55,7 @@ class Bands(Struct, frozen=True):
 
 
 class WeakestEdge(Struct, frozen=True):
-    """The single edge whose loss cuts most activities off from a goal, and how many."""
+    """The edge whose removal disconnects the most activities from a goal, and their number."""
 
     source: str
     target: str
@@ -64,7 +64,7 @@ class WeakestEdge(Struct, frozen=True):
 
 
 class GoalHealth(Struct, frozen=True):
-    """How one goal is reached; the path is empty where nothing leads to it."""
+    """How one goal is reached. The path is empty if nothing leads to the goal."""
 
     key: str
     strongest_path: list[str]
@@ -73,7 +73,7 @@ class GoalHealth(Struct, frozen=True):
 
 
 class Health(Struct):
-    """Everything that health says of one version."""
+    """The health of one version."""
 
     trimming: ClassVar[Trimming] = Trimming(CutLists(("goals", "weakest_edge_left_out")))
 
@@ -81,7 +81,7 @@ class Health(Struct):
     bands: Bands
     overall: Band | None
     goals: list[GoalHealth]
-    weakest_edge_left_out: list[str] | UnsetType = UNSET  # goals for which it was not searched: the theory is too large
+    weakest_edge_left_out: list[str] | UnsetType = UNSET  # goals not searched, because the theory is too large
     left_out: LeftOut = UNSET
 
 
@@ -93,7 +93,7 @@ def compute_health(
     required_facts_unset: int | None,
     work: tuple[int, int] | None,
 ) -> Health:
-    """The health of a theory at an instant; `work` is how many work nodes are open, and how many of those aligned."""
+    """Return the health of a theory at an instant. `work` is the number of open work nodes, and of aligned ones."""
     metrics = compute_metrics(content, observations, now=now, required_facts_unset=required_facts_unset, work=work)
     bands = classify_metrics(metrics)
     reached = trace_goals(build_causal_graph(content))
@@ -114,7 +114,7 @@ def compute_metrics(
     required_facts_unset: int | None,
     work: tuple[int, int] | None,
 ) -> Metrics:
-    """The numbers alone, which need no walk through the theory."""
+    """Return only the metrics, which need no graph search."""
     nodes = content.nodes.values()
     measured = {one.node for one in content.indicators.values()}
     assumed = {one.edge.target if one.edge is not None else one.node for one in content.assumptions.values()}
@@ -144,7 +144,7 @@ def compute_metrics(
 
 
 def classify_metrics(metrics: Metrics) -> Bands:
-    """What the numbers mean."""
+    """Return the band of each metric."""
     return Bands(
         toc_completeness=_classify_share(metrics.toc_completeness),
         indicator_coverage=_classify_share(metrics.indicator_coverage),
@@ -159,9 +159,9 @@ def classify_metrics(metrics: Metrics) -> Bands:
 
 
 def find_worst_band(bands: Bands) -> Band | None:
-    """The worst band that there is."""
-    there = structs.astuple(bands)
-    return next((band for band in _WORST_FIRST if band in there), None)
+    """Return the worst band."""
+    present = structs.astuple(bands)
+    return next((band for band in _WORST_FIRST if band in present), None)
 
 
 def _goal(goal: GoalTrace) -> GoalHealth:
@@ -171,7 +171,7 @@ def _goal(goal: GoalTrace) -> GoalHealth:
 
 
 def _open_high_risk(content: Content, observations: Observations) -> int:
-    """Assumptions of HIGH risk that nobody found holding."""
+    """Count the assumptions of HIGH risk whose latest review is not HOLDING."""
     statuses = observations.statuses()
     return sum(
         one.risk_level is RiskLevel.HIGH and statuses.get(one.key) is not AssumptionStatus.HOLDING
@@ -180,12 +180,12 @@ def _open_high_risk(content: Content, observations: Observations) -> int:
 
 
 def _stale_assumptions(content: Content, today: str) -> int:
-    """How many are past the day by which they were to be reviewed. A new version gives them another one."""
+    """Count the assumptions whose review date has passed. A new version can set a new date."""
     return sum(one.review_by is not None and one.review_by < today for one in content.assumptions.values())
 
 
 def _days_since_measured(indicators: Collection[str], observations: Observations, today: str) -> int | None:
-    """Whole days since the newest measurement of an indicator that is in the theory."""
+    """Return the days since the newest measurement of an indicator of the theory."""
     days = [day_of(one.as_of) for one in observations.measurements if one.indicator in indicators]
     if not days:
         return None

@@ -1,4 +1,4 @@
-"""What falls with assumptions that do not hold."""
+"""The impact of refuted assumptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.purpose.version import read_versions
 
 
 class RefutedImpact(Struct):
-    """What an assumption that does not hold touches: everything that follows from it, and the work for it."""
+    """The impact of a refuted assumption: the edges and nodes that depend on it, and the work for them."""
 
     assumption: str
     edges: list[str]
@@ -21,9 +21,9 @@ class RefutedImpact(Struct):
 
 
 def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImpact]:
-    """What refuted assumptions touch: in the version published last where it has them, else in the draft.
+    """Return the impact of refuted assumptions in the latest published version, else in the draft.
 
-    What only older versions assumed touches nothing any more.
+    Assumptions that only older versions have are ignored.
     """
     found: dict[str, RefutedImpact] = {}
     rows = read_versions(tx) if refuted else []
@@ -35,13 +35,13 @@ def find_refuted_impacts(tx: Transaction, refuted: list[str]) -> list[RefutedImp
 
 
 def _find_impacts_in_version(tx: Transaction, content: Content, keys: list[str]) -> dict[str, RefutedImpact]:
-    from groundplan.purpose.analysis.analyse import trace_impacts  # only where an assumption does not hold
+    from groundplan.purpose.analysis.analyse import trace_impacts  # loaded only for refuted assumptions
 
     several = trace_impacts(content, [key for key in keys if key in content.assumptions])
     serving: dict[str, list[str]] = {}
     if several and providers.find_work_serving.is_connected:
-        named = {key for one in several for key in (*one.nodes, *one.activities)}
-        serving = providers.find_work_serving(tx, sorted(named))
+        touched = {key for one in several for key in (*one.nodes, *one.activities)}
+        serving = providers.find_work_serving(tx, sorted(touched))
     return {
         one.assumption: RefutedImpact(
             one.assumption,

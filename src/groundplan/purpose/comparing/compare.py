@@ -1,7 +1,7 @@
-"""Compare two versions by their stable keys: what came, what went, what is said otherwise, what is connected otherwise.
+"""Compare two versions by stable key: what was added, removed, changed or reconnected.
 
-An edge has no key. It is known by its ends and its type; where between two ends just one edge went and one came, it is
-the same edge of another type, and what was assumed of it stays with it.
+An edge has no key and is identified by its ends and its type. If exactly one edge between two ends was removed and one
+added, it counts as the same edge with another type, and it keeps its assumptions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from groundplan.purpose.model import (
 
 T = TypeVar("T")
 
-# Everything but what a thing is known by.
+# The fields to compare: all except those that identify the item.
 NODE_FIELDS = PurposeNode.__struct_fields__[2:]
 EDGE_FIELDS = PurposeEdge.__struct_fields__[3:]
 ASSUMPTION_FIELDS = Assumption.__struct_fields__[4:]
@@ -36,7 +36,7 @@ INDICATOR_FIELDS = Indicator.__struct_fields__[2:]
 
 
 class FieldDifference(Struct):
-    """Something that is said otherwise; a value for which an answer has no room is missing."""
+    """A field with different values. A value that does not fit into the answer is left out."""
 
     field: str
     before: Any = UNSET
@@ -44,7 +44,7 @@ class FieldDifference(Struct):
 
 
 class Changed(Struct, frozen=True):
-    """What is in both versions, and not the same."""
+    """An item that is in both versions with different fields."""
 
     key: str
     fields: list[FieldDifference]
@@ -59,7 +59,7 @@ class ListedNode(Struct, frozen=True):
 
 
 class ListedEdge(Struct, frozen=True):
-    """An edge that only one version has; its key is its name."""
+    """An edge that only one version has. Its key is its name."""
 
     key: str
     source: str
@@ -68,7 +68,7 @@ class ListedEdge(Struct, frozen=True):
 
 
 class ListedAssumption(Struct, frozen=True):
-    """An assumption that only one version has, and the node or edge it is about."""
+    """An assumption that only one version has, and the node or edge it is on."""
 
     key: str
     on: str
@@ -85,7 +85,7 @@ class ListedIndicator(Struct, frozen=True):
 
 
 class NodeChanges(Struct, frozen=True):
-    """What happened to the nodes."""
+    """The added, removed and changed nodes."""
 
     added: list[ListedNode]
     removed: list[ListedNode]
@@ -93,7 +93,7 @@ class NodeChanges(Struct, frozen=True):
 
 
 class EdgeChanges(Struct, frozen=True):
-    """What happened to the edges."""
+    """The added, removed and changed edges."""
 
     added: list[ListedEdge]
     removed: list[ListedEdge]
@@ -101,7 +101,7 @@ class EdgeChanges(Struct, frozen=True):
 
 
 class AssumptionChanges(Struct, frozen=True):
-    """What happened to the assumptions."""
+    """The added, removed and changed assumptions."""
 
     added: list[ListedAssumption]
     removed: list[ListedAssumption]
@@ -109,7 +109,7 @@ class AssumptionChanges(Struct, frozen=True):
 
 
 class IndicatorChanges(Struct, frozen=True):
-    """What happened to the indicators."""
+    """The added, removed and changed indicators."""
 
     added: list[ListedIndicator]
     removed: list[ListedIndicator]
@@ -117,14 +117,14 @@ class IndicatorChanges(Struct, frozen=True):
 
 
 class NeighbourChanges(Struct):
-    """The nodes that a node is connected with in one of the versions only."""
+    """The neighbours that a node gained and lost."""
 
     added: list[str]
     removed: list[str]
 
 
 class RewiredNode(Struct, frozen=True):
-    """A node of both versions that has other causes or other effects."""
+    """A node of both versions with different causes or effects."""
 
     key: str
     causes: NeighbourChanges
@@ -132,7 +132,7 @@ class RewiredNode(Struct, frozen=True):
 
 
 class Comparison(Struct):
-    """Everything that is not the same in both versions."""
+    """The differences between two versions."""
 
     nodes: NodeChanges
     edges: EdgeChanges
@@ -142,12 +142,12 @@ class Comparison(Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the two say the same."""
+        """Whether the two versions are equal."""
         return not any(one.added or one.removed or one.changed for _, one in self.changes_by_kind)
 
     @property
     def changes_by_kind(self) -> Iterator[tuple[str, NodeChanges | EdgeChanges | AssumptionChanges | IndicatorChanges]]:
-        """What happened to each sort of thing, with its name."""
+        """The changes of each kind of item, with the name of the kind."""
         yield "Nodes", self.nodes
         yield "Edges", self.edges
         yield "Assumptions", self.assumptions
@@ -155,7 +155,7 @@ class Comparison(Struct):
 
 
 def compare(before: Content, after: Content) -> Comparison:
-    """What one would have to do to get from one content to the other. Row ids do not count."""
+    """Return the differences between two contents. Row ids are ignored."""
     edges, renamed = _edges(before.edges, after.edges)
     return Comparison(
         NodeChanges(
@@ -198,7 +198,7 @@ def _compare_fields(before: Any, after: Any, names: Iterable[str]) -> list[Field
 
 
 def _have_same_booleans(before: Any, after: Any) -> bool:
-    """Whether two equal values are equal to the content hash as well, to which 1 is 1.0 and true is not 1."""
+    """Return whether two equal values also have the same hash: there 1 equals 1.0, but true does not equal 1."""
     if isinstance(before, dict):
         return all(_have_same_booleans(before[name], after[name]) for name in before)
     if isinstance(before, list):
@@ -207,13 +207,13 @@ def _have_same_booleans(before: Any, after: Any) -> bool:
 
 
 def _edges(before: list[PurposeEdge], after: list[PurposeEdge]) -> tuple[EdgeChanges, dict[EdgeName, EdgeName]]:
-    """What happened to the edges, and what those are called now that got another type."""
+    """Return the changes of the edges, and the new names of edges that changed their type."""
     olds, news = {edge.name: edge for edge in before}, {edge.name: edge for edge in after}
-    gone, come = _by_ends(olds.keys() - news.keys()), _by_ends(news.keys() - olds.keys())
+    lost, gained = _by_ends(olds.keys() - news.keys()), _by_ends(news.keys() - olds.keys())
     renamed = {
-        gone[ends][0]: come[ends][0]
-        for ends in gone.keys() & come.keys()
-        if len(gone[ends]) == 1 and len(come[ends]) == 1
+        lost[ends][0]: gained[ends][0]
+        for ends in lost.keys() & gained.keys()
+        if len(lost[ends]) == 1 and len(gained[ends]) == 1
     }
     kept = {name: name for name in olds.keys() & news.keys()} | renamed
     changed = [
@@ -240,7 +240,7 @@ def _find_changed_assumptions(
     for key in sort_keys(before.keys() & after.keys()):
         old, new = before[key], after[key]
         fields = _compare_fields(old, new, ASSUMPTION_FIELDS)
-        # An assumption goes along with an edge that only got another type.
+        # An assumption stays with an edge that only changed its type.
         followed = old.edge if old.edge is None else renamed.get(old.edge, old.edge)
         if (old.node, followed) != (new.node, new.edge):
             fields.insert(0, FieldDifference("on", _name_subject(old), _name_subject(new)))

@@ -1,4 +1,4 @@
-"""A comparison of two versions as Markdown, for people: what matters most first, and the same always reads alike."""
+"""Render a comparison of two versions as Markdown, the most important changes first, in a fixed order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundplan.purpose.comparing.compare import (
 from groundplan.purpose.markdown_text import escape_inline, format_code_span
 
 NO_VALUE = "—"
-# How fields are called where their section does not say it.
+# Labels of fields whose names are not self-explanatory in their section.
 _FIELD_LABELS = {
     "assumption_text": "text",
     "risk_level": "risk",
@@ -32,7 +32,7 @@ _FIELD_LABELS = {
 def comparison_markdown(
     comparison: Comparison, *, from_label: str, to_label: str, titles: Mapping[str, str] | None = None
 ) -> str:
-    """The comparison under a heading; `titles` are those of the nodes, to be shown beside keys."""
+    """Render the comparison under a heading. `titles` are node titles to show beside the keys."""
     named = _namer(titles or {})
     heading = f"## Changes from {escape_inline(from_label)} to {escape_inline(to_label)}"
     if comparison.is_empty:
@@ -79,10 +79,10 @@ def _sections(comparison: Comparison, named: Callable[[str], str]) -> Iterator[t
         "Rewired",
         [f"{named(one.key)}: {_format_reconnection(one)}" for one in comparison.rewired],
     )
-    said = _select_changes(edges.changed, "mechanism", "confidence")
+    edge_texts = _select_changes(edges.changed, "mechanism", "confidence")
     yield (
         "Mechanism and confidence",
-        [f"{format_code_span(key)}, {one.field}: {_format_change(one)}" for key, one in said],
+        [f"{format_code_span(key)}, {one.field}: {_format_change(one)}" for key, one in edge_texts],
     )
     yield "Assumptions", [*_assumptions(comparison)]
     yield "Indicators", [*_indicators(comparison)]

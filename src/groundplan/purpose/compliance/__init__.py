@@ -1,1 +1,1 @@
-"""The compliance checklist: what holds of a proposed operation, computed from the database and the plan as they are."""
+"""The compliance checklist of a proposed operation, computed from the current database and plan."""

@@ -1,7 +1,7 @@
-"""The compliance checklist of a proposed operation: seven sections of what holds, and the decision that follows.
+"""Build the compliance checklist of a proposed operation: seven sections of checks, and the decision.
 
-Nothing in it is a constant: tables and policies are read from the database in use, versions and nodes from the plan,
-rights from the table of permissions. It says of an operation what the operation itself would say, and changes nothing.
+All of it is computed: tables and policies are read from the live database, versions and nodes from the plan, rights
+from the permission table. It gives the same verdict as the operation itself, and changes nothing.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from groundplan.purpose.compliance.section import CheckedItem, ChecklistItem, Ch
 from groundplan.purpose.compliance.version_checks import check_version_constraints, check_version_state
 
 TABLE_PREFIX = "toc_"
-EVERYTHING_HOLDS = "everything that applies to this operation holds"
+EVERYTHING_HOLDS = "all checks that apply to this operation pass"
 
 
 def checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
-    """Whether an operation may go ahead in the project entered; if not, why, and what to do first."""
-    it = seen(tx, proposal)
+    """Return whether an operation may proceed in the project; if not, the reasons and the required actions."""
+    ctx = seen(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
         graph_model(tables),
-        check_version_state(it),
-        check_version_constraints(tx, it, tables.get("toc_versions")),
-        check_node_operation(it, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
-        check_edge_operation(it),
-        check_assumption_operation(it),
-        check_tenant_isolation(tx, it.kind, tables),
+        check_version_state(ctx),
+        check_version_constraints(tx, ctx, tables.get("toc_versions")),
+        check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
+        check_edge_operation(ctx),
+        check_assumption_operation(ctx),
+        check_tenant_isolation(tx, ctx.kind, tables),
     ]
     failed = [check for part in parts for check in part.checks if check.ok is False]
-    # One cause can show in several sections; it is said once.
+    # One cause can fail in several sections, so drop duplicates.
     reasons = list(dict.fromkeys(check.reason for check in failed))
     actions = list(dict.fromkeys(_action(tx, check) for check in failed))
     facts = {"reasons": reasons or [EVERYTHING_HOLDS], "required_actions": actions}
     status: Literal["APPROVED", "BLOCKED"] = "BLOCKED" if failed else "APPROVED"
     sections = [
         *(
-            ChecklistSection(number, title, [*_items(checks)], found, said)
-            for number, title, checks, found, said in parts
+            ChecklistSection(number, title, [*_items(checks)], section_facts, verdict)
+            for number, title, checks, section_facts, verdict in parts
         ),
         ChecklistSection(8, "Decision", [], facts, status),
     ]
@@ -62,6 +62,6 @@ def _items(checks: list[CheckedItem]) -> Iterator[ChecklistItem]:
 
 
 def _action(tx: Transaction, check: CheckedItem) -> str:
-    """What to do about a check, in the caller's words."""
+    """Return the required action of a failed check, worded for the surface of the caller."""
     described = f"{tx.describe(check.next_step)}." if check.next_step else ""
     return " ".join(filter(None, (check.action, described)))

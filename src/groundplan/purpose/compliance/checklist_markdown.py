@@ -1,4 +1,4 @@
-"""The checklist as the Markdown that it is known by: the same headings in the same order, filled in."""
+"""Render the checklist as Markdown, with fixed headings in a fixed order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from groundplan.purpose.markdown_text import escape_inline, format_code_span
 SKILL = "toc-graph-engine"
 CHECKBOXES = {True: "[x]", False: "[ ]", None: "[n/a]"}
 NOT_AVAILABLE = "n/a"
-SENTENCE_CHARS_MAX = 4_000  # a gate may name many nodes
+SENTENCE_CHARS_MAX = 4_000  # a gate can name many nodes
 
 
 def checklist_markdown(sections: list[ChecklistSection], proposal: ProposedOperation, now: str) -> str:
-    """The whole checklist."""
     title = proposal.kind.called
     head = [
         f"## ToC Graph Engine Compliance — {title}",
@@ -26,8 +25,8 @@ def checklist_markdown(sections: list[ChecklistSection], proposal: ProposedOpera
         f"**Operation:** {title}",
     ]
     blocks = ["\n".join(head)]
-    for section, written in zip(sections, _WRITERS, strict=True):
-        blocks.append("\n".join([f"### {section.number}. {section.title}", "", *written(section)]))
+    for section, write in zip(sections, _WRITERS, strict=True):
+        blocks.append("\n".join([f"### {section.number}. {section.title}", "", *write(section)]))
     return "\n\n---\n\n".join([*blocks, "**Checklist Complete.**"]) + "\n"
 
 
@@ -67,7 +66,7 @@ def _version_constraints(section: ChecklistSection) -> Iterator[str]:
     for gate in facts["gates"]:
         failed = ", ".join(gate["failed"])
         yield f"  - Gate {gate['gate']} ({gate['profile']}): {'passed' if gate['passed'] else 'failed'}" + (
-            f", shut by {failed}" if failed else ""
+            f", blocked by {failed}" if failed else ""
         )
     yield ""
     yield from format_statement("Publishing SQL", PUBLISH_QUERY if facts["gates"] else None)
@@ -134,7 +133,7 @@ def _tenant_isolation(section: ChecklistSection) -> Iterator[str]:
     facts = section.facts
     yield from _items(section)
     yield ""
-    yield f"- Queries looked at: {facts['queries']}"
+    yield f"- Queries checked: {facts['queries']}"
     if facts["findings"] is None:
         yield f"- Row level security: {facts['row_security']}"
     yield f"- Role of {_code(facts['actor'])}: {facts['role']} (needs {facts['permission']})"
@@ -167,8 +166,8 @@ _WRITERS = (
 )
 
 
-def _items(section: ChecklistSection, first: int = 0, behind: int | None = None) -> Iterator[str]:
-    yield from (f"- {CHECKBOXES[item.ok]} {item.text}" for item in section.items[first:behind])
+def _items(section: ChecklistSection, first: int = 0, end: int | None = None) -> Iterator[str]:
+    yield from (f"- {CHECKBOXES[item.ok]} {item.text}" for item in section.items[first:end])
 
 
 def _verdict(section: ChecklistSection) -> str:

@@ -1,4 +1,4 @@
-"""Section 1: nodes and edges lie in tables of their own, which is read from the database that is in use."""
+"""Section 1: check in the live database that nodes and edges have their own tables."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NODES, EDGES = "toc_nodes", "toc_edges"
 ENDS = ("source_node_id", "target_node_id")
 REQUIRED_COLUMNS = {NODES: ("id", "node_type", "title"), EDGES: ("id", *ENDS, "edge_type")}
 
-# What a tree would be kept in: columns of these types, or of these names.
+# Column types and names that can hold a tree.
 TREE_TYPES = {"json", "jsonb", "ltree"}
 TREE_NAMES = {"children", "tree", "subtree", "nested", "path", "ancestors", "descendants"}
 
-RESTORE_ACTION = "Let the database be restored to the schema of its migrations."
+RESTORE_ACTION = "Restore the database to the schema of its migrations."
 
 
 def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
-    """The shape of the tables that are there."""
+    """Check the tables of the graph."""
     missing = [
         f"{table}.{column}"
         for table, columns in REQUIRED_COLUMNS.items()
@@ -41,25 +41,25 @@ def graph_model(tables: Mapping[str, LiveTable]) -> SectionResult:
         CheckedItem(
             "Operation uses `toc_nodes` + `toc_edges` tables (hybrid model)",
             not missing and not unlinked,
-            f"the graph has no home: {_join_names(missing) or _join_names(unlinked) + ' leads to no node'}",
+            f"the tables are incomplete: {_join_names(missing) or _join_names(unlinked) + ' does not reference nodes'}",
             RESTORE_ACTION,
         ),
         CheckedItem(
             "NOT using adjacency list (`parent_id` column)",
             not parents,
-            f"an adjacency list stands beside the edges: {_join_names(parents)}",
+            f"there is an adjacency list beside the edges: {_join_names(parents)}",
             f"Drop {_join_names(parents)} and connect the nodes by {EDGES}.",
         ),
         CheckedItem(
             "NOT using JSONB tree structure",
             not trees,
-            f"a tree can be kept beside the edges: {_join_names(trees)}",
+            f"a tree can be stored beside the edges: {_join_names(trees)}",
             f"Drop {_join_names(trees)} and connect the nodes by {EDGES}.",
         ),
         CheckedItem(
             "Edges allow multiple parents (graph, not tree)",
             EDGES in tables and not narrow,
-            f"a node can have one edge only: {EDGES} is unique by {' and by '.join(_join_names(key) for key in narrow)}"
+            f"a node can have only one edge: {EDGES} is unique by {' and by '.join(_join_names(key) for key in narrow)}"
             if narrow
             else f"there is no table {EDGES}",
             RESTORE_ACTION,
@@ -90,12 +90,12 @@ def _references(tables: Mapping[str, LiveTable], table: str) -> list[Reference]:
     return tables[table].references if table in tables else []
 
 
-def _columns(tables: Mapping[str, LiveTable], is_meant: Callable[[str, str], bool]) -> list[str]:
+def _columns(tables: Mapping[str, LiveTable], is_match: Callable[[str, str], bool]) -> list[str]:
     return [
         f"{table.name}.{name}"
         for table in tables.values()
         for name, kind in table.columns.items()
-        if is_meant(name, kind)
+        if is_match(name, kind)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Section 7: who may see and write what, by the queries of this slice, the policies in place and the role held."""
+"""Section 7: check tenant isolation, by the queries of this slice, the active policies and the role of the actor."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from groundplan.purpose.compliance.section import CheckedItem, SectionResult, ve
 
 SLICE = Path(__file__).parents[1]
 GUARDED_TABLES = ("toc_nodes", "toc_edges", "toc_versions")
-NO_ROW_SECURITY = "this engine has no row level security; the tenant in every query is the fence"
+NO_ROW_SECURITY = "this engine has no row level security; the tenant filter in every query isolates tenants"
 
 
 class TenantFilters(NamedTuple):
-    """The queries of the slice, and those of them that would look beyond the tenant, by folder and name."""
+    """The number of queries in the slice, and those without a tenant filter, by folder and name."""
 
     queries: int
     open: list[str]
@@ -29,7 +29,7 @@ class TenantFilters(NamedTuple):
 
 
 def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping[str, LiveTable]) -> SectionResult:
-    """Whether nobody gets at what is not theirs, and whether whoever asks may do this."""
+    """Check that tenants are isolated, and that the actor has the permission."""
     queries = check_tenant_filters()
     findings = check_row_security(tx, [*dict.fromkeys((*GUARDED_TABLES, *tables))])
     role, permission = tx.project.role, kind.permission
@@ -44,19 +44,19 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
             "RLS policies active on `toc_nodes`, `toc_edges`, `toc_versions`",
             None if findings is None else not findings,
             "; ".join(findings or []),
-            "Let the owner of the database set it up again, which puts policies, grants and guards up anew.",
+            "Have the owner of the database run the setup again, which restores policies, grants and guards.",
         ),
         CheckedItem(
             "User has membership in target tenant (`user_memberships` check)",
             _is_member(tx),
-            "you do not belong to the organization of this project",
-            "Ask somebody in it to add you to the project.",
+            "you are not a member of the organization of this project",
+            "Ask a member to add you to the project.",
         ),
         CheckedItem(
             "Role in the project carries the permission that the operation needs",
             allows(role, permission, tx.project.policies),
-            f"you are {role} of this project, and this needs {permission}",
-            "Ask an owner of the project for a larger role, or let somebody who has it do this.",
+            f"your role in this project is {role}, but this needs {permission}",
+            "Ask an owner of the project for a higher role, or have somebody with that role do this.",
         ),
     ]
     facts: dict[str, Any] = {
@@ -75,7 +75,7 @@ def check_tenant_isolation(tx: Transaction, kind: OperationKind, tables: Mapping
 
 def _is_member(tx: Transaction) -> bool:
     try:
-        authorize_organization(tx, Permission.PROJECT_LIST)  # which every member may, and whoever is trusted anyway
+        authorize_organization(tx, Permission.PROJECT_LIST)  # every member and every trusted actor has it
     except NotFound:
         return False
     return True
@@ -87,7 +87,7 @@ def _guard(table: LiveTable) -> dict[str, Any] | None:
 
 
 def check_tenant_filters() -> TenantFilters:
-    """Whether each query of the slice names its tenant, on either engine."""
+    """Check that each query of the slice filters by tenant on both engines."""
     count = 0
     found: list[str] = []
     on_nodes: list[str] = []

@@ -1,4 +1,4 @@
-"""An operation that somebody thinks of. Words in it may be wrong: the checklist says so instead of refusing to look."""
+"""A proposed operation. Its values may be invalid: the checklist reports that instead of rejecting the request."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from groundplan.kernel.access import Permission
 from groundplan.purpose.limits import WORD_CHARS_MAX, Ref, Text
 from groundplan.purpose.version import VersionRef
 
-# What may be none of the words there are.
+# A value that may not be in its enum.
 UncheckedWord = Annotated[str, Meta(max_length=WORD_CHARS_MAX)]
 
 
 class OperationKind(StrEnum):
-    """What is to be done, and to what."""
+    """The kind of a proposed operation."""
 
     CREATE_NODE = "create_node"
     UPDATE_NODE = "update_node"
@@ -33,34 +33,34 @@ class OperationKind(StrEnum):
 
     @property
     def verb(self) -> str:
-        """In one word of the checklist: CREATE, ADD, UPDATE, DELETE, PUBLISH or READ."""
+        """The verb in the checklist: CREATE, ADD, UPDATE, DELETE, PUBLISH or READ."""
         return self.value.partition("_")[0].upper()
 
     @property
     def subject(self) -> str:
-        """What it is about: node, edge, assumption or draft; nothing where it is about a version as a whole."""
+        """The subject: node, edge, assumption or draft; empty if the operation is about a whole version."""
         return self.value.partition("_")[2]
 
     @property
     def called(self) -> str:
-        """As people say it."""
+        """The display name."""
         return "Publish Version" if self is OperationKind.PUBLISH else self.value.replace("_", " ").title()
 
     @property
     def edits(self) -> bool:
-        """Whether it changes what is in a version."""
+        """Whether the operation changes the content of a version."""
         return self.subject in ("node", "edge", "assumption")
 
     @property
     def permission(self) -> Permission:
-        """What one needs for it."""
+        """The permission that the operation needs."""
         if self is OperationKind.READ:
             return Permission.PURPOSE_READ
         return Permission.PURPOSE_PUBLISH if self is OperationKind.PUBLISH else Permission.PURPOSE_WRITE
 
 
 class ProposedOperation(Struct, forbid_unknown_fields=True):
-    """What is to be done, in which version, and to what, in the words of that operation."""
+    """A proposed operation: its kind, its version, and the arguments of that operation."""
 
     kind: OperationKind
     version: VersionRef | None = None
@@ -87,5 +87,5 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
 
     @property
     def meant(self) -> VersionRef | None:
-        """The version that is named: for a new draft the one it begins from."""
+        """The version that the operation names; for a new draft, the version it copies."""
         return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version

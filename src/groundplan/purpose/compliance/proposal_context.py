@@ -1,4 +1,4 @@
-"""What a proposed operation meets: the versions of the project, and in the one that is meant the things it names."""
+"""The context of a proposed operation: the versions of the project, and the items of the version that it names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from groundplan.purpose.version import VersionRow, latest_published, read_versio
 
 
 class ProposalContext(NamedTuple):
-    """The plan, as far as the operation is about it."""
+    """The part of the plan that a proposed operation is about."""
 
     proposal: ProposedOperation
     project: Project
     versions: list[VersionRow]
-    row: VersionRow | None  # the version meant; None where there is none
+    row: VersionRow | None  # the version of the operation; None if there is none
     content: Content  # of that version
 
     @property
@@ -29,54 +29,54 @@ class ProposalContext(NamedTuple):
 
     @property
     def is_draft(self) -> bool:
-        """Whether the version meant can be edited."""
+        """Whether the version can be edited."""
         return self.row is not None and self.row.is_draft
 
     @property
     def is_ordered(self) -> bool:
-        """Whether edges must go up, and close no cycle."""
+        """Whether edges must not point down or close a cycle."""
         return self.row is not None and self.row.profile is not Profile.LIGHT
 
     @property
     def version_name(self) -> str:
-        """The version meant, for a sentence."""
+        """The name of the version for a message."""
         if self.row is not None:
             return f"version {self.row.number}"
         return "the project" if self.proposal.meant is None else f"version {self.proposal.meant}"
 
     @property
     def why_not_editable(self) -> str:
-        """What to say where the version meant is no draft."""
+        """The reason why the version cannot be edited."""
         if self.row is not None:
-            return f"version {self.row.number} is {self.row.status}, and only a draft can change"
+            return f"version {self.row.number} is {self.row.status}; only a draft can be edited"
         if self.proposal.meant is None:
             return "the project has no version yet"
         return f"there is no {'draft' if self.proposal.meant == 'draft' else self.version_name}"
 
     @property
     def how_to_edit(self) -> tuple[str, NextStep | None]:
-        """What to do where the version meant is no draft."""
+        """The action and next step if the version cannot be edited."""
         draft = next((row.number for row in self.versions if row.is_draft), None)
         if draft is None:
-            return "", NextStep("purpose.draft", "begins a draft", {"project": self.project.name})
-        return f"Work on the draft: version {draft}.", None
+            return "", NextStep("purpose.draft", "creates a draft", {"project": self.project.name})
+        return f"Edit the draft, version {draft}.", None
 
     def node(self, ref: str | None) -> PurposeNode | None:
-        """A node by key or row id."""
+        """Return a node by key or row id."""
         if ref is None:
             return None
         id_ = parse_uuid(ref)
         return self.content.nodes.get(ref) or next((one for one in self.content.nodes.values() if one.id == id_), None)
 
     def assumption(self, ref: str | None) -> Assumption | None:
-        """An assumption by key or row id."""
+        """Return an assumption by key or row id."""
         if ref is None:
             return None
         id_, found = parse_uuid(ref), self.content.assumptions
         return found.get(ref) or next((one for one in found.values() if one.id == id_), None)
 
     def edges(self) -> list[PurposeEdge]:
-        """The edges that the operation may mean: between its ends, and of its type where that is said."""
+        """Return the edges that match the operation: between its ends, and of its type if given."""
         source, target = self.node(self.proposal.source), self.node(self.proposal.target)
         if source is None or target is None:
             return []
@@ -89,7 +89,7 @@ class ProposalContext(NamedTuple):
 
 
 def seen(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
-    """Look at the version that is meant: the draft, else the one published last, where none is named."""
+    """Read the context of a proposed operation. The default version is the draft, else the latest published."""
     row = _resolve_proposed_version(tx, proposal)
     content = build_content([], [], [], []) if row is None else read_verified_content(tx, row)
     return ProposalContext(proposal, tx.project, read_versions(tx), row, content)
@@ -101,4 +101,4 @@ def _resolve_proposed_version(tx: Transaction, proposal: ProposedOperation) -> V
     try:
         return resolve_version(tx, proposal.meant)
     except NotFound:
-        return None  # which is an answer, and no reason not to look at the rest
+        return None  # the checklist reports it together with the other checks

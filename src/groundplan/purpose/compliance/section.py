@@ -1,4 +1,4 @@
-"""What the checklist answers, and what its sections are made of before that."""
+"""The answer of the checklist, and its sections while they are built."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ YES, NO, NOT_APPLICABLE = "YES", "NO (BLOCKED)", "NOT APPLICABLE"
 
 
 class ChecklistItem(Struct, frozen=True):
-    """A line of a section. `ok` is null where it does not apply to the operation."""
+    """A line of a section. `ok` is null if it does not apply to the operation."""
 
     text: str
     ok: bool | None
 
 
 class ChecklistSection(Struct, frozen=True):
-    """A section, and the facts that it rests on."""
+    """A section, and the facts it is based on."""
 
     number: int
     title: str
@@ -29,7 +29,7 @@ class ChecklistSection(Struct, frozen=True):
 
 
 class Compliance(Struct, frozen=True):
-    """Whether an operation may go ahead; if not, why, and what to do first."""
+    """Whether an operation may proceed; if not, the reasons and the required actions."""
 
     status: Literal["APPROVED", "BLOCKED"]
     sections: list[ChecklistSection]
@@ -39,7 +39,7 @@ class Compliance(Struct, frozen=True):
 
 
 class CheckedItem(NamedTuple):
-    """An item, and what to say and to do where it is not ok."""
+    """A checklist item, with the reason and the action for a failure."""
 
     text: str
     ok: bool | None
@@ -49,7 +49,7 @@ class CheckedItem(NamedTuple):
 
 
 class SectionResult(NamedTuple):
-    """A section while the checklist is made."""
+    """A section before it is converted for the answer."""
 
     number: int
     title: str
@@ -59,12 +59,12 @@ class SectionResult(NamedTuple):
 
 
 def has_failures(checks: list[CheckedItem]) -> bool:
-    """Whether anything that applies does not hold."""
+    """Return whether a check that applies fails."""
     return any(check.ok is False for check in checks)
 
 
 def verdict(checks: list[CheckedItem]) -> str:
-    """Yes or no, or neither where nothing applies."""
+    """Return YES, NO, or NOT APPLICABLE if no check applies."""
     if all(check.ok is None for check in checks):
         return NOT_APPLICABLE
     return NO if has_failures(checks) else YES

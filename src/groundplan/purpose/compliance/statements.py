@@ -1,4 +1,4 @@
-"""The statements that an operation would run: those of the slice, so what the checklist shows is what happens."""
+"""The SQL statements of each operation, taken from the slice, so that the checklist shows what really runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundplan.purpose.versions import publish
 VERSIONS_QUERY = version.sql.versions
 PUBLISH_QUERY = publish.sql.publish_version
 
-# By what the operation is about, and its verb.
+# By subject and verb of the operation.
 _STATEMENTS: dict[tuple[str, str], Query] = {
     ("node", "CREATE"): draft_state.sql.add_node,
     ("node", "UPDATE"): draft_state.sql.change_node,
@@ -30,7 +30,7 @@ _STATEMENTS: dict[tuple[str, str], Query] = {
 
 
 def format_statement(title: str, query: Query | None) -> Iterator[str]:
-    """A statement under its title; nothing where the operation runs none."""
+    """Yield a statement under its title, or nothing if the operation runs none."""
     if query is not None:
         yield f"**{title}:**"
         yield "```sql"
@@ -40,5 +40,5 @@ def format_statement(title: str, query: Query | None) -> Iterator[str]:
 
 
 def statement(about: str, verb: str | None) -> Query | None:
-    """The statement for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
+    """Return the statement for a `node`, an `edge`, a `node assumption` or an `edge assumption`."""
     return _STATEMENTS.get((about, verb or ""))

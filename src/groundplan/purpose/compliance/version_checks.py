@@ -1,4 +1,4 @@
-"""Sections 2 and 3: whether the version meant may change, and whether the versions of the project are in order."""
+"""Sections 2 and 3: check whether the version can be edited, and whether the versions of the project are valid."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from groundplan.purpose.version import VersionRow
 from groundplan.purpose.versions.publish import LABEL_CHARS_MAX, is_unambiguous_label
 
 
-def check_version_state(it: ProposalContext) -> SectionResult:
-    """Whether the version meant may change."""
-    row, kind = it.row, it.kind
+def check_version_state(ctx: ProposalContext) -> SectionResult:
+    """Check whether the version can be edited."""
+    row, kind = ctx.row, ctx.kind
 
     def must_be_draft(text: str, applies: bool) -> CheckedItem:
-        return CheckedItem(text, it.is_draft if applies else None, it.why_not_editable, *it.how_to_edit)
+        return CheckedItem(text, ctx.is_draft if applies else None, ctx.why_not_editable, *ctx.how_to_edit)
 
     changes = kind is not OperationKind.READ
     checks = [
@@ -34,55 +34,55 @@ def check_version_state(it: ProposalContext) -> SectionResult:
         must_be_draft("If operation is PUBLISH → Version MUST be DRAFT", kind is OperationKind.PUBLISH),
         CheckedItem(
             "If operation is READ → Version can be DRAFT or PUBLISHED",
-            None if changes else row is not None or it.proposal.meant is None,
-            it.why_not_editable,
-            "Name a version that is there.",
-            NextStep("purpose.versions", "lists them", {"project": it.project.name}),
+            None if changes else row is not None or ctx.proposal.meant is None,
+            ctx.why_not_editable,
+            "Name an existing version.",
+            NextStep("purpose.versions", "lists the versions", {"project": ctx.project.name}),
         ),
         CheckedItem(
             "Project is not archived (if anything changes)",
-            it.project.archived_at is None if changes else None,
-            "the project is archived, and nothing in it can change",
+            ctx.project.archived_at is None if changes else None,
+            "the project is archived, so it cannot be changed",
             "",
-            NextStep("project.restore", "brings the project back", {"project": it.project.name}),
+            NextStep("project.restore", "restores the project", {"project": ctx.project.name}),
         ),
     ]
     facts = {
         "version_id": row and row.id,
         "version": row and row.number,
-        "project_id": it.project.id,
+        "project_id": ctx.project.id,
         "status": row and row.status,
         "label": row and row.label,
         "profile": row and row.profile,
         "rev": row and row.rev,
-        "can_modify": it.is_draft,
+        "can_modify": ctx.is_draft,
     }
-    is_blocked = has_failures(checks) or (kind.edits and not it.is_draft)
+    is_blocked = has_failures(checks) or (kind.edits and not ctx.is_draft)
     return SectionResult(2, "Version State Validation", checks, facts, "BLOCKED" if is_blocked else "VALID")
 
 
-def check_version_constraints(tx: Transaction, it: ProposalContext, versions: LiveTable | None) -> SectionResult:
-    """Whether the versions of the project are in order, and would be so afterwards."""
-    kind, row = it.kind, it.row
-    drafts = [one.number for one in it.versions if one.is_draft]
-    numbers = [one.number for one in it.versions]
-    published = [one.number for one in it.versions if not one.is_draft]
+def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: LiveTable | None) -> SectionResult:
+    """Check whether the versions of the project are valid, before and after the operation."""
+    kind, row = ctx.kind, ctx.row
+    drafts = [one.number for one in ctx.versions if one.is_draft]
+    numbers = [one.number for one in ctx.versions]
+    published = [one.number for one in ctx.versions if not one.is_draft]
     is_publish = kind is OperationKind.PUBLISH
     one_draft = CheckedItem(
         "Only ONE DRAFT exists per project",
         not drafts if kind is OperationKind.CREATE_DRAFT else len(drafts) <= 1,
-        f"version {', '.join(map(str, drafts))} is a draft already",
-        "Publish or discard the draft that is there, or work on it.",
+        f"version {', '.join(map(str, drafts))} is already a draft",
+        "Publish, discard or edit the existing draft.",
     )
-    results = _gates(tx, row, it) if is_publish and row is not None and row.is_draft else []
+    results = _gates(tx, row, ctx) if is_publish and row is not None and row.is_draft else []
     checks = [
         one_draft,
         CheckedItem("Query to verify", len(drafts) in (0, 1), one_draft.reason, one_draft.action),
         CheckedItem(
             "Current version is DRAFT",
-            it.is_draft if is_publish else None,
-            it.why_not_editable,
-            *it.how_to_edit,
+            ctx.is_draft if is_publish else None,
+            ctx.why_not_editable,
+            *ctx.how_to_edit,
         ),
         CheckedItem(
             "All validation gates pass (Gate A/B if required)",
@@ -96,38 +96,38 @@ def check_version_constraints(tx: Transaction, it: ProposalContext, versions: Li
             if is_publish and row is not None and row.is_draft
             else None,
             f"the versions are {numbers}, so this is not the next one",
-            "Let the database be restored from a backup: numbers never have gaps.",
+            "Restore the database from a backup: version numbers have no gaps.",
         ),
         CheckedItem(
             "`published_at` timestamp will be set to NOW()",
             versions is not None and "published_at" in versions.columns and row is not None and row.published_at is None
             if is_publish
             else None,
-            it.why_not_editable,
-            *it.how_to_edit,
+            ctx.why_not_editable,
+            *ctx.how_to_edit,
         ),
-        _origin(it),
+        _origin(ctx),
         CheckedItem(
             "Profile is valid (if CREATE DRAFT)",
-            it.proposal.profile in list(Profile)
-            if kind is OperationKind.CREATE_DRAFT and it.proposal.profile
+            ctx.proposal.profile in list(Profile)
+            if kind is OperationKind.CREATE_DRAFT and ctx.proposal.profile
             else None,
-            f"profile {quote_text(it.proposal.profile or '')} is none of {' / '.join(Profile)}",
-            f"Say profile {' / '.join(Profile)}, or leave it out.",
+            f"profile {quote_text(ctx.proposal.profile or '')} is not one of {' / '.join(Profile)}",
+            f"Set profile to {' / '.join(Profile)}, or omit it.",
         ),
         CheckedItem(
-            "Label is its own (if PUBLISH)",
-            _is_label(it.proposal.label, row) if is_publish and it.proposal.label is not None else None,
-            f"label {quote_text(it.proposal.label or '')} is no line of text, or would be taken for another version",
-            "Give another label, or none.",
+            "Label is unambiguous (if PUBLISH)",
+            _is_label(ctx.proposal.label, row) if is_publish and ctx.proposal.label is not None else None,
+            f"label {quote_text(ctx.proposal.label or '')} is not one line, or can be mistaken for another version",
+            "Give another label, or omit it.",
         ),
     ]
     facts: dict[str, Any] = {
         "draft_count": len(drafts),
         "versions": numbers,
         "next_number": len(numbers) + 1,
-        "publish_gates": it.project.policies.publish_gates,
-        "published_at": tx.now if is_publish and it.is_draft else None,
+        "publish_gates": ctx.project.policies.publish_gates,
+        "published_at": tx.now if is_publish and ctx.is_draft else None,
         "gates": [
             {
                 "gate": one.gate,
@@ -144,34 +144,34 @@ def check_version_constraints(tx: Transaction, it: ProposalContext, versions: Li
 
 def _is_label(label: str, row: VersionRow | None) -> bool:
     try:
-        said = apply_marker(NormalizedName(LABEL_CHARS_MAX), label, ("label",))
+        normalized = apply_marker(NormalizedName(LABEL_CHARS_MAX), label, ("label",))
     except Invalid:
         return False
-    return row is None or is_unambiguous_label(said, row.number)
+    return row is None or is_unambiguous_label(normalized, row.number)
 
 
-def _origin(it: ProposalContext) -> CheckedItem:
-    """A draft begins empty where nothing is published, and else from something that is."""
-    applies = it.kind is OperationKind.CREATE_DRAFT and (it.proposal.meant is not None or it.row is not None)
+def _origin(ctx: ProposalContext) -> CheckedItem:
+    """Check that a new draft copies a published version, if there is one."""
+    applies = ctx.kind is OperationKind.CREATE_DRAFT and (ctx.proposal.meant is not None or ctx.row is not None)
     return CheckedItem(
-        "Draft begins from a published version (if CREATE DRAFT)",
-        it.row is not None and not it.row.is_draft if applies else None,
-        f"{it.version_name} is not a published version",
-        "Name a published version, or none to begin from the one published last.",
+        "Draft copies a published version (if CREATE DRAFT)",
+        ctx.row is not None and not ctx.row.is_draft if applies else None,
+        f"{ctx.version_name} is not a published version",
+        "Name a published version, or omit it to copy the latest one.",
     )
 
 
-def _gates(tx: Transaction, row: VersionRow, it: ProposalContext) -> list[GateResult]:
-    """What the gates say that stand before publishing."""
-    from groundplan.purpose.gate_inputs import read_gate_inputs
-    from groundplan.purpose.gates.run import run_gate  # only who publishes stands before the gates
+def _gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
+    """Run the gates that publishing requires."""
+    from groundplan.purpose.gates.run import run_gate  # loaded only to publish
+    from groundplan.purpose.gate_inputs import gate_inputs
 
-    observations, outside, today = read_gate_inputs(tx, row, it.content)
+    observations, outside, today = read_gate_inputs(tx, row, ctx.content)
     return [
-        run_gate(gate, it.content, observations, profile=row.profile, outside=outside, today=today).describe(
+        run_gate(gate, ctx.content, observations, profile=row.profile, outside=outside, today=today).describe(
             tx.preferences.vocabulary
         )
-        for gate in gates_to_publish(it.project.policies)
+        for gate in gates_to_publish(ctx.project.policies)
     ]
 
 
@@ -182,12 +182,12 @@ def _describe_failures(result: GateResult) -> str:
 def _describe_fixes(tx: Transaction, result: GateResult) -> str:
     fixes = "; ".join(f"{check.code}: {check.fix or check.message}" for check in _find_blocking_checks(result))
     steps = (
-        NextStep("purpose.edit", f"mends what gate {result.gate} found"),
-        NextStep("purpose.record", "with waivers lets an owner answer for it"),
+        NextStep("purpose.edit", f"corrects what gate {result.gate} found"),
+        NextStep("purpose.record", "with waivers lets an owner waive it"),
     )
     return f"{tx.describe(*steps)}. {fixes}."
 
 
 def _find_blocking_checks(result: GateResult) -> list[Check]:
-    """The checks that keep a gate shut."""
+    """Return the checks that make a gate fail."""
     return [check for check in result.checks if check.is_blocking]

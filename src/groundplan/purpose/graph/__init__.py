@@ -1,1 +1,1 @@
-"""Questions about causes and effects that need no database: pure, in a fixed order, and without recursion."""
+"""Graph algorithms on causes and effects: pure, deterministic, and without recursion."""

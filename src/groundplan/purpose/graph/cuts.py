@@ -1,7 +1,7 @@
-"""Cuts: the single edge without which most nodes of some sort would not reach a goal any more.
+"""Cuts: the single edge whose removal disconnects the most nodes of some kind from a goal.
 
-An edge is such a cut exactly when it is the only one by which the nodes that need its source can be left: all other
-edges out of the source lead to nodes that need the source themselves. Those nodes are what would be cut off.
+An edge is a cut exactly when it is the only edge that leaves the set of nodes dominated by its source: all other edges
+out of the source lead to nodes that the source dominates. Those nodes are the ones that are disconnected.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import NamedTuple
 from groundplan.purpose.graph.dominators import Dominators, dominators_towards
 from groundplan.purpose.graph.indexed_graph import Graph
 
-# Edges looked at for all goals together. One goal needs each edge that leads to it a few times; a thousand goals above
-# a hundred thousand edges would keep everybody waiting for minutes.
+# Edges visited for all goals together. One goal visits each edge that leads to it a few times; a thousand goals with
+# a hundred thousand edges would take minutes.
 CUT_STEPS_MAX = 2_000_000
 
 
 class EdgeCut(NamedTuple):
-    """An edge, and which of the nodes that count would be cut off from the goal."""
+    """An edge, and the counted nodes that it disconnects from the goal."""
 
     edge: int
     lost: list[int]
 
 
 class EdgeCuts(NamedTuple):
-    """Of each goal its heaviest cut, or None where no single edge cuts anything that counts off."""
+    """The heaviest cut of each goal, or None if no single edge disconnects a counted node."""
 
     of: dict[int, EdgeCut | None]
-    left_out: list[int]  # the goals that were not looked at any more
+    left_out: list[int]  # goals not searched, because the step limit was reached
 
 
 def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) -> EdgeCuts:
-    """The heaviest cut of one goal after the other, within the bound on steps; at least that of the first."""
+    """Return the heaviest cut of each goal, within the step limit; at least that of the first goal."""
     found: dict[int, EdgeCut | None] = {}
     left_out = []
     counts = set(counted)
@@ -48,14 +48,14 @@ def heaviest_cuts(graph: Graph, goals: Iterable[int], counted: Collection[int]) 
 
 
 def _heaviest(graph: Graph, tree: Dominators, counts: set[int]) -> EdgeCut | None:
-    """Of several equally heavy cuts the edge with the smallest ends."""
+    """Return the heaviest cut; of equally heavy ones the edge with the smallest ends."""
     nodes, places, nearest = tree
     sizes = [1] * len(nodes)
     weights = [int(node in counts) for node in nodes]
     for place in range(len(nodes) - 1, 0, -1):
         sizes[nearest[place]] += sizes[place]
         weights[nearest[place]] += weights[place]
-    # Places numbered anew, so that those who need one place follow right behind it.
+    # Renumber the places in preorder, so that the nodes dominated by a place directly follow it.
     begins = [0] * len(nodes)
     free = [1] * len(nodes)
     for place in range(1, len(nodes)):

@@ -1,8 +1,8 @@
-"""Cycles: whether there are any, which nodes are on one, and one of the shortest by name.
+"""Cycles: whether there are any, which nodes are on one, and a shortest one.
 
-Whether there are any is a matter of components in which everything reaches everything; they are found by looking at
-each edge once. The shortest cycle is then searched for inside of them only, from one node after the other, in a number
-of steps in proportion to the number of edges. Enumerating paths would take for ever in a dense theory.
+Cycles exist only inside strongly connected components, which are found by visiting each edge once. The shortest cycle
+is searched only inside them, from one node after the other, with a step limit proportional to the number of edges.
+Enumerating paths would not finish in a dense theory.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Collection, Iterable
 
 from groundplan.purpose.graph.indexed_graph import Graph, build_graph
 
-# Edges looked at in search of a shorter cycle than those that are known: enough to be exact in any theory that people
-# draw, and in large ones in proportion. A cycle of one or two edges is always found, and so is some cycle.
+# Edges visited in search of a shorter cycle: enough to be exact for any theory of usual size, and proportional for
+# large ones. A cycle of one or two edges is always found, and so is at least one cycle.
 SEARCH_STEPS_PER_EDGE = 4
 SEARCH_STEPS_MIN = 100_000
-SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # edges of a cycle that is looked for first, and how much longer then
+SEARCH_LENGTH_MIN, SEARCH_LENGTH_FACTOR = 4, 4  # first limit on the edges of a cycle, and its growth per round
 
 
 def components(graph: Graph) -> list[int]:
-    """Of each node the number of its component: two nodes share it if they reach each other."""
+    """Return the strongly connected component of each node, by number."""
     found = [-1] * len(graph.keys)
     entered = [-1] * len(graph.keys)
-    lowest = [0] * len(graph.keys)  # the earliest entered node that is known to be in the same component
+    lowest = [0] * len(graph.keys)  # the earliest entered node known to be in the same component
     open_: list[int] = []
     count = clock = 0
     for first in range(len(graph.keys)):
@@ -56,7 +56,7 @@ def components(graph: Graph) -> list[int]:
 
 
 def cyclic_components(graph: Graph) -> list[list[int]]:
-    """The components that have a cycle, and so one through each of their nodes; small ones first."""
+    """Return the components that contain a cycle, small ones first. Each of their nodes is on a cycle."""
     members: dict[int, list[int]] = {}
     for node, component in enumerate(components(graph)):
         members.setdefault(component, []).append(node)
@@ -69,10 +69,10 @@ def cyclic_components(graph: Graph) -> list[list[int]]:
 def shortest_cycle(
     graph: Graph, cyclic: list[list[int]], *, through: Collection[int] | None = None
 ) -> list[str] | None:
-    """A shortest cycle as keys, its first key again at the end; it begins at the smallest of its nodes that count.
+    """Return a shortest cycle as keys, with the first key repeated at the end.
 
-    Of several it is the first in the order of lists. `through` are the nodes of which there must be one on it, None is
-    all. Past the bound on steps it is the shortest that was found.
+    It begins at the smallest of its nodes in `through` and contains at least one of them; None means all nodes. Of
+    several cycles it is the first in list order. Beyond the step limit it is the shortest found so far.
     """
     counts = set(range(len(graph.keys)) if through is None else through)
     best = _one_or_two(graph, counts)
@@ -82,9 +82,9 @@ def shortest_cycle(
 
 
 def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, str]]) -> list[str] | None:
-    """The cycle that new edges close: `[u, v, …, u]`, a shortest one through the first of them that is on any.
+    """Return a cycle that new edges close, `[u, v, …, u]`: a shortest one through the first new edge on a cycle.
 
-    `edges` are all edges, the new ones among them.
+    `edges` are all edges, including the new ones.
     """
     pairs = set(edges)
     graph = build_graph({end for pair in pairs for end in pair}, list(pairs))
@@ -101,7 +101,7 @@ def closed_cycle(edges: Iterable[tuple[str, str]], added: Iterable[tuple[str, st
 
 
 def _one_or_two(graph: Graph, counts: set[int]) -> list[int] | None:
-    """The first cycle of one edge, or else of two: they need no search."""
+    """Return the first cycle of one edge, else of two edges. These need no search."""
     pairs = set(zip(graph.sources, graph.targets, strict=True))
     own = [source for source, target in pairs if source == target and source in counts]
     if own:
@@ -115,7 +115,7 @@ def _one_or_two(graph: Graph, counts: set[int]) -> list[int] | None:
 
 
 def _search_cycle(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> list[int] | None:
-    """Short cycles are looked for everywhere before long ones are, so that large theories too show a short one."""
+    """Search all nodes for short cycles before longer ones, so that a short one is found in large theories too."""
     starts = [(number, node) for number, members in enumerate(cyclic) for node in members if node in counts]
     if not starts:
         return None
@@ -134,7 +134,7 @@ def _search_cycle(graph: Graph, cyclic: list[list[int]], counts: set[int]) -> li
 def _search_round(
     graph: Graph, inside: list[int], starts: list[tuple[int, int]], length_max: int, steps_left: int
 ) -> tuple[list[int], int]:
-    """The first shortest cycle of at most so many edges, or the best that was found when the steps were used up."""
+    """Return the first shortest cycle of at most `length_max` edges, or the best found within the step limit."""
     best: list[int] = []
     for number, start in starts:
         if steps_left <= 0:
@@ -143,13 +143,13 @@ def _search_round(
         steps_left -= steps
         if way and (not best or (len(way), way) < (len(best), best)):
             best = way
-        # Every cycle through this node has now been thought of; without it the next searches are shorter.
+        # All cycles through this node are covered now; without it the next searches are shorter.
         inside[start] = -1
     return best, steps_left
 
 
 def _map_cyclic_components(graph: Graph, cyclic: list[list[int]]) -> list[int]:
-    """Of each node the number of its cyclic component, or -1."""
+    """Return the number of the cyclic component of each node, or -1."""
     inside = [-1] * len(graph.keys)
     for number, members in enumerate(cyclic):
         for node in members:
@@ -160,7 +160,7 @@ def _map_cyclic_components(graph: Graph, cyclic: list[list[int]]) -> list[int]:
 def _find_path(
     graph: Graph, start: int, goal: int, inside: list[int], number: int, length_max: int
 ) -> tuple[list[int], int]:
-    """The first shortest way of at least one edge on nodes that have this number, and how many edges it took to see."""
+    """Return the first shortest path of at least one edge inside a component, and the number of edges visited."""
     came_from = {start: start}
     level = [start]
     steps = 0

@@ -1,7 +1,7 @@
-"""Dominators towards a goal: the nodes through which every way of a node to the goal leads.
+"""Dominators towards a goal: the nodes that every path from a node to the goal passes.
 
-By the method of Lengauer and Tarjan, on the graph with all edges turned round. The simpler iterative one takes
-quadratic time where a long chain is met by many shortcuts.
+Uses the algorithm of Lengauer and Tarjan on the reversed graph. The simpler iterative algorithm takes quadratic time
+on a long chain with many shortcuts.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from groundplan.purpose.graph.indexed_graph import Graph
 
 
 class Dominators(NamedTuple):
-    """The nodes that reach a goal, by their place in a walk back from it; the goal is at place 0."""
+    """The nodes that reach a goal, by their place in a depth-first walk back from it; the goal is at place 0."""
 
     nodes: list[int]
     places: dict[int, int]
-    nearest: list[int]  # the place of the next node that no way to the goal avoids; always a smaller one
+    nearest: list[int]  # the place of the immediate dominator; always a smaller one
 
 
 def dominators_towards(graph: Graph, goal: int) -> Dominators:
-    """For everything that reaches the goal, the next node that it cannot do without."""
+    """Return the immediate dominator of every node that reaches the goal."""
     nodes, places, parents = _walk_back(graph, goal)
     count = len(nodes)
     semi = list(range(count))
@@ -30,7 +30,7 @@ def dominators_towards(graph: Graph, goal: int) -> Dominators:
     waiting: list[list[int]] = [[] for _ in range(count)]
 
     def least_above(place: int) -> int:
-        """The place with the least semidominator on the way up the forest, which is made flat in passing."""
+        """Return the place with the least semidominator on the path to the root, and compress the path."""
         if ancestors[place] < 0:
             return place
         above = place
@@ -64,7 +64,7 @@ def dominators_towards(graph: Graph, goal: int) -> Dominators:
 
 
 def _walk_back(graph: Graph, goal: int) -> tuple[list[int], dict[int, int], list[int]]:
-    """Depth first: the nodes in the order they were come to, their places, and the places they were come to from."""
+    """Walk back depth-first; return the nodes in visiting order, their places, and the places of their parents."""
     nodes = [goal]
     places = {goal: 0}
     parents = [0]

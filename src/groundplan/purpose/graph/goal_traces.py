@@ -1,4 +1,4 @@
-"""How a goal is reached: its strongest path, the weakest link of that, and the edge without which most is lost."""
+"""How a goal is reached: its strongest path, the weakest link of that path, and its heaviest cut."""
 
 from __future__ import annotations
 
@@ -11,37 +11,35 @@ from groundplan.purpose.model import NodeType, PurposeEdge
 
 
 class GoalCut(NamedTuple):
-    """An edge, and the activities that would not reach the goal without it."""
+    """An edge, and the activities that do not reach the goal without it."""
 
     edge: PurposeEdge
     activities: list[str]
 
 
 class GoalTrace(NamedTuple):
-    """One goal. Where nothing leads to it, its path has no edges and nothing else is known either."""
+    """How one goal is reached. If nothing leads to it, the path is empty and the other fields are None."""
 
     key: str
     path: list[PurposeEdge]
-    weakest_link: (
-        PurposeEdge | None
-    )  # of the path, the first edge about which least is known; it decides how sure the path is
+    weakest_link: PurposeEdge | None  # the first edge of the path with the lowest confidence
     cut: GoalCut | None
 
     @property
     def keys(self) -> list[str]:
-        """The path by keys, from its beginning to the goal."""
+        """The keys of the path, from its first node to the goal."""
         return [edge.source for edge in self.path] + [self.key] if self.path else []
 
 
 class GoalTraces(NamedTuple):
-    """All goals in the order of lists."""
+    """All goals in list order."""
 
     goals: list[GoalTrace]
-    left_out: list[str]  # goals of which the cut was not searched for, since there are too many for so large a theory
+    left_out: list[str]  # goals whose cut was not searched, because the step limit was reached
 
 
 def trace_goals(causal: CausalGraph) -> GoalTraces:
-    """How each goal of a theory is reached."""
+    """Return how each goal of a theory is reached."""
     graph, edges, _ = causal
     goals = causal.numbers_of(NodeType.GOAL)
     paths = strongest_paths(graph, [STRENGTHS[edge.confidence] for edge in edges], goals)

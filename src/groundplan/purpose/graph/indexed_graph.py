@@ -1,4 +1,4 @@
-"""A graph by numbers: its keys in the order of lists, so that of two equal answers the smaller number is given."""
+"""A graph with numbered nodes. Numbers follow list order, so ties go to the smaller number."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from groundplan.purpose.model import sort_keys
 
 
 class Graph(NamedTuple):
-    """Nodes and edges by number. An edge has the number at which it was given; several may have the same ends."""
+    """Nodes and edges by number. The number of an edge is its input index; several edges may have the same ends."""
 
     keys: list[str]
     numbers: dict[str, int]
     sources: list[int]
     targets: list[int]
-    out: list[list[int]]  # of each node the edges that begin at it, those to smaller numbers first
-    into: list[list[int]]  # of each node the edges that end at it, those from smaller numbers first
+    out: list[list[int]]  # outgoing edges of each node, by target
+    into: list[list[int]]  # incoming edges of each node, by source
 
 
 def build_graph(keys: Iterable[str], pairs: Sequence[tuple[str, str]]) -> Graph:
-    """A graph of these nodes, with edges from the first to the second of each pair.
+    """Build a graph of these nodes, with an edge from the first to the second of each pair.
 
     Raises:
-        KeyError: an edge has an end that is none of the nodes.
+        KeyError: an end of an edge is not one of the nodes.
     """
     ordered = sort_keys(set(keys))
     numbers = {key: number for number, key in enumerate(ordered)}

@@ -1,7 +1,7 @@
-"""Pathways: every way from a node to a goal that passes no node twice, within bounds.
+"""Pathways: the simple paths from a node to goals, within limits.
 
-There can be more of them than atoms, so both how many are given and how long is searched are bounded, and the answer
-says whether something was cut.
+Their number can grow exponentially, so both the number of paths and the search steps are limited, and the answer says
+whether it is incomplete.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import NamedTuple
 from groundplan.purpose.graph.indexed_graph import Graph
 from groundplan.purpose.graph.reachability import find_leading_to
 
-PATHWAY_STEPS_MIN = 100_000  # edges looked at, beside once each; only cycles make a walk come to nothing
+PATHWAY_STEPS_MIN = 100_000  # edges visited, in addition to once each; only cycles cause fruitless steps
 
 
 class Pathways(NamedTuple):
-    """Ways as nodes, in the order of lists; a way comes before those that go on from it."""
+    """Paths as nodes, in list order. A path comes before its extensions."""
 
     ways: list[list[int]]
     is_cut: bool
 
 
 def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) -> Pathways:
-    """The ways of at least one edge from a node to goals; a way may lead through a goal to the next."""
+    """Return the paths of at least one edge from a node to goals. A path may lead through a goal to another."""
     ends = set(goals)
     useful = find_leading_to(graph, ends)
     steps_left = PATHWAY_STEPS_MIN + len(graph.sources)
@@ -51,5 +51,5 @@ def pathways(graph: Graph, start: int, goals: Collection[int], *, limit: int) ->
 
 
 def _next(graph: Graph, node: int, useful: set[int]) -> list[int]:
-    """The nodes to go on to, each once, however many edges lead there."""
+    """Return the next nodes that lead to a goal, without duplicates from parallel edges."""
     return list(dict.fromkeys(after for edge in graph.out[node] if (after := graph.targets[edge]) in useful))

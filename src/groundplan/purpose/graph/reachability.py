@@ -1,4 +1,4 @@
-"""What leads where: every node that some nodes lead to, or that leads to some. Each edge is looked at once."""
+"""Reachability: the nodes reachable from some nodes, or leading to them. Visits each edge once."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from groundplan.purpose.graph.indexed_graph import Graph
 
 
 def find_reachable_from(graph: Graph, starts: Iterable[int]) -> set[int]:
-    """These nodes, and all that they lead to."""
+    """Return these nodes and all nodes that they lead to."""
     return _walk(graph.out, graph.targets, starts)
 
 
 def find_leading_to(graph: Graph, goals: Iterable[int]) -> set[int]:
-    """These nodes, and all that lead to them."""
+    """Return these nodes and all nodes that lead to them."""
     return _walk(graph.into, graph.sources, goals)
 
 

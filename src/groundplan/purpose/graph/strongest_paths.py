@@ -1,7 +1,7 @@
-"""Strongest paths: of all ways to a goal the one of which the least sure edge is surest.
+"""Strongest paths: the path to each goal whose weakest edge is strongest.
 
-A way begins where nothing leads to. One walk for each level of confidence, from all beginnings at once and along edges
-that are at least so sure, answers for every goal: what is reached on a higher level is not looked for on a lower one.
+A path begins at a node without incoming edges. There is one search for each level of confidence, from all beginnings
+at once along edges of at least that level. A goal reached at a higher level is not searched at a lower one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from groundplan.purpose.graph.indexed_graph import Graph
 
 
 def strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> dict[int, list[int]]:
-    """Of each goal the edges of its strongest path; none where nothing leads to it from a beginning.
+    """Return the edges of the strongest path of each goal; no edges if no beginning leads to it.
 
-    Of several it is a shortest one, and of those the first in the order of lists. Where edges are parallel, the one
-    given first is walked.
+    Of several paths it is a shortest one, and of those the first in list order. Of parallel edges the first is used.
     """
     found: dict[int, list[int]] = {goal: [] for goal in goals}
     beginnings = [node for node, edges in enumerate(graph.into) if not edges]
@@ -31,7 +30,7 @@ def strongest_paths(graph: Graph, strengths: Sequence[int], goals: Iterable[int]
 
 
 def _walk(graph: Graph, strengths: Sequence[int], beginnings: list[int], least: int) -> dict[int, int]:
-    """Of each node that is reached the edge it was reached by; of a beginning -1."""
+    """Return the edge by which each node is reached; -1 for a beginning."""
     came_by = dict.fromkeys(beginnings, -1)
     level = beginnings
     while level:
