@@ -65,10 +65,10 @@ def test_the_next_task_comes_with_the_command_that_takes_it(run: Run, ids: dict[
 def test_where_there_is_no_next_one_a_sentence_says_so(run: Run) -> None:
     run("project", "create", "atlas")
 
-    assert run("task", "next").out.startswith("No task can be started here.")
-    assert run("feature", "next").out.startswith("No feature to go on with here.")
+    assert run("task", "next").out.startswith("No task is ready to start.")
+    assert run("feature", "next").out.startswith("No feature is ready to start.")
     assert run("task", "next", "--json").answer == {"success": True, "data": None}
-    assert run("task", "blocked").out == "Nothing waits here.\n"
+    assert run("task", "blocked").out == "Nothing is blocked.\n"
     assert run("task", "search", "nowhere").out == "Nothing found.\n"
 
 
@@ -81,7 +81,7 @@ def test_a_step_tells_what_came_of_it_for_others(run: Run, ids: dict[str, str]) 
 
     assert f"Feature {ids['coast']}: NEW -> ACTIVE" in begun
     assert "TO_BE_TESTED -> CLOSED (4/4), version 4" in done
-    assert f"Can go on now:\n  {ids['draw']}  Draw it (task)\n" in done
+    assert f"Unblocked:\n  {ids['draw']}  Draw it (task)\n" in done
     assert "Task completed. Consider updating the knowledge graph.\n  Update atom knowledge" in done
     given_up = run("task", "terminate", ids["draw"], "--version", "2", "--reason", "Enough").out
     assert "NEW -> WILL_NOT_IMPLEMENT, version 3" in given_up
@@ -99,10 +99,10 @@ def test_blockers_are_given_one_by_one_or_with_commas_between_them(
 
     assert blocked["addedBlockers"] == [ids["walk"], "NO_OP"]
     assert f"{ids['walk']}, NO_OP (a hold): Storm" in run("task", "blocked", "--project", "atlas").out
-    assert "waits for 2 in all" in run("task", "block", ids["draw"], "--version", "2", *words, "--reason", "Storm").out
+    assert "blockers in total: 2" in run("task", "block", ids["draw"], "--version", "2", *words, "--reason", "Storm").out
     one = run("task", "unblock", ids["draw"], "--version", "2", "--blocked-by", "NO_OP").out
-    assert f"still waits for {ids['walk']}" in one
-    assert "can go on" in run("task", "unblock", ids["draw"], "--version", "3", "--blocked-by", ids["walk"]).out
+    assert f"still blocked by {ids['walk']}" in one
+    assert "unblocked" in run("task", "unblock", ids["draw"], "--version", "3", "--blocked-by", ids["walk"]).out
 
 
 def test_an_overview_counts_and_lists(run: Run, ids: dict[str, str]) -> None:
@@ -119,7 +119,7 @@ def test_an_overview_counts_and_lists(run: Run, ids: dict[str, str]) -> None:
     ]
     assert [line.split()[0] for line in feature.splitlines()[-2:]] == [ids["walk"], ids["draw"]]
     assert everything.splitlines()[0].split()[:4] == ["id", "title", "status", "priority"]
-    assert everything.endswith("1 of 2; the next: --offset 1\n")
+    assert everything.endswith("1 of 2. Next page: add --offset 1\n")
 
 
 def test_the_words_say_what_it_is_so_that_another_thing_is_not_found(run: Run, ids: dict[str, str]) -> None:
@@ -133,7 +133,7 @@ def test_a_project_is_told_its_steps_as_json(run: Run, ids: dict[str, str]) -> N
 
     changed = run("project", "update", "atlas", "--version", "1", "--pipeline", "@steps.json").out
 
-    assert draws(changed)["tasks go"] == "NEW > ACTIVE > CLOSED"
+    assert draws(changed)["task pipeline"] == "NEW > ACTIVE > CLOSED"
     assert "ACTIVE (2/3)" in run("task", "advance", ids["walk"], "--version", "1").out
 
 

@@ -132,7 +132,7 @@ def test_a_weaker_value_waits_and_the_command_that_is_shown_lets_it_in(facts: Fa
     assert "written" not in weaker.out
     shown = facts.view().out
     assert "/site/size: 4800 instead of 5000, by ada (model-inferred)" in shown
-    assert "because: From the map" in shown
+    assert "reason: From the map" in shown
     commands = {line.strip() for line in (weaker.out + shown).splitlines() if " accept " in line}
     (accept,) = commands
     assert facts.run(*shlex.split(accept.partition("   (")[0])[1:]).out.endswith("is at rev 4.\n")
@@ -184,7 +184,7 @@ def test_a_view_tells_apart_what_is_unset_missing_empty_unknown_and_what_only_lo
         "/l": "two words",
     }
     assert "\nMissing:\n  /b  b\n" in drawn
-    assert "required and not set: /b" in drawn.partition("\nMind:\n")[2]
+    assert "required and not set: /b" in drawn.partition("\nWarnings:\n")[2]
 
 
 def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(facts: Facts, run: Run) -> None:
@@ -213,10 +213,10 @@ def test_every_answer_can_be_drawn_whatever_is_stored_and_what_is_cut_says_so(fa
     whole = facts.view().out
     assert '"[bold red]:smile: \\u202egnp.exe\\nsecond line"' in whole
     assert "/odd\\nname: no instead of" in whole
-    assert "x… (12 characters more, with --json)" in whole
+    assert "x… (12 more characters; see --json)" in whole
     draw("commit", facts.draft)
     copy = run("context", "draft", "--project", "atlas", "--copy-from", "latest", "--json").answer["run"]["id"]
-    assert draw("diff", facts.draft, copy) == "Both runs say the same.\n"
+    assert draw("diff", facts.draft, copy) == "No differences.\n"
     assert " accept " in draw("view", "--project", "atlas", "--run", copy)
     assert " accept " not in draw("view", "--project", "atlas")
     draw("set", copy, "/odd\nname", "--unset")

@@ -180,7 +180,7 @@ def test_a_demo_without_facts_gets_them_and_says_nothing_of_those_that_were_take
     assert (shown.code, "Facts that" in shown.out) == (0, False)
     run("context", "delete", draft, "--db", "demo.db")
     assert run("demo", "--db", "demo.db", "--json").answer["made"] == ["clean-water"]
-    assert "Facts that clean-water stands on:" in run("demo", "--db", "demo.db").out
+    assert "Facts of clean-water:" in run("demo", "--db", "demo.db").out
 
 
 def test_the_demo_has_a_theory_of_change_in_two_versions_and_a_draft(run: Run, demo: Any) -> None:
@@ -254,7 +254,7 @@ def test_the_demo_keeps_away_from_the_plan_one_works_with(
 def test_the_commands_to_try_next_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("demo", "--db", "demo.db").out
 
-    export, *tried = (line.strip() for line in shown.partition("Try next:\n")[2].splitlines())
+    export, *tried = (line.strip() for line in shown.partition("Next steps:\n")[2].splitlines())
     monkeypatch.setenv(*shlex.split(export)[1].split("="))
     codes = [run(*shlex.split(line)[1:]).code for line in tried if not line.startswith("#") and " mcp " not in line]
 

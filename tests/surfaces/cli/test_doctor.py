@@ -54,7 +54,7 @@ def test_a_fresh_database_is_well(run: Run) -> None:
     assert failing(run("doctor", "--json")) == {}
     shown = run("doctor")
     assert shown.code == 0
-    assert "Nothing fails." in shown.out
+    assert "No checks failed." in shown.out
 
 
 @pytest.mark.parametrize(

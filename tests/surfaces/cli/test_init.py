@@ -176,7 +176,7 @@ def test_init_keeps_a_skill_that_somebody_edited_and_says_so(run: Run) -> None:
 
     assert again.code == 0
     assert "up to date" in again.out
-    assert f"  {first} was not written by Groundplan, so it was left as it is" in again.out
+    assert f"  {first} was not written by Groundplan, so it was not changed" in again.out
     assert Path("skills", first).read_text(encoding="utf-8") == "mine"
 
 

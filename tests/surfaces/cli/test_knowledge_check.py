@@ -94,11 +94,11 @@ class TestCheck:
             "orphaned Pages - -",
             "unanchored All - -",
             f"4 atoms at {head[:12]}: 2 changed, 1 orphaned, 1 unanchored; 6 of 6 files covered.",
-            "Pages: src/pages is a folder; write src/pages/** for the files in it.",
-            "Next:",
-            f"git diff {first[:12]}..HEAD (what has changed since; update what is not true any more)",
-            f"groundplan knowledge confirm {app} --project atlas (when it holds)",
-            "give orphaned atoms the paths of today, or delete them",
+            "Pages: src/pages is a folder; to cover its files, write src/pages/**.",
+            "Next steps:",
+            f"git diff {first[:12]}..HEAD (review the changes; update the atom if it is outdated)",
+            f"groundplan knowledge confirm {app} --project atlas (if the atom is still correct)",
+            "update the paths of orphaned atoms, or delete them",
         ]
 
     def test_where_all_is_well_one_line_says_so(self, atlas: Knowledge, copy: WorkingCopy) -> None:
@@ -108,7 +108,7 @@ class TestCheck:
         assert shown(atlas.check().out) == [f"1 atom at {copy.head[:12]}: 1 fresh; 1 of 3 files covered."]
 
     def test_a_project_without_atoms_says_so(self, atlas: Knowledge) -> None:
-        assert shown(atlas.check().out) == ["This project has no atoms yet, so there is nothing to compare."]
+        assert shown(atlas.check().out) == ["This project has no atoms yet, so there is nothing to check."]
 
     def test_the_lines_say_what_is_uncovered_unknown_and_not_recorded(
         self, atlas: Knowledge, copy: WorkingCopy, run: Run
@@ -121,8 +121,8 @@ class TestCheck:
         lines = shown(atlas.check("--since", "HEAD~1").out)
 
         uncovered = ["line\\nbreak", *(f"tools/{n:02}" for n in range(19))]
-        assert f"Changed, and no atom speaks of it: {', '.join(uncovered)} and 6 more" in lines
-        assert any(line.startswith("1 commit at which atoms were confirmed cannot be found here") for line in lines)
+        assert f"Changed but not covered by any atom: {', '.join(uncovered)} and 6 more" in lines
+        assert any(line.startswith("1 commit at which atoms were confirmed not found") for line in lines)
         assert any(line.startswith("Not recorded: ") for line in lines)
 
     def test_json_is_the_contract_s_answer(self, atlas: Knowledge, copy: WorkingCopy) -> None:
@@ -221,7 +221,7 @@ class TestConfirm:
         assert shown(atlas.confirm("--all").out) == [
             "atom id version",
             f"Docs {docs} 2",
-            f"Confirmed 1 atom at {copy.head[:12]}; 1 had been before.",
+            f"Confirmed 1 atom at {copy.head[:12]}; 1 already confirmed.",
         ]
 
     def test_json_says_the_commit_and_the_versions(self, atlas: Knowledge, copy: WorkingCopy) -> None:

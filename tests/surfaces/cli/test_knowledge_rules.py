@@ -151,7 +151,7 @@ def test_beside_an_edit_a_damaged_block_is_told_that_its_text_stays(rules: Rules
 
     take, force = (line.strip() for line in shown.splitlines() if line.startswith("  groundplan "))
     assert (str(edited) in take, str(damaged) in take) == (True, False)
-    assert "stays, as yours" in shown
+    assert "kept as your own text" in shown
     assert rules.run(*shlex.split(force)[1:]).code == 0
     assert damaged.read_text().count("Never round twice.") == 2
     assert "Twice." not in edited.read_text()
@@ -165,7 +165,7 @@ def test_a_file_that_was_never_groundplan_s_is_no_edit_to_take_in_but_one_to_ren
 
     assert shown.code == 6
     assert f"  {CART}: was not written by Groundplan" in shown.out
-    assert "another name" in shown.out
+    assert "Rename files" in shown.out
     assert "import-rules" not in shown.out
     (force,) = (line.strip() for line in shown.out.splitlines() if line.startswith("  groundplan "))
     CART.rename(CART.with_name("mine.md"))

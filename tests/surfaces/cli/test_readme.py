@@ -44,7 +44,7 @@ def test_the_first_minute_and_the_lines_of_python_work_as_they_are_written(progr
     assert len(commands) == 5
     assert "Time each step" in printed[2]
     assert "Shorten the slowest" in printed[3]
-    assert "Nothing fails." in printed[4]
+    assert "No checks failed." in printed[4]
     assert ran("python", "-c", block("python", "A first result in 60 seconds")) == "atlas owner\n"
 
 

@@ -63,7 +63,7 @@ def test_next_shows_a_node_with_the_way_to_it(run: Run, ids: dict[str, str]) -> 
 def test_where_nothing_is_to_be_done_next_says_why(run: Run) -> None:
     run("work", "open", "atlas")
 
-    assert run("work", "next", "--project", "atlas").out.startswith("Nothing to offer: no work is planned yet")
+    assert run("work", "next", "--project", "atlas").out.startswith("No node is available: no work is planned yet")
 
 
 def test_a_claim_is_taken_from_the_command_line(run: Run, ids: dict[str, str]) -> None:
@@ -72,13 +72,13 @@ def test_a_claim_is_taken_from_the_command_line(run: Run, ids: dict[str, str]) -
     assert (claimed["node"]["id"], claimed["claim"]) == (ids["coast"], 1)
     assert claimed["node"]["properties"]["_claimed_by"] == "ada"
     assert "claimed by  ada" in run("work", "next", "--project", "atlas").out
-    assert run("work", "next", "--project", "atlas", "--agent", "ben").out.startswith("Nothing to offer")
+    assert run("work", "next", "--project", "atlas", "--agent", "ben").out.startswith("No node is available")
 
 
 def test_resolving_says_what_can_be_started_now(run: Run, ids: dict[str, str]) -> None:
     drawn = run("work", "update", "--updates", resolve(ids["coast"])).out
 
-    assert f"Can be started now:\n  {ids['hills']}  Measure the hills\n" in drawn
+    assert f"Now ready to start:\n  {ids['hills']}  Measure the hills\n" in drawn
     assert "resolved without evidence" in drawn
 
 
@@ -87,7 +87,7 @@ def test_context_is_a_tree_that_shows_what_is_done(run: Run, ids: dict[str, str]
 
     lines = run("work", "context", run("work", "open", "atlas", "--json").answer["root"]["id"]).out.splitlines()
 
-    assert lines[lines.index("Below:") + 1 :] == [
+    assert lines[lines.index("Children:") + 1 :] == [
         f"  [ ] {ids['survey']}  Survey the island",
         f"    [x] {ids['coast']}  Walk the coast",
         f"    [ ] {ids['hills']}  Measure the hills",
@@ -98,14 +98,14 @@ def test_context_is_a_tree_that_shows_what_is_done(run: Run, ids: dict[str, str]
 def test_a_tree_that_is_cut_says_how_much_is_missing(run: Run, ids: dict[str, str]) -> None:
     drawn = run("work", "context", ids["survey"][:5], "--depth", "0").out
 
-    assert drawn.endswith("Below:\n  … 2 more\n")
+    assert drawn.endswith("Children:\n  … 2 more\n")
 
 
 def test_a_page_of_nodes_says_how_to_get_the_next_one(run: Run, ids: dict[str, str]) -> None:
     drawn = run("work", "query", "--project", "atlas", "--limit", "2").out
     cursor = run("work", "query", "--project", "atlas", "--limit", "2", "--json").answer["next_cursor"]
 
-    assert f"2 of 5.\nThe next page: the same with --cursor {cursor}\n" in drawn
+    assert f"2 of 5.\nNext page: add --cursor {cursor}\n" in drawn
     rest = run("work", "query", "--project", "atlas", "--cursor", cursor)
     assert "3 of 5." in rest.out
     assert "next page" not in rest.out

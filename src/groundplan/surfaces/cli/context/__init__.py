@@ -1,1 +1,1 @@
-"""Commands and answers about facts."""
+"""Commands of the context slice and their terminal output."""

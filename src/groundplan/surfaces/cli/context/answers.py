@@ -1,8 +1,8 @@
-"""Answers about facts as people read them: what is known and from where, what is missing, what waits for a person.
+"""Terminal output of the context operations: facts with their sources, missing inputs, suggestions.
 
-A value is drawn as one would type it. A text that could be taken for something else (for a number, for no value, for
-nothing at all) stands in quotes, so that UNSET, the empty text and a choice called "unknown" are never alike. The
-command line has no cap on answers, so a view is always whole.
+A value is printed as one would type it. A text that could be mistaken for a number or for no value is quoted, so that
+an unset value, the empty text and an option called "unknown" look different. The command line has no limit on the size
+of answers, so a view is always complete.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from groundplan.surfaces.cli.terminal import (
 
 NO_VALUE, MISSING = "unset", "missing"
 QUIET, WARNING = "dim", "yellow"
-TEXT_CHARS_MAX = 300  # of a value or a quotation in a table; how much more there is, is said
+TEXT_CHARS_MAX = 300  # of a value or a quotation; the output says how many characters were cut
 OPTIONS_SHOWN_MAX = 10
 SHARED = "(shared)"
 
@@ -61,7 +61,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_view(answer: ContextView) -> None:
-    """The facts of a run; what is missing and what to be careful about stands last, where it is seen."""
+    """Print the facts of a run. Missing inputs and warnings come last, where they are seen."""
     draw_pairs((*_about(answer.run), ("version", answer.context_version_id), ("rev", str(answer.rev))))
     marks = {id_: str(number) for number, id_ in enumerate(answer.sources_by_id, 1)}
     _draw_facts("Inputs:", "pointer", (_input_row(one, marks) for one in answer.inputs_by_pointer.values()))
@@ -69,32 +69,32 @@ def draw_view(answer: ContextView) -> None:
     echo_list("Evidence:", _evidence(answer))
     echo_list("Sources:", _sources(answer))
     echo_list("Artifacts:", _artifacts(answer))
-    echo_list("Waiting for a person:", _format_suggestions(answer, marks))
+    echo_list("Pending suggestions:", _format_suggestions(answer, marks))
     if not answer.inputs_by_pointer and answer.run.status is RunStatus.DRAFT:
         echo("", f"No inputs here. Next: groundplan context set {answer.run.id} /POINTER VALUE")
     echo_list("Missing:", (_missing(answer, pointer) for pointer in answer.missing))
-    echo_list("Mind:", answer.warnings)
+    echo_list("Warnings:", answer.warnings)
 
 
 def _about(run: PcivRunV1) -> Pairs:
     yield "project", run.scope_id
     yield "run", run.id
     yield "status", run.status
-    yield "of", SHARED if run.user_id is None else run.user_id
+    yield "owner", SHARED if run.user_id is None else run.user_id
 
 
-def _draw_facts(title: str, named: str, rows: Iterable[Sequence[Text]]) -> None:
-    found = list(rows)
-    if found:
+def _draw_facts(title: str, key_column: str, rows: Iterable[Sequence[Text]]) -> None:
+    cells = list(rows)
+    if cells:
         echo("", title, "")
-        _draw_table((named, "label", "value", "provenance", "sources"), found, whole=("provenance",))
+        _draw_table((key_column, "label", "value", "provenance", "sources"), cells, whole=("provenance",))
 
 
 def _draw_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole: Collection[str] = ()) -> None:
-    """A table of which some columns are folded only where there is no other way: an id is there to be copied."""
+    """Print a table. The columns named in `whole` keep their full width, because ids are there to be copied."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for place, title in enumerate(titles):
-        width = max(len(title), *(row[place].cell_len for row in rows)) if title in whole else None
+    for index, title in enumerate(titles):
+        width = max(len(title), *(row[index].cell_len for row in rows)) if title in whole else None
         table.add_column(Text(title), overflow="fold", width=width)
     for row in rows:
         table.add_row(*row)
@@ -127,17 +127,17 @@ def _constraint_row(one: PcivConstraintV1, marks: Mapping[str, str]) -> list[Tex
 
 
 def _format_citations(source_ids: list[str], marks: Mapping[str, str]) -> str:
-    """The sources by their numbers in the list of them; one that is on another page by its id."""
+    """Return the numbers of the cited sources; a source that is not on this page is cited by its id."""
     return ", ".join(sorted((marks.get(id_, id_) for id_ in source_ids), key=lambda mark: (len(mark), mark)))
 
 
 def _options(options: list[str]) -> str:
     more = len(options) - OPTIONS_SHOWN_MAX
-    shown = (
+    listed = (
         ", ".join(escape_control_chars(_quote_if_ambiguous(option)) for option in options[:OPTIONS_SHOWN_MAX])
         or "no options"
     )
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _sources(answer: ContextView) -> Iterator[str]:
@@ -164,16 +164,16 @@ def _evidence(answer: ContextView) -> Iterator[str]:
 
 
 def _format_suggestions(answer: ContextView, marks: Mapping[str, str]) -> Iterator[str]:
-    """What was suggested, by whom and why; and in a draft how to decide on it."""
+    """Yield each suggestion with its author and reason and, in a draft, the command to accept it."""
     by_id = {one.id: one for one in answer.constraints}
     for one in answer.suggestions or ():
-        stands = answer.inputs_by_pointer.get(one.pointer or "") or by_id.get(one.constraint_id or "")
-        instead = f" instead of {_style_value(stands)}" if stands else ""
+        current = answer.inputs_by_pointer.get(one.pointer or "") or by_id.get(one.constraint_id or "")
+        instead = f" instead of {_style_value(current)}" if current else ""
         sources = f", sources {cited}" if (cited := _format_citations(one.source_ids, marks)) else ""
         about = _escape_line_breaks(one.pointer or one.key or "")
         yield f"{about}: {_style_value(one)}{instead}, by {one.created_by} ({one.provenance}{sources})"
         if one.rationale:
-            yield f"{INDENT}because: {_truncate(to_one_line(one.rationale))}"
+            yield f"{INDENT}reason: {_truncate(to_one_line(one.rationale))}"
         if one.snippet is not None:
             yield f"{INDENT}evidence: {_quotation(one.snippet)}"
         if answer.run.status is RunStatus.DRAFT:
@@ -189,32 +189,32 @@ def _missing(answer: ContextView, pointer: str) -> str:
 
 
 def draw_run(answer: RunWithRev) -> None:
-    """A run without what is in it."""
+    """Print a run without its facts."""
     draw_pairs((*_about(answer.run), *_describe_last_change(answer.run), ("rev", str(answer.rev))))
 
 
 def draw_draft(answer: RunWithRev) -> None:
-    """A draft, and how to go on with it."""
+    """Print a draft and the next command."""
     draw_run(answer)
     echo("", f"Next: groundplan context set {answer.run.id} /POINTER VALUE")
 
 
 def draw_import(answer: ImportedContext) -> None:
-    """The draft that a document became."""
+    """Print the draft that an import created."""
     draw_pairs((*_about(answer.run), *_describe_last_change(answer.run), ("rev", str(answer.rev))))
-    echo_list("Mind:", answer.warnings)
+    echo_list("Warnings:", answer.warnings)
     echo("", f"Next: groundplan context commit {answer.run.id}")
 
 
 def draw_commit(answer: Committed) -> None:
-    """A run that is final, and what it lacks."""
+    """Print a committed run and its missing inputs."""
     draw_pairs((*_about(answer.run), *_describe_last_change(answer.run)))
     echo_list("Missing:", map(_escape_line_breaks, answer.missing))
-    echo_list("Mind:", answer.warnings)
+    echo_list("Warnings:", answer.warnings)
 
 
 def draw_runs(answer: Runs) -> None:
-    """The runs of a project, or a page of them."""
+    """Print a page of the runs of a project."""
     if not answer.runs:
         echo("No runs here. Next: groundplan context draft --project PROJECT")
         return
@@ -222,18 +222,18 @@ def draw_runs(answer: Runs) -> None:
         (one.id, one.status, SHARED if one.user_id is None else one.user_id, format_time(one.updated_at))
         for one in answer.runs
     ]
-    _draw_table(("run", "status", "of", "changed"), _cells(rows), whole=("run", "status"))
+    _draw_table(("run", "status", "owner", "changed"), _cells(rows), whole=("run", "status"))
     if answer.next_cursor:
-        echo(f"The next page: the same with --cursor {answer.next_cursor}")
+        echo(f"Next page: add --cursor {answer.next_cursor}")
 
 
 def draw_discard(answer: DiscardedRun) -> None:
-    """Which draft is gone."""
+    """Print the id of the discarded draft."""
     echo(f"Discarded {answer.discarded}.")
 
 
 def draw_delete(answer: DeletedRun) -> None:
-    """Which run is gone."""
+    """Print the id of the deleted run."""
     echo(f"Deleted {answer.deleted}.")
 
 
@@ -244,13 +244,13 @@ def _describe_last_change(run: PcivRunV1) -> Pairs:
         yield "committed", format_time(run.committed_at)
 
 
-# --- What is different ------------------------------------------------------------------------------------------------
+# --- Differences -----------------------------------------------------------------------------------------------------
 
 
 def draw_diff(answer: RunDiff) -> None:
-    """What became of every fact that is not the same in both runs."""
+    """Print every fact that differs between two runs."""
     if not (answer.inputs or answer.constraints or answer.sources):
-        echo("Both runs say the same.")
+        echo("No differences.")
     titles = ("change", "before", "after")
     if answer.inputs:
         _draw_table(
@@ -279,23 +279,23 @@ def _state(state: FactState | msgspec.UnsetType) -> str:
     return f"{_format_value(state.value_kind, state.value)} ({state.provenance}{cited})"
 
 
-# --- What was written -------------------------------------------------------------------------------------------------
+# --- Edits ------------------------------------------------------------------------------------------------------------
 
 
 def draw_edit(answer: EditedRun) -> None:
-    """The ids of what was written, and how to decide on what waits instead."""
-    waits = {(one.pointer or None, one.key or None) for one in answer.suggested}
+    """Print the ids of the written facts, and the pending suggestions with the commands to decide on them."""
+    pending = {(one.pointer or None, one.key or None) for one in answer.suggested}
     rows = [
         *(("source", "", one.id) for one in answer.sources),
         *(
             ("input", _escape_line_breaks(one.pointer), one.id)
             for one in answer.inputs
-            if (one.pointer, None) not in waits
+            if (one.pointer, None) not in pending
         ),
         *(
             ("constraint", _escape_line_breaks(one.key), one.id)
             for one in answer.constraints
-            if (None, one.key) not in waits
+            if (None, one.key) not in pending
         ),
         *(("artifact", "", one.id) for one in answer.artifacts),
     ]
@@ -304,7 +304,7 @@ def draw_edit(answer: EditedRun) -> None:
         echo("")
     echo(f"Run {answer.run.id} is at rev {answer.rev}.")
     echo_list(
-        "Waiting for a person:",
+        "Pending suggestions:",
         (line for one in answer.suggested for line in _format_new_suggestion(answer.run.id, one)),
     )
 
@@ -322,21 +322,23 @@ def _get_value(one: Fact) -> Any:
 
 
 def _style_value(one: Fact, *, is_required: bool = False) -> Text:
-    held = _get_value(one)
-    if held is not None:
-        return _to_text(_format_value(one.value_kind, held))
+    value = _get_value(one)
+    if value is not None:
+        return _to_text(_format_value(one.value_kind, value))
     return Text(MISSING, style=WARNING) if is_required else Text(NO_VALUE, style=QUIET)
 
 
-def _format_value(kind: ValueKind, held: Any) -> str:
-    """A value as it is typed."""
-    if held is None:
+def _format_value(kind: ValueKind, value: Any) -> str:
+    """Return a value as one would type it."""
+    if value is None:
         return NO_VALUE
-    return _truncate(_quote_if_ambiguous(held) if kind in (ValueKind.STRING, ValueKind.ENUM) else encode(held).decode())
+    return _truncate(
+        _quote_if_ambiguous(value) if kind in (ValueKind.STRING, ValueKind.ENUM) else encode(value).decode()
+    )
 
 
 def _quote_if_ambiguous(text: str) -> str:
-    """A text, in quotes where it could be taken for something else."""
+    """Return a text, quoted if it could be mistaken for another kind of value."""
     is_clear = text.isprintable() and text == " ".join(text.split())
     is_plain = is_clear and text not in ("", NO_VALUE, MISSING) and not _is_json(text)
     return text if is_plain else encode(text).decode()
@@ -356,11 +358,11 @@ def _quotation(snippet: str) -> str:
 
 def _truncate(text: str) -> str:
     more = len(text) - TEXT_CHARS_MAX
-    return text if more <= 0 else f"{text[:TEXT_CHARS_MAX]}… ({more} characters more, with --json)"
+    return text if more <= 0 else f"{text[:TEXT_CHARS_MAX]}… ({more} more characters; see --json)"
 
 
 def _escape_line_breaks(name: str) -> str:
-    """A name as it is, with breaks spelled out: a line means something here."""
+    """Return a name with line breaks escaped, so that it stays on one line."""
     return name if name.isprintable() else encode(name).decode()[1:-1]
 
 

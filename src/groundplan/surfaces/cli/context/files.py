@@ -1,4 +1,4 @@
-"""`groundplan context export` and `import`: the facts of a run as a document, and a document as a new draft."""
+"""`groundplan context export` and `import`: write the facts of a run to a document, and create a draft from one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from groundplan.context.exchange.document import ContextExport
 
 INDENT_CHARS = 2
-DOCUMENT_BYTES_MAX = 64 << 20  # a run holds as much as many calls wrote
+DOCUMENT_BYTES_MAX = 64 << 20  # larger than a request: a run holds the facts of many calls
 
 ProjectOption = Annotated[
     str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
@@ -46,22 +46,23 @@ def export_facts(
     ] = None,
     out: Annotated[
         str,
-        typer.Option("--out", metavar="FILE", help="Where to. Default: -, standard output.", show_default=False),
+        typer.Option("--out", metavar="FILE", help="The output file. Default: -, standard output.", show_default=False),
     ] = STANDARD_STREAM,
     force: ForceOption = False,
 ) -> CommandResult:
-    """Print the facts of a run as a JSON document, or write it to a file; import takes it in again."""
+    """Export the facts of a run as a JSON document that import can read."""
     refuse_existing(out, force=force)
     with invocation.session(reads_only=True) as session:
         document = session.call("context.export", scopeId=project, **({} if run is None else {"runId": run}))
     text = msgspec.json.format(encode(document), indent=INDENT_CHARS).decode("utf-8")
     if len(text.encode()) > DOCUMENT_BYTES_MAX:
-        with suppress(OSError):  # nobody reads stderr any more
+        with suppress(OSError):  # stderr is closed
             write_line(
-                sys.stderr, f"groundplan: the document has more than the {DOCUMENT_BYTES_MAX} bytes that import takes"
+                sys.stderr,
+                f"groundplan: warning: the document exceeds the import limit of {DOCUMENT_BYTES_MAX} bytes",
             )
     if out == STANDARD_STREAM:
-        # What is not printable stands inside strings, where its escape means the same.
+        # Unprintable characters occur only inside JSON strings, where their escapes mean the same.
         return CommandResult(document, lambda: write_line(sys.stdout, escape_control_chars(text)))
     write_file(out, f"{text}\n".encode(), force=force)
     counts = _count_facts(document)
@@ -69,20 +70,23 @@ def export_facts(
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
 
-        told = ", ".join(f"{count} {sort}" for sort, count in counts.items())
-        echo(f"Wrote {out}: {told} of run {document.run.id}.")
+        summary = ", ".join(f"{count} {name}" for name, count in counts.items())
+        echo(f"Wrote {out}: {summary} of run {document.run.id}.")
 
     return CommandResult({"file": out, "run": document.run, **counts}, draw)
 
 
 def import_facts(
     invocation: Invocation,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A document as export writes it; - is standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A document that export wrote; - for standard input.")],
     project: ProjectOption,
     ownership: Annotated[
         Literal["owned", "shared"],
         typer.Option(
-            "--ownership", metavar="owned|shared", help="Whose the draft is. Default: owned.", show_default=False
+            "--ownership",
+            metavar="owned|shared",
+            help="Owned by you or shared. Default: owned.",
+            show_default=False,
         ),
     ] = "owned",
     op_id: Annotated[
@@ -92,11 +96,11 @@ def import_facts(
         ),
     ] = None,
 ) -> CommandResult:
-    """Take a document of facts in, as a new draft."""
+    """Import a document of facts as a new draft."""
     given = {"scopeId": project, "ownership": ownership, **({} if op_id is None else {"op_id": op_id})}
     validate_value(given)
-    # The document was looked at while it was read. In it some things stand a level deeper than in the calls that wrote
-    # them, and it may hold what many calls wrote.
+    # The document is validated while it is read, with its own limits: it nests one level deeper than the calls that
+    # wrote its facts, and it may be larger than a request.
     document = read_document(file, levels_above=-1, bytes_max=DOCUMENT_BYTES_MAX)
     with invocation.session(reads_only=True) as session:
         answer = session.run(session.operations["context.import"], {**given, "document": document})
@@ -110,11 +114,11 @@ def import_facts(
 
 
 def read_document(file: str, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """The value of a JSON document in a file, or on standard input.
+    """Return the value of a JSON document from a file or standard input.
 
     Raises:
-        UsageError: it cannot be read.
-        Invalid: it is no strict JSON.
+        UsageError: the file cannot be read.
+        Invalid: the content is not strict JSON.
     """
     raw = read_content(file, bytes_max)
     try:

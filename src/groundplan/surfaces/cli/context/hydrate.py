@@ -1,4 +1,4 @@
-"""`groundplan context hydrate`: the facts of a project, put into a JSON object of one's own."""
+"""`groundplan context hydrate`: insert the facts of a project into a JSON object."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def hydrate(
     ],
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE", help="A JSON object to put them into. Default: -, standard input.", show_default=False
-        ),
+        typer.Argument(metavar="FILE", help="The JSON object to fill. Default: -, standard input.", show_default=False),
     ] = STANDARD_STREAM,
     run: Annotated[
         str | None,
@@ -39,21 +37,21 @@ def hydrate(
         ),
     ] = None,
 ) -> CommandResult:
-    """Put the facts of a project into a JSON object, each where its pointer says, and print it."""
-    from groundplan.context.hydrate import hydrate as hydrated
+    """Insert the facts of a project into a JSON object, each at its pointer, and print it."""
+    from groundplan.context.hydrate import hydrate as hydrate_target
 
     target = read_document(file)
     with invocation.session(reads_only=True) as session:
         view = session.context.resolve_context_view(project, run_id=run)
-    done = hydrated(view, target)
+    done = hydrate_target(view, target)
     return CommandResult(done, lambda: _draw(done))
 
 
 def _draw(done: Hydrated) -> None:
-    # What is not printable stands inside strings, where its escape means the same: the object can be read again.
+    # Unprintable characters occur only inside JSON strings, where their escapes mean the same.
     text = msgspec.json.format(msgspec.json.encode(done.target), indent=INDENT_CHARS).decode("utf-8")
     write_line(sys.stdout, escape_control_chars(text))
-    with suppress(OSError):  # nobody reads stderr any more
+    with suppress(OSError):  # stderr is closed
         for line in _format_warnings(done):
             write_line(sys.stderr, escape_control_chars(line))
 

@@ -1,4 +1,4 @@
-"""`groundplan context set`: one input of a draft, with its value as one types it."""
+"""`groundplan context set`: write one input of a draft."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ BOOLEAN_WORDS = {"true": True, "false": False}
 
 def set_input(
     invocation: Invocation,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The draft, by its id.", show_default=False)],
-    pointer: Annotated[str, typer.Argument(metavar="POINTER", help="Where it is: a JSON Pointer, such as /site/size.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The draft, by id.", show_default=False)],
+    pointer: Annotated[
+        str, typer.Argument(metavar="POINTER", help="The JSON Pointer of the input, such as /site/size.")
+    ],
     value: Annotated[
         str | None,
         typer.Argument(
             metavar="VALUE",
-            help="The value; '' is the empty text. One that begins with a dash stands last, behind --.",
+            help="The value; '' is the empty text. Put a value that starts with a dash last, after --.",
             show_default=False,
         ),
     ] = None,
@@ -36,19 +38,19 @@ def set_input(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="string, number, boolean, enum or json. Default: as it is; for a new one string, with --option enum.",
+            help="string, number, boolean, enum or json. Default: unchanged; new inputs: string, or enum with --option.",
             show_default=False,
         ),
     ] = None,
     unset: Annotated[
-        bool, typer.Option("--unset", metavar="", help="Take the value away: it is not known.", show_default=False)
+        bool, typer.Option("--unset", metavar="", help="Remove the value: it is not known.", show_default=False)
     ] = False,
     label: Annotated[
         str | None,
         typer.Option(
             "--label",
             metavar="TEXT",
-            help="What people call it. Default for a new input: the last step of its pointer.",
+            help="The label. Default for a new input: the last step of its pointer.",
             show_default=False,
         ),
     ] = None,
@@ -57,19 +59,19 @@ def set_input(
         typer.Option(
             "--required/--no-required",
             metavar="",
-            help="Whether a whole commit must have it.",
+            help="Whether a full commit requires a value.",
             show_default=False,
         ),
     ] = None,
     domain: Annotated[
-        str | None, typer.Option("--domain", metavar="NAME", help="What it belongs to.", show_default=False)
+        str | None, typer.Option("--domain", metavar="NAME", help="The domain of the input.", show_default=False)
     ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
             "--option",
             metavar="TEXT",
-            help="What can be chosen; may be given several times. These are all there are then.",
+            help="An allowed value; repeatable. Replaces all options.",
             show_default=False,
         ),
     ] = None,
@@ -78,7 +80,7 @@ def set_input(
         typer.Option(
             "--source",
             metavar="ID",
-            help="A source of the run that it was taken from; may be given several times. These are all it has then.",
+            help="The source of the value, by id; repeatable. Replaces all sources.",
             show_default=False,
         ),
     ] = None,
@@ -87,25 +89,30 @@ def set_input(
         typer.Option(
             "--provenance",
             metavar="FROM",
-            help="Where the value comes from: unknown, model-inferred, source-backed or user-entered. "
+            help="The origin of the value: unknown, model-inferred, source-backed or user-entered. "
             "Default: source-backed with --source, unless it is user-entered already; else user-entered.",
             show_default=False,
         ),
     ] = None,
     evidence: Annotated[
         str | None,
-        typer.Option("--evidence", metavar="TEXT", help="The words of the source that say so.", show_default=False),
+        typer.Option(
+            "--evidence",
+            metavar="TEXT",
+            help="A quotation from the source that supports the value.",
+            show_default=False,
+        ),
     ] = None,
     rationale: Annotated[
         str | None,
         typer.Option(
-            "--rationale", metavar="TEXT", help="Why, for the history and for who decides on it.", show_default=False
+            "--rationale", metavar="TEXT", help="The reason, for the history and for reviewers.", show_default=False
         ),
     ] = None,
 ) -> CommandResult:
-    """Write one input into a draft; below the provenance of the value that stands, it becomes a suggestion."""
+    """Write one input of a draft. A value of weaker provenance than the current one becomes a suggestion."""
     if unset and value is not None:
-        raise UsageError("--unset takes the value away, and there is one; give one of them")
+        raise UsageError("--unset and VALUE cannot be combined; use one of them")
     given: dict[str, Any] = {
         "valueKind": kind,
         "label": label,
@@ -117,17 +124,21 @@ def set_input(
         "evidenceSnippet": evidence,
         "rationale": rationale,
     }
-    write = {"pointer": pointer, **{name: said for name, said in given.items() if said is not None}}
+    write = {"pointer": pointer, **{name: option for name, option in given.items() if option is not None}}
     with invocation.session(reads_only=True) as session:
-        there = _fetch_input(session, run, pointer)
-        if there is None:
+        current = _fetch_input(session, run, pointer)
+        if current is None:
             write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
         if unset:
             write["value"] = None
         elif value is not None:
-            write["value"] = _parse_value(str(write.get("valueKind") or (there and there.value_kind)), value, pointer)
-        elif there is not None and write.keys() <= {"pointer", "rationale"}:
-            raise UsageError(f"say what to write at {quote_text(pointer)[1:-1]}: a VALUE, --unset, or another option")
+            write["value"] = _parse_value(
+                str(write.get("valueKind") or (current and current.value_kind)), value, pointer
+            )
+        elif current is not None and write.keys() <= {"pointer", "rationale"}:
+            raise UsageError(
+                f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option"
+            )
         answer = session.call("context.edit", runId=run, inputs=[write])
 
     def draw() -> None:
@@ -139,7 +150,7 @@ def set_input(
 
 
 def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
-    """The input that is there already. The facts leave by their view, so it is asked, and only for this place."""
+    """Return the current input at a pointer, or None. It is read through a view of only this pointer."""
     from groundplan.context.pointers import validate_pointer
 
     validate_pointer(pointer, ("POINTER",))
@@ -156,10 +167,10 @@ def _derive_label(pointer: str) -> str:
 
 
 def _parse_value(kind: str, text: str, pointer: str) -> Any:
-    """A typed word as a value of its kind.
+    """Return the value of an argument.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is not a value of this kind.
     """
     match kind:
         case "number":
@@ -174,7 +185,9 @@ def _parse_value(kind: str, text: str, pointer: str) -> Any:
         case "json":
             value = _parse_json(text, pointer, "JSON")
             if value is None:
-                raise UsageError(f"null is no value; --unset takes away what stands at {quote_text(pointer)[1:-1]}")
+                raise UsageError(
+                    f"null is not a value; to remove the value at {quote_text(pointer)[1:-1]}, use --unset"
+                )
             return value
     return text
 
@@ -190,5 +203,5 @@ def _parse_json(text: str, pointer: str, wanted: str) -> Any:
 
 def _invalid_value(text: str, pointer: str, wanted: str) -> UsageError:
     return UsageError(
-        f"the value at {quote_text(pointer)[1:-1]} is {wanted}, not {quote_text(text)}; --kind says what it is"
+        f"the value at {quote_text(pointer)[1:-1]} must be {wanted}, not {quote_text(text)}; --kind changes the kind"
     )

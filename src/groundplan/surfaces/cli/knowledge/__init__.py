@@ -1,1 +1,1 @@
-"""Commands and answers about knowledge."""
+"""Commands of the knowledge slice and their terminal output."""

@@ -1,6 +1,6 @@
-"""Answers about knowledge as people read them: what to know about some files, one atom, lists.
+"""Terminal output of the knowledge operations.
 
-The command line has no cap on answers, so nothing is ever left out of them.
+The command line has no limit on the size of answers, so they are always complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_context(answer: FileKnowledge) -> None:
-    """What to know about some files, and the files about which nothing is known."""
+    """Print the knowledge about some files, and the files without any."""
     for molecule in answer.molecules:
         echo(molecule.name, *_indent(molecule.knowledge, INDENT))
         for atom in molecule.atoms:
@@ -37,7 +37,7 @@ def draw_context(answer: FileKnowledge) -> None:
     for atom in answer.orphan_atoms:
         _draw_matched_atom(atom, "")
     if answer.unmatched_paths:
-        echo("", "Nothing is known about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
+        echo("", "No knowledge about:", *(f"{INDENT}{path}" for path in answer.unmatched_paths))
         echo("Next: groundplan knowledge create NAME --type atom --path PATTERN --project PROJECT --task TASK")
 
 
@@ -50,7 +50,7 @@ def _draw_matched_atom(atom: MatchedAtom, indent: str) -> None:
 
 
 def draw_get(answer: KnowledgeDetails) -> None:
-    """One atom or molecule, with its atoms and its latest changelog."""
+    """Print one atom or molecule with its atoms and latest changelog entries."""
     if answer.atom:
         _draw_atom(answer.atom)
     if answer.molecule:
@@ -65,7 +65,7 @@ def draw_get(answer: KnowledgeDetails) -> None:
 
 
 def draw_entity(answer: WrittenKnowledge) -> None:
-    """What was written."""
+    """Print the written atom or molecule."""
     if answer.atom:
         _draw_atom(answer.atom)
     if answer.molecule:
@@ -73,40 +73,40 @@ def draw_entity(answer: WrittenKnowledge) -> None:
 
 
 def draw_delete(answer: DeletedKnowledge) -> None:
-    """What is gone."""
+    """Print the deleted id and what happened to the atoms of a molecule."""
     echo(f"Deleted {answer.deleted}.")
     if answer.orphaned_atoms:
-        echo(f"Atoms that are of no molecule now: {answer.orphaned_atoms}")
+        echo(f"Atoms now without a molecule: {answer.orphaned_atoms}")
     if answer.deleted_atoms:
         echo(f"Atoms deleted with it: {answer.deleted_atoms}")
 
 
 def draw_page(answer: KnowledgePage) -> None:
-    """A list of atoms or molecules."""
+    """Print a page of atoms or molecules."""
     if not answer.items:
-        echo("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
+        echo("Nothing found." if not answer.count else f"No results after {answer.offset}; {answer.count} in total.")
         return
     rows = [
         (one.id, one.name, one.version, format_time(one.updated_at), _first_line(one.knowledge)) for one in answer.items
     ]
     draw_table(("id", "name", "version", "updated", "knowledge"), rows)
     if answer.next_offset is not UNSET:
-        echo(f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
+        echo(f"{len(answer.items)} of {answer.count}. Next page: add --offset {answer.next_offset}")
 
 
 def draw_list(answer: Atoms) -> None:
-    """Every atom in short."""
+    """Print a page of atoms without their knowledge."""
     if not answer.atoms:
         echo("No atoms here. Next: groundplan knowledge create NAME --type atom --path PATTERN --project P --task TASK")
         return
     rows = [(one.id, one.name, _format_paths(one.paths), one.version, _state(one.freshness)) for one in answer.atoms]
     draw_table(("id", "name", "paths", "version", "freshness"), rows)
     if answer.next_cursor is not UNSET:
-        echo(f"There are more: --cursor {answer.next_cursor}")
+        echo(f"Next page: add --cursor {answer.next_cursor}")
 
 
 def draw_entry(answer: AppendedEntry) -> None:
-    """What was added to a changelog."""
+    """Print where a changelog entry was added."""
     echo(f"Added to {answer.entry.parent_type} {answer.entry.parent_id}.")
 
 
@@ -132,7 +132,7 @@ def _about_atom(atom: Atom) -> Pairs:
         yield "related", _format_relation(one)
     if atom.freshness:
         yield "freshness", _state(atom.freshness)
-    yield "by task", _tasks(atom)
+    yield "task", _tasks(atom)
 
 
 def _about_molecule(molecule: Molecule) -> Pairs:
@@ -140,7 +140,7 @@ def _about_molecule(molecule: Molecule) -> Pairs:
     yield "version", str(molecule.version)
     for one in molecule.related_molecules or ():
         yield "related", _format_relation(one)
-    yield "by task", _tasks(molecule)
+    yield "task", _tasks(molecule)
 
 
 def _tasks(entity: Atom | Molecule) -> str:

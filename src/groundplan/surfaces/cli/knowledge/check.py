@@ -1,4 +1,4 @@
-"""`groundplan knowledge check` and `knowledge confirm`: the plan's knowledge beside the repository it speaks of."""
+"""`groundplan knowledge check` and `knowledge confirm`: compare knowledge with the repository that it describes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILES_SHOWN_MAX = 3
 UNCOVERED_SHOWN_MAX = 20
 COMMIT_CHARS_SHOWN = 12
-PROGRESS_DELAY_S = 2.0  # before somebody at a terminal is told what takes so long, and between two lines of it
+PROGRESS_DELAY_S = 2.0  # before the first progress line on a terminal, and between two lines
 UNCOVERED = "uncovered"
 _DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
 
@@ -44,35 +44,35 @@ def check(
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="REV", help="Look only at what changed after this revision.", show_default=False
+            "--since", metavar="REV", help="Check only files changed after this revision.", show_default=False
         ),
     ] = None,
     repo: _RepoOption = ".",
     no_record: Annotated[
-        bool, typer.Option("--no-record", metavar="", help="Do not keep what was found.", show_default=False)
+        bool, typer.Option("--no-record", metavar="", help="Do not store the results.", show_default=False)
     ] = False,
     fail_on: Annotated[
         str | None,
         typer.Option(
             "--fail-on",
             metavar="STATE,…",
-            help=f"End with status {RuleViolated.exit_code} where there is one of these: "
+            help=f"Exit with status {RuleViolated.exit_code} if one of these states occurs: "
             f"{', '.join((*_DOUBTFUL, UNCOVERED))}.",
             show_default=False,
         ),
     ] = None,
 ) -> CommandResult:
-    """Compare the knowledge of a project with HEAD: what has changed since each atom was confirmed."""
-    from groundplan.repository.check import check as checked
+    """Compare the knowledge of a project with HEAD: show what changed since each atom was confirmed."""
+    from groundplan.repository.check import check as check_repository
 
     unwanted = _parse_states(fail_on)
     with invocation.session(reads_only=True) as session:
-        report = checked(session, project, Path(repo), since, record=not no_record, tell=_Progress())
-    there = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
+        report = check_repository(session, project, Path(repo), since, record=not no_record, tell=_Progress())
+    states = {str(atom.freshness) for atom in report.atoms} | ({UNCOVERED} if report.uncovered else set())
     return CommandResult(
         report,
         lambda: _draw_report(report, project),
-        exit_code=RuleViolated.exit_code if unwanted & there else 0,
+        exit_code=RuleViolated.exit_code if unwanted & states else 0,
     )
 
 
@@ -80,13 +80,13 @@ def confirm(
     invocation: Invocation,
     atoms: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ATOM", help="The atoms, each by its id or its name.", show_default=False),
+        typer.Argument(metavar="ATOM", help="The atoms, by id or name.", show_default=False),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", metavar="", help="Every atom of the project.", show_default=False)
+        bool, typer.Option("--all", metavar="", help="Confirm every atom of the project.", show_default=False)
     ] = False,
     rev: Annotated[
-        str, typer.Option("--rev", metavar="REV", help="At this revision. Default: HEAD.", show_default=False)
+        str, typer.Option("--rev", metavar="REV", help="The revision to confirm at. Default: HEAD.", show_default=False)
     ] = "HEAD",
     repo: _RepoOption = ".",
     project: Annotated[
@@ -94,20 +94,20 @@ def confirm(
         typer.Option(
             "--project",
             metavar="PROJECT",
-            help="The project, by name or id. Needed unless the first atom is given by its id.",
+            help="The project, by name or id. Required unless the first atom is given by id.",
             show_default=False,
         ),
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option("--task", metavar="ID", help="The task in which they were looked at.", show_default=False),
+        typer.Option("--task", metavar="ID", help="The task in which the atoms were reviewed.", show_default=False),
     ] = None,
 ) -> CommandResult:
-    """Say that atoms are true of the files as they are at a commit; a check compares with it from then on."""
-    from groundplan.repository.confirm import confirm as confirmed
+    """Confirm that atoms match the files at a commit. Later checks compare with that commit."""
+    from groundplan.repository.confirm import confirm as confirm_atoms
 
     with invocation.session(reads_only=True) as session:
-        done = confirmed(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)
+        done = confirm_atoms(session, project, Path(repo), atoms or [], every=every, revision=rev, task=task)
     exit_code = Conflict.exit_code if done.changed else 0
     return CommandResult(done, lambda: _draw_confirmation(done), exit_code=exit_code)
 
@@ -119,23 +119,23 @@ def _parse_states(given: str | None) -> set[str]:
     words = {word.strip() for word in given.split(",")}
     for word in sorted(words.difference(known)):
         near = find_nearest(word, known)
-        meant = f"did you mean {near}?" if near else f"there are {join_alternatives(known)}"
-        raise UsageError(f"--fail-on knows no {quote_text(word)}; {meant}")
+        hint = f"did you mean {near}?" if near else f"use {join_alternatives(known)}"
+        raise UsageError(f"--fail-on does not know {quote_text(word)}; {hint}")
     return words
 
 
 class _Progress:
-    """Says on stderr what is being done, to somebody at a terminal who has been waiting for a while."""
+    """Prints progress on stderr if it is a terminal and the command takes long."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + PROGRESS_DELAY_S
 
-    def __call__(self, doing: str) -> None:
+    def __call__(self, step: str) -> None:
         now = time.monotonic()
         if now >= self._due and sys.stderr.isatty():
             self._due = now + PROGRESS_DELAY_S
-            with suppress(OSError):  # nobody reads stderr any more
-                write_line(sys.stderr, f"{doing} …")
+            with suppress(OSError):  # stderr is closed
+                write_line(sys.stderr, f"{step} …")
 
 
 def _draw_report(report: Report, project: str) -> None:
@@ -152,24 +152,24 @@ def _draw_report(report: Report, project: str) -> None:
     echo(_summary(report))
     names = {atom.id: atom.name for atom in report.atoms}
     for hint in report.hints or ():
-        echo(f"{names[hint.id]}: {hint.pattern} is a folder; write {hint.instead} for the files in it.")
+        echo(f"{names[hint.id]}: {hint.pattern} is a folder; to cover its files, write {hint.instead}.")
     if report.uncovered:
-        echo(f"Changed, and no atom speaks of it: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}")
+        echo(f"Changed but not covered by any atom: {_format_names(report.uncovered, UNCOVERED_SHOWN_MAX)}")
     if report.unknown_commits:
         echo(
-            f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed cannot be found here;"
-            " if this is a shallow clone, git fetch --unshallow gets them."
+            f"{_pluralize(report.unknown_commits, 'commit')} at which atoms were confirmed not found;"
+            " if this is a shallow clone, run git fetch --unshallow."
         )
     if report.note:
         echo(f"{report.note[:1].upper()}{report.note[1:]}.")
     steps = list(_next_steps(doubtful, project))
     if steps:
-        echo("", "Next:", *(f"  {step}" for step in steps))
+        echo("", "Next steps:", *(f"  {step}" for step in steps))
 
 
 def _summary(report: Report) -> str:
     if not report.atoms:
-        return "This project has no atoms yet, so there is nothing to compare."
+        return "This project has no atoms yet, so there is nothing to check."
     counts = Counter(str(atom.freshness) for atom in report.atoms)
     states = ", ".join(
         f"{counts[state]} {state}" for state in sorted(counts, key=lambda state: (-counts[state], state))
@@ -184,11 +184,13 @@ def _next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
     steps = []
     by_state = {str(atom.freshness): atom for atom in reversed(doubtful)}
     if changed := by_state.get("changed"):
-        steps.append(f"git diff {_commit(changed)}..HEAD   (what has changed since; update what is not true any more)")
-    if holds := changed or by_state.get("unanchored"):
-        steps.append(f"groundplan knowledge confirm {holds.id} --project {shlex.quote(project)}   (when it holds)")
+        steps.append(f"git diff {_commit(changed)}..HEAD   (review the changes; update the atom if it is outdated)")
+    if atom := changed or by_state.get("unanchored"):
+        steps.append(
+            f"groundplan knowledge confirm {atom.id} --project {shlex.quote(project)}   (if the atom is still correct)"
+        )
     if "orphaned" in by_state:
-        steps.append("give orphaned atoms the paths of today, or delete them")
+        steps.append("update the paths of orphaned atoms, or delete them")
     return steps
 
 
@@ -198,11 +200,11 @@ def _draw_confirmation(done: Confirmation) -> None:
     if done.confirmed:
         draw_table(("atom", "id", "version"), [(atom.name, atom.id, atom.version) for atom in done.confirmed])
         echo("")
-    before = f"; {len(done.unchanged)} had been before" if done.unchanged else ""
+    before = f"; {len(done.unchanged)} already confirmed" if done.unchanged else ""
     echo(f"Confirmed {_pluralize(len(done.confirmed), 'atom')} at {done.commit[:COMMIT_CHARS_SHOWN]}{before}.")
     if done.changed:
         names = ", ".join(atom.name for atom in done.changed)
-        echo(f"Changed by somebody meanwhile, so not confirmed: {names}. Read again, then confirm again.")
+        echo(f"Not confirmed, because they changed meanwhile: {names}. Read them again, then confirm again.")
 
 
 def _commit(atom: CheckedAtom) -> str | None:
@@ -210,7 +212,7 @@ def _commit(atom: CheckedAtom) -> str | None:
 
 
 def _format_names(names: Sequence[str], count: int) -> str | None:
-    """The first of them, on one line whatever is in them, and how many there are beyond."""
+    """Return the first `count` names on one line, and the number of the rest."""
     if not names:
         return None
     more = f" and {len(names) - count:,} more" if len(names) > count else ""

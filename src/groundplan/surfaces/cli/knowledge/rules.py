@@ -1,4 +1,4 @@
-"""`groundplan knowledge export-rules` and `import-rules`: atoms as rule files, and rule files as atoms."""
+"""`groundplan knowledge export-rules` and `import-rules`: write atoms as rule files, and read them back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="claude|cursor|agents",
-        help="Whose files: .claude/rules, .cursor/rules, or AGENTS.md.",
+        help="The format of the files: .claude/rules, .cursor/rules, or AGENTS.md.",
         show_default=False,
     ),
 ]
@@ -46,23 +46,23 @@ def export_rules(
     ] = ".",
     check: Annotated[
         bool,
-        typer.Option("--check", metavar="", help="Write nothing; fail if anything would change.", show_default=False),
+        typer.Option("--check", metavar="", help="Write nothing; fail if any file would change.", show_default=False),
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", metavar="", help="Write over what was edited by hand.", show_default=False),
+        typer.Option("--force", metavar="", help="Overwrite files edited by hand.", show_default=False),
     ] = False,
 ) -> CommandResult:
-    """Write path-scoped rule files from atoms, refresh those written before, and report those edited by hand."""
+    """Write path-scoped rule files from atoms, update existing ones, and report those edited by hand."""
     from groundplan.repository.rules.export import export
     from groundplan.repository.rules.folder import Folder
     from groundplan.repository.rules.formats.registry import RuleFormat
 
     if check and force:
-        raise UsageError("--check writes nothing and --force writes more; give one of them")
+        raise UsageError("--check and --force cannot be combined; use one of them")
     root = Path(out)
     if not Folder(root).is_usable:
-        raise UsageError("--out is the directory of a working copy, not a file")
+        raise UsageError("--out must be the directory of a working copy, not a file")
     with invocation.session(reads_only=True) as session:
         done = export(session, project, RuleFormat(rules_format), root, check=check, force=force)
     is_well = done.is_up_to_date if check else done.is_complete
@@ -90,23 +90,26 @@ def import_rules(
     invocation: Invocation,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH", help="Rule files, or directories to look for them in.", show_default=False),
+        typer.Argument(metavar="PATH", help="Rule files, or directories that contain them.", show_default=False),
     ],
     rules_format: FormatOption,
     project: ProjectOption,
     task: Annotated[
         str,
         typer.Option(
-            "--task", metavar="ID", help="The task on whose behalf: a node of the work graph.", show_default=False
+            "--task",
+            metavar="ID",
+            help="The task that this is done for, by the id of its work node.",
+            show_default=False,
         ),
     ],
 ) -> CommandResult:
-    """Read rule files into atoms; with status 6 some were skipped, and the others are taken in."""
+    """Import rule files as atoms. Exit status 6 means that some files were skipped and the others imported."""
     from groundplan.repository.rules.formats.registry import RuleFormat
-    from groundplan.repository.rules.import_rules import import_rules as take
+    from groundplan.repository.rules.import_rules import import_rules as import_files
 
     with invocation.session(reads_only=True) as session:
-        done = take(session, project, task, RuleFormat(rules_format), paths)
+        done = import_files(session, project, task, RuleFormat(rules_format), paths)
     data = {
         "format": rules_format,
         "created": [_describe_imported(one) for one in done.created],
@@ -122,8 +125,8 @@ def import_rules(
 
 
 def _describe_left_alone(one: FileIssue) -> dict[str, Any]:
-    said = {"file": one.path, "atomId": one.atom_id, "reason": one.reason}
-    return {name: value for name, value in said.items() if value}
+    issue = {"file": one.path, "atomId": one.atom_id, "reason": one.reason}
+    return {name: value for name, value in issue.items() if value}
 
 
 def _describe_imported(one: ImportedAtom) -> dict[str, Any]:
@@ -142,41 +145,39 @@ def _draw_export(done: ExportedRules, rules_format: str, project: str, root: Pat
         f" ({rules_format})."
     )
     if done.refused:
-        echo(
-            "", "Cannot be written:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused)
-        )
+        echo("", "Errors:", *(f"  {one.path or f'atom {one.atom_id}'}: {one.reason}" for one in done.refused))
     if done.repaired:
         echo("", "Repaired:", *(f"  {one.path}: {one.reason}" for one in done.repaired))
     if done.drifted:
-        echo("", "Left as they are:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
+        echo("", "Not changed:", *(f"  {one.path}: {one.reason}" for one in done.drifted))
         echo(*_next_steps(done.drifted, rules_format, project, root))
         echo(f"  {again} --force")
     elif check and (done.written or done.removed):
-        echo("", "Next:", f"  {again}")
+        echo("", "Next steps:", f"  {again}")
     elif not (done.written or done.removed or done.unchanged or done.refused):
         named = f"--format {rules_format} PATH --project {shlex.quote(project)} --task ID"
-        echo("", "The project has no atoms yet. Next:", f"  groundplan knowledge import-rules {named}")
+        echo("", "The project has no atoms yet.", "", "Next steps:", f"  groundplan knowledge import-rules {named}")
 
 
 def _next_steps(drifted: list[FileIssue], rules_format: str, project: str, root: Path) -> list[str]:
-    """What to do about each kind of file that was left as it is; the last line leads to the use of force."""
+    """Return what to do about each kind of unchanged file. The last line introduces the --force command."""
     from groundplan.repository.rules.export_plan import NOT_OURS
 
     edited = [shlex.quote(str(root / one.path)) for one in drifted if one.can_be_taken]
     is_theirs = any(one.reason == NOT_OURS for one in drifted)
     is_damaged = any(not one.can_be_taken and one.reason != NOT_OURS for one in drifted)
-    steps = [""]
+    steps = ["", "Next steps:"]
     if edited:
         named = f"--format {rules_format} {edited[0]} --project {shlex.quote(project)} --task ID"
-        steps += ["Take an edit into the plan:", f"  groundplan knowledge import-rules {named}"]
+        steps += ["Import the edits into the plan:", f"  groundplan knowledge import-rules {named}"]
     if is_theirs:
-        steps.append("Give a file that was not written by Groundplan another name, and export again.")
+        steps.append("Rename files that Groundplan did not write, and export again.")
     if not is_damaged:
-        steps.append("Or write over what stands there:")
+        steps.append("Or overwrite the files:")
     elif edited:
-        steps.append("Or write over what stands there; the text of a block without its last line stays, as yours:")
+        steps.append("Or overwrite the files; the text of a block without its end line is kept as your own text:")
     else:
-        steps.append("Or have a new block written, and keep the text of the old one as yours:")
+        steps.append("Or write a new block, and keep the text of the old one as your own text:")
     return steps
 
 
@@ -192,5 +193,5 @@ def _draw_import(done: ImportedRules, rules_format: str, project: str) -> None:
     if done.skipped:
         echo("", "Skipped:", *(f"  {one.file}: {one.reason}" for one in done.skipped))
     if done.created or done.updated:
-        written = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
-        echo("", "Next:", f"  {written}   (writes rule files from the atoms)")
+        command = f"groundplan knowledge export-rules --format {rules_format} --project {shlex.quote(project)}"
+        echo("", "Next steps:", f"  {command}   (writes rule files from the atoms)")

@@ -1,1 +1,1 @@
-"""Commands and answers about the theory of change."""
+"""Commands of the purpose slice and their terminal output."""

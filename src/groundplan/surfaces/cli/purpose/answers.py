@@ -1,4 +1,4 @@
-"""The theory of change as people read it: a version with everything in it, versions, what was observed."""
+"""Terminal output of the purpose operations: versions, their content, observations."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_open(answer: OpenedPurpose | ObservationsPage) -> None:
-    """A version, or what was observed: some requests are really for another operation, and get its answer."""
+    """Print a version or observations: a request with detail `observations` gets the answer of another operation."""
     if isinstance(answer, ObservationsPage):
         draw_observations(answer)
     else:
         draw_theory(answer)
 
 
-# --- A version --------------------------------------------------------------------------------------------------------
+# --- One version ------------------------------------------------------------------------------------------------------
 
 
 def draw_theory(answer: OpenedPurpose) -> None:
-    """A version with everything in it; what somebody answers for, and what is not shown, stands last."""
+    """Print a version with its content. Waivers and what is not shown come last."""
     if answer.version is None:
         echo(f"No theory of change here. Next: groundplan purpose draft --project {answer.project}")
         return
@@ -67,7 +67,7 @@ def draw_theory(answer: OpenedPurpose) -> None:
         echo("")
         print_lines(format_tree(answer))
     elif not answer.next_cursor and answer.version.status == "DRAFT" and not _total(answer):
-        echo("", f"Nothing in it yet. Next: groundplan purpose edit @FILE --project {answer.project}")
+        echo("", f"The draft is empty. Next: groundplan purpose edit @FILE --project {answer.project}")
     feedback = [edge for edge in answer.edges or () if edge.edge_type is EdgeType.FEEDBACK]
     if feedback:
         echo("", "Feedback:")
@@ -78,8 +78,8 @@ def draw_theory(answer: OpenedPurpose) -> None:
     echo_list("Waived:", (_waiver(one) for one in answer.waivers or ()))
     if answer.next_cursor:
         left = answer.left_out or {}
-        told = ", ".join(f"{left[part]} {part}" for part in ("nodes", "edges", "indicators") if left.get(part))
-        echo("", f"Not shown for lack of room: {told}.", f"The next page: the same with --cursor {answer.next_cursor}")
+        counts = ", ".join(f"{left[part]} {part}" for part in ("nodes", "edges", "indicators") if left.get(part))
+        echo("", f"Not shown: {counts}.", f"Next page: add --cursor {answer.next_cursor}")
 
 
 def _about(answer: OpenedPurpose, version: Version) -> Pairs:
@@ -87,14 +87,14 @@ def _about(answer: OpenedPurpose, version: Version) -> Pairs:
     yield "version", _version(version)
     others = [one for one in answer.versions if one.number != version.number]
     if others:
-        yield "others", "; ".join(_version(one) for one in others)
+        yield "other versions", "; ".join(_version(one) for one in others)
     yield "rev", str(answer.rev)
     yield "health", _bands(answer.health.overall, answer.health.bands)
-    yield "in it", ", ".join(_format_counts(answer))
+    yield "contents", ", ".join(_format_counts(answer))
 
 
 def summarize_theory(answer: OpenedPurpose) -> list[str]:
-    """A theory in three lines, each in 80 characters."""
+    """Return a theory in three lines of at most 80 characters."""
     if not answer.versions:
         return ["none yet"]
     last = answer.versions[-1]
@@ -112,9 +112,9 @@ def summarize_theory(answer: OpenedPurpose) -> list[str]:
 
 
 def _format_counts(answer: OpenedPurpose) -> list[str]:
-    """How much of everything a version has."""
+    """Return the number of nodes of each type, edges, assumptions and indicators."""
     counts = answer.counts
-    several = (
+    numbers = (
         (counts.goal, "goal"),
         (counts.outcome, "outcome"),
         (counts.output, "output"),
@@ -123,7 +123,7 @@ def _format_counts(answer: OpenedPurpose) -> list[str]:
         (counts.assumptions, "assumption"),
         (counts.indicators, "indicator"),
     )
-    return [pluralize(count, one) for count, one in several]
+    return [pluralize(count, noun) for count, noun in numbers]
 
 
 def _total(answer: OpenedPurpose) -> int:
@@ -134,14 +134,14 @@ def _version(version: Version) -> str:
     if version.status == "DRAFT":
         source = f", from v{version.source}" if version.source else ""
         return f"v{version.number}, draft{source} ({version.profile})"
-    called = f"v{version.number}" if version.label == f"v{version.number}" else f"v{version.number} {version.label}"
+    name = f"v{version.number}" if version.label == f"v{version.number}" else f"v{version.number} {version.label}"
     at = format_time(version.published_at) if version.published_at else EMPTY_CELL
-    return f"{to_one_line(called)}, published {at} by {format_value(version.published_by)} ({version.profile})"
+    return f"{to_one_line(name)}, published {at} by {format_value(version.published_by)} ({version.profile})"
 
 
 def _bands(overall: str | None, bands: Mapping[str, str]) -> str:
     if overall is None:
-        return "nothing to tell"
+        return "no data"
     worse = [f"{humanize(name)} {band}" for name, band in bands.items() if band != "green"]
     return f"{overall}: {', '.join(worse)}" if worse else overall
 
@@ -165,7 +165,7 @@ def _waiver(one: Any) -> str:
 
 
 def draw_versions(answer: Versions) -> None:
-    """All versions, the last one last."""
+    """Print all versions, oldest first."""
     if not answer.versions:
         echo("No versions here. Next: groundplan purpose draft --project PROJECT")
         return
@@ -185,13 +185,13 @@ def draw_versions(answer: Versions) -> None:
 
 
 def draw_draft(answer: OneVersion) -> None:
-    """A draft, and how to go on with it."""
+    """Print a draft and the next command."""
     draw_pairs((("version", _version(answer.version)), ("rev", str(answer.rev))))
     echo("", "Next: groundplan purpose edit @FILE --project PROJECT")
 
 
 def draw_publish(answer: Published) -> None:
-    """A version that is final, and what its gates found that did not keep them shut."""
+    """Print a published version and the checks that failed or were waived without blocking it."""
     version = answer.version
     draw_pairs(
         (
@@ -202,36 +202,36 @@ def draw_publish(answer: Published) -> None:
         )
     )
     for result in answer.gates:
-        echo_list("Mind:", (finding(check) for check in result.checks if check.result in ("failed", "waived")))
+        echo_list("Warnings:", (finding(check) for check in result.checks if check.result in ("failed", "waived")))
 
 
 def draw_discard(answer: DiscardedDraft) -> None:
-    """Which draft is gone."""
+    """Print the version of the discarded draft."""
     echo(f"Discarded the draft of v{answer.discarded}.")
 
 
 def draw_edit(answer: EditedPurpose) -> None:
-    """What was made, under which keys."""
+    """Print what was created, with its keys."""
     if answer.created:
         rows = [(one.kind, one.ref if isinstance(one.ref, str) else None, one.key) for one in answer.created]
-        draw_table(("made", "ref", "key"), rows)
+        draw_table(("created", "ref", "key"), rows)
         echo("")
     if answer.left_out:
-        echo(f"{answer.left_out['created']} more were made; groundplan purpose open shows them.")
+        echo(f"{answer.left_out['created']} more created. To see them: groundplan purpose open")
     done = "operation" if answer.applied == 1 else "operations"
     echo(f"{answer.applied} {done} applied. The draft of v{answer.version} is at rev {answer.rev}.")
 
 
 def draw_diff(answer: VersionComparison) -> None:
-    """The comparison as it is written for people."""
-    echo(*(answer.markdown or "The two differ in more than there is room for; --json has the beginning.").splitlines())
+    """Print the comparison of two versions as Markdown."""
+    echo(*(answer.markdown or "The comparison is too large to show. To see its beginning, use --json.").splitlines())
 
 
 # --- Observations -----------------------------------------------------------------------------------------------------
 
 
 def draw_observations(answer: ObservationsPage) -> None:
-    """What was recorded, each sort in its order."""
+    """Print measurements, reviews, waivers and decisions."""
     parts: tuple[tuple[str, tuple[str, ...], list[tuple[Any, ...]]], ...] = (
         (
             "Measurements:",
@@ -302,9 +302,9 @@ def draw_observations(answer: ObservationsPage) -> None:
             draw_table(titles, rows)
             is_first = False
     if is_first:
-        echo(f"Nothing observed here. Next: groundplan purpose measure INDICATOR VALUE --project {answer.project}")
+        echo(f"No observations here. Next: groundplan purpose measure INDICATOR VALUE --project {answer.project}")
     if answer.next_cursor:
-        echo("", f"There is more. The next page: the same with --cursor {answer.next_cursor}")
+        echo("", f"Next page: add --cursor {answer.next_cursor}")
 
 
 def _format_optional(text: str | None) -> str | None:
@@ -312,7 +312,7 @@ def _format_optional(text: str | None) -> str | None:
 
 
 def draw_record(answer: RecordedObservations) -> None:
-    """How much was recorded, and what falls with what was refuted."""
+    """Print the number of recorded observations, and what refuted assumptions affect."""
     echo(f"Recorded {pluralize(answer.recorded, 'observation')}.")
     for one in answer.affected or ():
         parts = (("nodes", one.nodes), ("edges", one.edges), ("work", one.work))

@@ -1,4 +1,4 @@
-"""What was checked, as people read it: what fails first and what to do about it, numbers with bands, weak links."""
+"""Terminal output of gates, health, analysis and compliance."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from groundplan.surfaces.cli.purpose.formatting import (
 )
 from groundplan.surfaces.cli.terminal import EMPTY_CELL, INDENT, draw_pairs, echo, echo_list
 
-REFUTED_TITLE = "{} is refuted. It touches:"
+REFUTED_TITLE = "{} is refuted. Affected:"
 _RESULT_ORDER = ("failed", "waived", "passed", "not_applicable")
 
 
 def draw_check(answer: GateResult | Health | Analysis | Compliance) -> None:
-    """What was checked, of whatever sort: some requests are really for another operation, and get its answer."""
+    """Print the answer of any check: some requests get the answer of another operation."""
     match answer:
         case GateResult():
             draw_gate(answer)
@@ -44,7 +44,7 @@ def draw_check(answer: GateResult | Health | Analysis | Compliance) -> None:
 
 
 def draw_gate(answer: GateResult) -> None:
-    """Every check of a gate, what fails first, and what to do about it."""
+    """Print every check of a gate, failed ones first, and how to fix them."""
     draw_pairs((("gate", answer.gate), ("profile", answer.profile), ("result", verdict(answer))))
     echo("")
     checks = sorted(answer.checks, key=lambda one: (_RESULT_ORDER.index(one.result), one.severity == "warn", one.code))
@@ -52,26 +52,26 @@ def draw_gate(answer: GateResult) -> None:
         (Text(humanize(one.result), STYLES[one.result]), to_text(one.code), to_text(one.severity), to_text(one.message))
         for one in checks
     ]
-    draw_styled_table(("result", "check", "weight", "what"), rows, whole=("result", "check", "weight"))
-    echo_list("Where:", (f"{one.code}: {join_names(one.refs)}" for one in checks if one.refs))
-    echo_list("To mend:", (f"{one.code}: {one.fix}" for one in checks if one.fix))
+    draw_styled_table(("result", "check", "severity", "message"), rows, whole=("result", "check", "severity"))
+    echo_list("Affected:", (f"{one.code}: {join_names(one.refs)}" for one in checks if one.refs))
+    echo_list("Next steps:", (f"{one.code}: {one.fix}" for one in checks if one.fix))
 
 
 def verdict(result: GateResult) -> str:
-    """What a gate says, in short."""
+    """Return the result and score of a gate."""
     score = EMPTY_CELL if result.score is None else f"{result.score:g}"
     return f"{'passed' if result.passed else 'not passed'}, score {score}"
 
 
 def finding(check: Check) -> str:
-    """A check that did not pass, on a line."""
-    waived = "waived" if check.result == "waived" else check.severity
+    """Return a check that did not pass on one line."""
+    level = "waived" if check.result == "waived" else check.severity
     refs = f" ({join_names(check.refs)})" if check.refs else ""
-    return f"{check.code}, {waived}: {check.message}{refs}"
+    return f"{check.code}, {level}: {check.message}{refs}"
 
 
 def draw_health(answer: Health) -> None:
-    """The numbers with their bands, and how each goal is reached."""
+    """Print the health metrics with their bands, and the strongest path to each goal."""
     print_lines([Text("overall  ").append_text(_band(answer.overall))])
     echo("")
     metrics, bands = (msgspec.to_builtins(part) for part in (answer.metrics, answer.bands))
@@ -81,7 +81,7 @@ def draw_health(answer: Health) -> None:
     draw_styled_table(("metric", "value", "band"), rows)
     for goal in answer.goals:
         edge = goal.weakest_edge
-        cut = f"without {_format_edge(edge)} {pluralize(edge.cuts, 'activity')} would be cut off" if edge else ""
+        cut = f"without {_format_edge(edge)} {pluralize(edge.cuts, 'activity')} lose their path to it" if edge else ""
         echo_list(
             f"{goal.key}:", (_format_strongest_path(goal.strongest_path, goal.confidence), *([cut] if cut else []))
         )
@@ -102,8 +102,8 @@ def _measure(name: str, value: float | None) -> str:
 
 def _format_strongest_path(path: Sequence[str], confidence: str | None) -> str:
     if not path:
-        return "nothing leads to it"
-    return f"strongest path: {ARROW.join(path)} ({confidence or 'confidence not said'})"
+        return "no path leads to it"
+    return f"strongest path: {ARROW.join(path)} ({confidence or 'no confidence given'})"
 
 
 def _format_edge(edge: Any) -> str:
@@ -112,35 +112,35 @@ def _format_edge(edge: Any) -> str:
 
 def _echo_unsearched_goals(goals: Sequence[str] | UnsetType) -> None:
     if goals:
-        echo("", f"For {join_names(goals)} the edge that cuts most was not searched: the theory is too large.")
+        echo("", f"The weakest edge was not searched for {join_names(goals)}: the theory is too large.")
 
 
 def draw_analysis(answer: Analysis) -> None:
-    """How it hangs together: goals first, then what hangs loose, then what was asked for."""
-    echo(*([] if answer.goals else ["There is no goal."]))
-    for place, goal in enumerate(answer.goals):
-        echo(*([""] if place else []), f"{goal.key}:", *(f"{INDENT}{line}" for line in _goal(goal)))
+    """Print the analysis: goals, nodes without a path to a goal, refuted assumptions, then what was asked for."""
+    echo(*([] if answer.goals else ["There are no goals."]))
+    for index, goal in enumerate(answer.goals):
+        echo(*([""] if index else []), f"{goal.key}:", *(f"{INDENT}{line}" for line in _goal(goal)))
     _echo_unsearched_goals(answer.cut_edge_left_out)
-    echo_list("No goal is reached from:", [join_names(answer.orphans)] if answer.orphans else [])
-    echo_list("Nothing at all is reached from:", [join_names(answer.dead_ends)] if answer.dead_ends else [])
+    echo_list("Not connected to a goal:", [join_names(answer.orphans)] if answer.orphans else [])
+    echo_list("Dead ends:", [join_names(answer.dead_ends)] if answer.dead_ends else [])
     for one in answer.refuted:
         _echo_touched(REFUTED_TITLE.format(one.assumption), one)
     if answer.left_out and "refuted" in answer.left_out:
-        echo("", f"{answer.left_out['refuted']} more are refuted; a larger --limit shows them.")
+        echo("", f"{answer.left_out['refuted']} more are refuted. To see them, raise --limit.")
     if isinstance(answer.pathways, list):
-        echo_list("Pathways:", map(ARROW.join, answer.pathways) if answer.pathways else ["none leads to a goal"])
+        echo_list("Paths:", map(ARROW.join, answer.pathways) if answer.pathways else ["none to a goal"])
         if answer.pathways_cut:
-            echo(f"{INDENT}and more; a larger --limit shows them.")
+            echo(f"{INDENT}and more. To see them, raise --limit.")
     if answer.touched:
-        _echo_touched(f"Without {answer.touched.assumption} these would not hold:", answer.touched)
+        _echo_touched(f"Affected if {answer.touched.assumption} does not hold:", answer.touched)
 
 
 def _goal(goal: GoalAnalysis) -> Iterator[str]:
     yield _format_strongest_path(goal.strongest_path, goal.confidence)
     if goal.weakest_link:
-        yield f"weakest link of it: {_format_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'not said'})"
+        yield f"its weakest edge: {_format_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'no confidence given'})"
     if goal.cut_edge:
-        yield f"without {_format_edge(goal.cut_edge)} these would be cut off: {join_names(goal.cut_edge.cuts)}"
+        yield f"without {_format_edge(goal.cut_edge)}, no path from: {join_names(goal.cut_edge.cuts)}"
 
 
 def _echo_touched(title: str, one: Touched) -> None:

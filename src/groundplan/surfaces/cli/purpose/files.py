@@ -1,4 +1,4 @@
-"""`groundplan purpose export` and `import`: a version as a file, and a file as a new draft."""
+"""`groundplan purpose export` and `import`: write a version to a file, and create a draft from a file."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from groundplan.purpose.gates.result import GateResult
     from groundplan.session import Session
 
-HELP_CHARS = 78  # what a terminal of 80 has room for between the margins of a help page
-WAIVERS_LEFT_OUT = "left out, as --without-waivers says"
-SHEETS_AS_CSV = "save its sheets as CSV and name those files"
+HELP_CHARS = 78  # the width of a help page in a terminal of 80 columns
+WAIVERS_LEFT_OUT = "left out because of --without-waivers"
+SHEETS_AS_CSV = "save its sheets as CSV and import those files"
 EXPORT_FORMATS = (*WRITABLE, *WRITABLE_WITH_EXTRAS)
 
 ExportChoice = Literal[ExportFormat, "xlsx"]
@@ -54,7 +54,7 @@ def export_theory(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="As what: one of the formats above. Default: what the name of --out tells.",
+            help="One of the formats above. Default: from the file name of --out.",
             show_default=False,
         ),
     ] = None,
@@ -69,16 +69,16 @@ def export_theory(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="Where to. Default: -, standard output, which is not for xlsx.",
+            help="The output file. Default: -, standard output (not for xlsx).",
             show_default=False,
         ),
     ] = STANDARD_STREAM,
     force: ForceOption = False,
 ) -> CommandResult:
-    """Write a version out as a file, for other programs or for import."""
+    """Export a version as a file, for other programs or for import."""
     meant = _resolve_format(file_format, out, EXPORT_FORMATS)
     if meant is FileFormat.XLSX and out == STANDARD_STREAM:
-        raise UsageError("a workbook does not go to standard output; name a file with --out")
+        raise UsageError("a workbook cannot be written to standard output; name a file with --out")
     refuse_existing(out, force=force)
     if meant is FileFormat.XLSX:
         require("xlsx")
@@ -101,7 +101,7 @@ def export_theory(
 
 
 def _workbook(native: str) -> bytes:
-    """A workbook of what a native file holds."""
+    """Return a native document as a workbook."""
     from groundplan.purpose.exchange.formats.document import TheoryDocument
     from groundplan.surfaces.cli.purpose.workbook import build_workbook
 
@@ -113,7 +113,9 @@ def import_theory(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE", help="The file; - is standard input. The sheets of csv may be several.", show_default=False
+            metavar="FILE",
+            help="The file; - for standard input. csv allows several files, one per sheet.",
+            show_default=False,
         ),
     ],
     project: ProjectOption,
@@ -122,7 +124,7 @@ def import_theory(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="What it is: one of the formats above. Default: what the name of FILE tells.",
+            help="One of the formats above. Default: from the file name.",
             show_default=False,
         ),
     ] = None,
@@ -131,8 +133,8 @@ def import_theory(
         typer.Option(
             "--keys",
             metavar="same|new",
-            help="same: keys in the file mean what they mean here; new: all get new ones. "
-            "Default: same, and a file that seems to be of another theory is refused.",
+            help="same: keep the keys of the file; new: assign new keys. "
+            "Default: same, but a file that seems to be of another theory is refused.",
             show_default=False,
         ),
     ] = None,
@@ -141,19 +143,19 @@ def import_theory(
         typer.Option(
             "--without-waivers",
             metavar="",
-            help="Leave out the waivers of a native file, which only an owner may bring.",
+            help="Leave out the waivers of a native file; only an owner may import them.",
             show_default=False,
         ),
     ] = False,
     op_id: OpIdOption = None,
 ) -> CommandResult:
-    """Take a file in as a new draft: all of it that a theory can hold, or nothing."""
+    """Import a file as a new draft, completely or not at all."""
     given = {name: value for name, value in (("keys", keys), ("op_id", op_id)) if value is not None}
     validate_value({"project": project, **given})
     meant = _resolve_common_format(file_format, files)
     reading = _read_files(files, meant)
     skipped = [*reading.skipped, *(_remove_waivers(reading) if without_waivers else ())]
-    # What was read may be larger than a request, and has been looked at on the way.
+    # The document may be larger than a request, and was validated while it was read.
     arguments = {"project": project, **given, "document": msgspec.to_builtins(reading.document)}
     with invocation.session(reads_only=True) as session:
         answer = _import_document(session, arguments)
@@ -175,86 +177,88 @@ def import_theory(
 
 
 def _import_document(session: Session, arguments: dict[str, Any]) -> ImportedPurpose:
-    """A document as a draft.
+    """Import a document as a draft.
 
     Raises:
-        GroundplanError: it is refused, and nothing was taken in.
+        GroundplanError: the document is refused, and nothing was imported.
     """
     try:
-        taken: ImportedPurpose = session.run(session.operations["purpose.import"], arguments)
+        imported: ImportedPurpose = session.run(session.operations["purpose.import"], arguments)
     except Forbidden as error:
         if not arguments["document"]["waivers"]:
             raise
-        sentence = f"{error.message}, or leave the waivers of the file out with --without-waivers"
+        sentence = f"{error.message}, or leave out the waivers of the file with --without-waivers"
         raise Forbidden(sentence, code=error.code, **error.details) from None
-    return taken
+    return imported
 
 
-def _check_gate(session: Session, project: str, taken: ImportedPurpose) -> GateResult | str:
-    """What the first gate says of the draft; else a sentence why it was not asked. The draft is there in any case.
+def _check_gate(session: Session, project: str, imported: ImportedPurpose) -> GateResult | str:
+    """Return the result of gate A for the draft, or a sentence that says why there is none.
 
-    Sent again under its op_id, it was taken in before, and may have been changed or discarded since.
+    A repeated request with the same op_id imported the draft earlier, so it may have changed or gone since.
     """
-    number = taken.version.number
+    number = imported.version.number
     try:
         found: GateResult = session.call("purpose.check", project=project, gate="A", version=number)
-        # A rev never comes again, so what is at it now was so at the check as well.
+        # A rev is never reused, so an unchanged rev means that the check saw the imported draft.
         rev = session.call("purpose.open", project=project, version=number, detail="summary").rev
     except NotFound:
-        return f"The draft of v{number} is gone since."
+        return f"The draft of v{number} no longer exists."
     except GroundplanError as error:
-        return f"What gate A says is not known: {error.message}"
-    return found if rev == taken.rev else f"v{number} is not what was taken in any more; it is at rev {rev}."
+        return f"Gate A could not be checked: {error.message}"
+    return found if rev == imported.rev else f"v{number} has changed since the import; it is at rev {rev}."
 
 
 def _summarize_gate(gate: GateResult) -> dict[str, Any]:
-    """What a gate says in short."""
+    """Return whether a gate passed and its blocking checks."""
     return {"passed": gate.passed, "failing": [one.code for one in gate.checks if one.is_blocking]}
 
 
 # --- Formats ----------------------------------------------------------------------------------------------------------
 
 
-def _resolve_format(said: str | None, name: str, possible: tuple[FileFormat, ...]) -> FileFormat:
-    """The format that is said, or that the name of a file tells.
+def _resolve_format(given: str | None, name: str, possible: tuple[FileFormat, ...]) -> FileFormat:
+    """Return the given format, or the format of the file name.
 
     Raises:
-        UsageError: neither is so.
+        UsageError: no format is given, and the file name has none of the possible formats.
     """
-    if said is not None:
-        return FileFormat(said)
+    if given is not None:
+        return FileFormat(given)
     suffix = Path(name).suffix.lower()
-    told = next((one for one, about in FORMATS.items() if about.suffix == suffix), None)
-    if told in possible:
-        return told
-    if told is FileFormat.XLSX:
-        raise UsageError(
-            f"{describe_file(name)} is named as a workbook, which is written and not read; {SHEETS_AS_CSV}"
+    named = next((one for one, about in FORMATS.items() if about.suffix == suffix), None)
+    if named in possible:
+        return named
+    if named is FileFormat.XLSX:
+        raise UsageError(f"{describe_file(name)} is a workbook, which cannot be imported; {SHEETS_AS_CSV}")
+    if named is None:
+        why = (
+            "standard input and output have no file name"
+            if name == STANDARD_STREAM
+            else (f"the name {describe_file(name)} does not show the format")
         )
-    if told is None:
-        why = "no name of a file tells it" if name == STANDARD_STREAM else f"{describe_file(name)} does not tell it"
     else:
-        way = "written and not read" if told in WRITABLE else "read and not written"
-        why = f"{describe_file(name)} is named as {told}, which is {way}"
-    raise UsageError(f"say --format {join_alternatives(possible)}; {why}", formats=list(possible))
+        limit = "exported" if named in WRITABLE else "imported"
+        why = f"{describe_file(name)} is {named}, which can only be {limit}"
+    raise UsageError(f"use --format {join_alternatives(possible)}; {why}", formats=list(possible))
 
 
-def _resolve_common_format(said: str | None, files: Sequence[str]) -> FileFormat:
-    """The one format of some files.
+def _resolve_common_format(given: str | None, files: Sequence[str]) -> FileFormat:
+    """Return the common format of some files.
 
     Raises:
-        UsageError: it is not known, they are of several, or it has no more than one file.
+        UsageError: the format is unknown, the formats differ, or the format allows only one file.
     """
-    meant = {_resolve_format(said, file, READABLE) for file in files}
-    if len(files) > 1 and meant != {FileFormat.CSV}:
-        raise UsageError(f"only the sheets of {FileFormat.CSV} may be several files; name one")
+    formats = {_resolve_format(given, file, READABLE) for file in files}
+    if len(files) > 1 and formats != {FileFormat.CSV}:
+        raise UsageError(f"only {FileFormat.CSV} sheets may be several files; name one file")
     if list(files).count(STANDARD_STREAM) > 1:
-        raise UsageError("standard input can be read once; name files")
-    return meant.pop()
+        raise UsageError("standard input can be read only once; name files")
+    return formats.pop()
 
 
 def _format_help(formats: Sequence[FileFormat]) -> str:
-    """What some formats are, keep and lose, for the help of a command."""
+    """Return what each format is, keeps and loses, for the help of a command."""
     parts = []
     for one in formats:
         about = FORMATS[one]
@@ -266,7 +270,7 @@ def _format_help(formats: Sequence[FileFormat]) -> str:
 
 
 def _wrap(title: str, text: str) -> Iterator[str]:
-    """A text beside its title. `textwrap` can do more, but takes 5 ms, and every command would wait for them."""
+    """Yield a text wrapped beside its title. `textwrap` would add 5 ms to the start of every command."""
     line = title
     for word in text.split():
         if len(line) + 1 + len(word) > HELP_CHARS:
@@ -284,15 +288,15 @@ export_theory.__doc__ = f"{export_theory.__doc__}\n\n{_format_help(EXPORT_FORMAT
 import_theory.__doc__ = f"{import_theory.__doc__}\n\n{_format_help(READABLE)}"
 
 
-# --- What comes in ----------------------------------------------------------------------------------------------------
+# --- Reading files -----------------------------------------------------------------------------------------------------
 
 
 def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
-    """What is in a file, or in several that are sheets of one.
+    """Return the document in a file, or in several files that are its sheets.
 
     Raises:
-        UsageError: one cannot be opened.
-        Invalid: one is not what it is said to be.
+        UsageError: a file cannot be opened.
+        Invalid: a file is not of the given format.
     """
     from groundplan.purpose.exchange.readers.document_builder import FILE_BYTES_MAX, decode_text
     from groundplan.purpose.exchange.readers.read_file import read_file
@@ -301,12 +305,12 @@ def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
     for file in files:
         bytes_left = max(0, FILE_BYTES_MAX - sum(map(len, contents)))
         raw = read_content(file, bytes_left)
-        is_too_much = len(raw) > bytes_left  # and it ends anywhere; together they are refused for it
-        if len(files) > 1 and not is_too_much:
+        is_too_large = len(raw) > bytes_left  # cut off anywhere, so not decoded; read_file refuses the size
+        if len(files) > 1 and not is_too_large:
             with _name_files_in_errors([file], raw, format_):
-                raw = decode_text(raw).encode()  # each may be encoded in its own way
+                raw = decode_text(raw).encode()  # each file may have its own encoding
         contents.append(raw)
-        if is_too_much:
+        if is_too_large:
             break
     whole = b"\n\n".join(contents)
     with _name_files_in_errors(files, whole, format_):
@@ -315,7 +319,7 @@ def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
 
 @contextmanager
 def _name_files_in_errors(files: Sequence[str], raw: bytes, format_: FileFormat) -> Iterator[None]:
-    """Let a refusal say which file it is about, and what to do if it is of another format."""
+    """Add to errors the names of the files, and what to do if they are of another format."""
     from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
     try:
@@ -323,20 +327,20 @@ def _name_files_in_errors(files: Sequence[str], raw: bytes, format_: FileFormat)
     except Invalid as error:
         sentence = f"{', '.join(map(describe_file, files))}: {error.message}"
         if not isinstance(error, UnreadableFile):
-            sentence += "; nothing was taken in"
-        seems = _detect_format(raw)
-        if seems is None:
+            sentence += "; nothing was imported"
+        detected = _detect_format(raw)
+        if detected is None:
             others = [one for one in READABLE if one is not format_]
-            sentence += f"; if it is no {format_}, say --format {join_alternatives(others)}"
-        elif seems is FileFormat.XLSX:
+            sentence += f"; if it is not {format_}, use --format {join_alternatives(others)}"
+        elif detected is FileFormat.XLSX:
             sentence += f"; it looks like a workbook, so {SHEETS_AS_CSV}"
-        elif seems is not format_:
-            sentence += f"; it looks like {seems}, so say --format {seems}"
+        elif detected is not format_:
+            sentence += f"; it looks like {detected}, so use --format {detected}"
         raise Invalid(sentence, code=error.code, **{**error.details, "file": ", ".join(files)}) from None
 
 
 def _detect_format(raw: bytes) -> FileFormat | None:
-    """What a file is by what it begins with, as far as that tells."""
+    """Return the format that the content of a file looks like, or None."""
     if raw.startswith(b"PK"):
         return FileFormat.XLSX if b"xl/workbook.xml" in raw else FileFormat.XMPZ2
     if raw.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
@@ -348,7 +352,7 @@ def _detect_format(raw: bytes) -> FileFormat | None:
 
 
 def _remove_waivers(reading: ReadDocument) -> list[SkippedItem]:
-    """Take the waivers out of what was read, and tell of it."""
+    """Remove the waivers from a document, and return them as a skipped item."""
     from groundplan.purpose.exchange.readers.document_builder import EXAMPLES_MAX, SkippedItem
 
     codes = [one.code for one in reading.document.waivers]

@@ -1,4 +1,4 @@
-"""Words, lines and tables that the drawings of a theory of change share."""
+"""Text, line and table helpers for the terminal output of the purpose slice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.surfaces.cli.terminal import console
 
 ARROW = " -> "
 REFS_SHOWN_MAX = 12
-# How what is good, doubtful and bad looks where there are colours.
+# The colours of bands, results and statuses.
 STYLES = {
     "green": "green",
     "amber": "yellow",
@@ -30,42 +30,42 @@ STYLES = {
 
 
 def pluralize(count: int, one: str) -> str:
-    """A number of things."""
+    """Return a count with its noun in singular or plural."""
     several = "activities" if one == "activity" else f"{one}s"
     return f"{count} {one if count == 1 else several}"
 
 
 def humanize(name: str) -> str:
-    """A word of the wire as people say it."""
+    """Return a wire name with spaces instead of underscores."""
     return name.replace("_", " ")
 
 
 def format_refs(refs: Sequence[str]) -> str:
-    """Names of what is meant, as far as there is room; without any it is the whole."""
+    """Return the first refs, or a text that says that the whole check is meant."""
     if not refs:
         return "the check as a whole"
     return join_names(refs)
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Names, as far as there is room for them."""
+    """Return the first names, and the number of the rest."""
     more = len(names) - REFS_SHOWN_MAX
     listed = ", ".join(names[:REFS_SHOWN_MAX])
     return f"{listed} and {more} more" if more > 0 else listed
 
 
 def print_lines(lines: Iterable[Text]) -> None:
-    """Lines with styles, as long as they are."""
+    """Print styled lines without wrapping them."""
     output = console()
     for line in lines:
         output.print(line, soft_wrap=True)
 
 
 def draw_styled_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, whole: Collection[str] = ()) -> None:
-    """A table of which some columns are folded only where there is no other way."""
+    """Print a styled table. The columns named in `whole` keep their full width."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
-    for place, title in enumerate(titles):
-        width = max(len(title), *(row[place].cell_len for row in rows)) if title in whole and rows else None
+    for index, title in enumerate(titles):
+        width = max(len(title), *(row[index].cell_len for row in rows)) if title in whole and rows else None
         table.add_column(Text(title), overflow="fold", width=width)
     for row in rows:
         table.add_row(*row)
@@ -73,5 +73,5 @@ def draw_styled_table(titles: Sequence[str], rows: Sequence[Sequence[Text]], *, 
 
 
 def to_text(text: str) -> Text:
-    """A text without a style."""
+    """Return a text without a style, with control characters escaped."""
     return Text(escape_control_chars(text))

@@ -1,4 +1,4 @@
-"""What was taken in of a file, as people read it: how much, under which keys, what not, and what the gate says."""
+"""Terminal output of an import: counts, keys, skipped items and the result of gate A."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def draw_import(
     gate: GateResult | str,
     project: str,
 ) -> None:
-    """A draft that was made from files. In place of what the gate says there may be a sentence why it does not."""
+    """Print a draft that was imported from files. `gate` may be a sentence that says why there is no result."""
     number, source = answer.version.number, ", ".join(map(describe_file, files))
-    counts = ((sort.removesuffix("s"), count) for sort, count in msgspec.to_builtins(answer.counts).items())
-    told = ", ".join(pluralize(count, one) for one, count in counts if count)
-    echo(f"Took in {told or 'nothing'} from {source}.", f"The draft of v{number} is at rev {answer.rev}.")
-    echo_list("Names that became keys:", _format_new_keys(answer.keys))
-    echo_list("Keys that were never called so here:", _format_keys(answer.renamed))
-    echo_list("Left out, or not taken as it was:", map(_format_skipped, skipped))
+    counts = ((name.removesuffix("s"), count) for name, count in msgspec.to_builtins(answer.counts).items())
+    summary = ", ".join(pluralize(count, noun) for noun, count in counts if count)
+    echo(f"Imported {summary or 'nothing'} from {source}.", f"The draft of v{number} is at rev {answer.rev}.")
+    echo_list("New keys:", _format_new_keys(answer.keys))
+    echo_list("Existing keys with new titles:", _format_keys(answer.renamed))
+    echo_list("Warnings:", map(_format_skipped, skipped))
     if format_ in _FILE_KINDS:
-        echo("", f"Not in {_FILE_KINDS[format_]}: {', '.join(FORMATS[format_].not_carried)}.")
+        echo("", f"Not included in {_FILE_KINDS[format_]}: {', '.join(FORMATS[format_].not_carried)}.")
     echo("")
     if isinstance(gate, str):
         echo(gate)

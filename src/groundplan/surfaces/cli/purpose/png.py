@@ -1,6 +1,7 @@
-"""The picture as PNG, for pages and programs that take no SVG.
+"""Convert a picture to PNG, for pages and programs that cannot show SVG.
 
-The fonts are those of the machine, so the bytes are its own too. Nothing but fonts is opened: a picture names no file.
+The fonts are those of the machine, so the bytes differ between machines. No files but fonts are opened: a picture
+references no file.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from groundplan.purpose.exchange.render import Rendered
 from groundplan.purpose.picture.tokens import FONT
 from groundplan.surfaces.cli.failures import UsageError
 
-PIXELS_MAX = 64_000_000  # about 600 MB while it is made, and some fifteen seconds
+PIXELS_MAX = 64_000_000  # takes about 600 MB of memory and fifteen seconds
 
-# What a machine has that has none of the fonts that a picture asks for. No other would be tried, and a text for which
-# no font is found is left out without a word.
+# Fonts to try on machines without the fonts that a picture names. The library tries no others itself, and silently
+# omits a text without a font.
 FALLBACK_FONTS = (
     *("DejaVu Sans", "Noto Sans", "Open Sans", "Roboto", "Ubuntu", "Cantarell", "Adwaita Sans", "FreeSans"),
     *("Nimbus Sans", "Verdana", "Segoe UI"),
@@ -23,29 +24,27 @@ FALLBACK_FONTS = (
 
 
 class NoFont(Unavailable):
-    """A picture could be drawn, but nothing could be written in it."""
+    """No font was found for the text of a picture."""
 
     code = "no_font"
 
     def __init__(self) -> None:
-        super().__init__(
-            "no font was found to write with; install one, such as Liberation Sans or DejaVu Sans, or draw with --svg"
-        )
+        super().__init__("no font was found; install one, such as Liberation Sans or DejaVu Sans, or use --svg")
 
 
 def rasterize(drawn: Rendered, scale: int) -> bytes:
-    """A picture as PNG, `scale` pixels for each of its own.
+    """Return a picture as PNG, with `scale` pixels for each of its own.
 
     Raises:
-        UsageError: it would be too large.
-        NoFont: there is nothing to write with.
+        UsageError: the PNG would be too large.
+        NoFont: the machine has no usable font.
     """
     pixels = drawn.width * drawn.height * scale**2
     if pixels > PIXELS_MAX:
-        smaller = "say --scale 1, " if scale > 1 else ""
+        smaller = "use --scale 1, " if scale > 1 else ""
         raise UsageError(
-            f"the PNG would have {pixels // 1_000_000} megapixels, and {PIXELS_MAX // 1_000_000} are the most; "
-            f"{smaller}show less with --pathway, or draw with --svg",
+            f"the PNG would have {pixels // 1_000_000} megapixels; the limit is {PIXELS_MAX // 1_000_000}; "
+            f"{smaller}show less with --pathway, or use --svg",
             pixels=pixels,
             limit_pixels=PIXELS_MAX,
         )
@@ -53,10 +52,10 @@ def rasterize(drawn: Rendered, scale: int) -> bytes:
 
 
 def _find_fallback_font() -> str | None:
-    """The font that stands in for those a picture asks for; none where one of them is there.
+    """Return the font to use instead of those that a picture names, or None if one of them is installed.
 
     Raises:
-        NoFont: nothing can.
+        NoFont: no fallback font is installed either.
     """
     empty = svg_to_bytes(svg_string=_sample(""))
     for font in (None, *FALLBACK_FONTS):

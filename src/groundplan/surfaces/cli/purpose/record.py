@@ -1,4 +1,4 @@
-"""`groundplan purpose measure|review|waive|decide`: one observation, as one types it. They are all `purpose record`."""
+"""`groundplan purpose measure|review|waive|decide`: record one observation with `purpose record`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OpIdOption = Annotated[
     typer.Option(
         "--op-id",
         metavar="TEXT",
-        help="Your own id for this request: sent again, it has no second effect.",
+        help="An id for this request; repeating it with the same id has no second effect.",
         show_default=False,
     ),
 ]
@@ -31,14 +31,12 @@ OpIdOption = Annotated[
 
 def measure(
     invocation: Invocation,
-    indicator: Annotated[
-        str, typer.Argument(metavar="INDICATOR", help="The indicator, by its key.", show_default=False)
-    ],
+    indicator: Annotated[str, typer.Argument(metavar="INDICATOR", help="The indicator, by key.", show_default=False)],
     value: Annotated[
         str,
         typer.Argument(
             metavar="VALUE",
-            help="The number. One that begins with a dash stands last, behind --.",
+            help="The number. Put a negative number last, after --.",
             show_default=False,
         ),
     ],
@@ -48,19 +46,17 @@ def measure(
         typer.Option(
             "--as-of",
             metavar="DATE",
-            help="The day, or the instant, on which it was so. Default: today.",
+            help="The date or instant of the measurement. Default: today.",
             show_default=False,
         ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option("--source", metavar="TEXT", help="Where the number is from.", show_default=False)
+        str | None, typer.Option("--source", metavar="TEXT", help="The source of the number.", show_default=False)
     ] = None,
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT", help="What to know about it.", show_default=False)
-    ] = None,
+    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="A note.", show_default=False)] = None,
     op_id: OpIdOption = None,
 ) -> CommandResult:
-    """Record what an indicator showed."""
+    """Record a measurement of an indicator."""
     given = {
         "indicator": indicator,
         "value": _parse_number(value),
@@ -74,22 +70,22 @@ def measure(
 def review(
     invocation: Invocation,
     assumption: Annotated[
-        str, typer.Argument(metavar="ASSUMPTION", help="The assumption, by its key.", show_default=False)
+        str, typer.Argument(metavar="ASSUMPTION", help="The assumption, by key.", show_default=False)
     ],
     status: Annotated[
         Literal["untested", "holding", "at_risk", "refuted"],
         typer.Argument(
-            metavar="STATUS", help="What was found: untested, holding, at_risk or refuted.", show_default=False
+            metavar="STATUS", help="The new status: untested, holding, at_risk or refuted.", show_default=False
         ),
     ],
     project: ProjectOption,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why one thinks so.", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="The reason.", show_default=False)],
     evidence: Annotated[
-        str | None, typer.Option("--evidence", metavar="TEXT", help="What shows it.", show_default=False)
+        str | None, typer.Option("--evidence", metavar="TEXT", help="The evidence.", show_default=False)
     ] = None,
     op_id: OpIdOption = None,
 ) -> CommandResult:
-    """Record what a look at an assumption found; of a refuted one it is told what it touches."""
+    """Record a review of an assumption. If it is refuted, show what it affects."""
     given = {"assumption": assumption, "status": status, "reason": reason, "evidence": evidence}
     return _record(invocation, project, op_id, reviews=[_drop_none(given)])
 
@@ -99,53 +95,53 @@ def waive(
     code: Annotated[str, typer.Argument(metavar="CODE", help="The check, such as GA_ORPHANS.", show_default=False)],
     project: ProjectOption,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why it may be as it is.", show_default=False)
+        str, typer.Option("--reason", metavar="TEXT", help="Why the check may fail.", show_default=False)
     ],
-    owner: Annotated[str, typer.Option("--owner", metavar="NAME", help="Who answers for it.", show_default=False)],
-    due: Annotated[
-        str, typer.Option("--due", metavar="DATE", help="The last day on which it counts.", show_default=False)
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="NAME", help="Who is responsible for the waiver.", show_default=False)
     ],
+    due: Annotated[str, typer.Option("--due", metavar="DATE", help="The last day of the waiver.", show_default=False)],
     ref: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="REF",
-            help="For what: keys, edges such as 'AC1->OP2', pointers of facts. Without any: the check as a whole.",
+            help="What to waive: keys, edges such as 'AC1->OP2', pointers of facts. Default: the whole check.",
             show_default=False,
         ),
     ] = None,
     op_id: OpIdOption = None,
 ) -> CommandResult:
-    """Answer for a check that fails, until a day; an owner may."""
+    """Waive a failing check until a date. Only an owner may."""
     given = {"code": code, "refs": ref or [], "reason": reason, "owner": owner, "due": due}
     return _record(invocation, project, op_id, waivers=[given])
 
 
 def decide(
     invocation: Invocation,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What was decided.", show_default=False)],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The decision.", show_default=False)],
     project: ProjectOption,
-    rationale: Annotated[str, typer.Option("--rationale", metavar="TEXT", help="Why.", show_default=False)],
+    rationale: Annotated[str, typer.Option("--rationale", metavar="TEXT", help="The reason.", show_default=False)],
     about: Annotated[
         list[str] | None,
         typer.Option(
             "--about",
             metavar="KEY",
-            help="What it is about: a key, or an edge such as 'AC1->OP2'; may be given several times.",
+            help="The subject: a key, or an edge such as 'AC1->OP2'; repeatable.",
             show_default=False,
         ),
     ] = None,
     outcome: Annotated[
-        str | None, typer.Option("--outcome", metavar="TEXT", help="What came of it.", show_default=False)
+        str | None, typer.Option("--outcome", metavar="TEXT", help="The outcome.", show_default=False)
     ] = None,
     op_id: OpIdOption = None,
 ) -> CommandResult:
-    """Record a decision, and what it is about."""
+    """Record a decision and its subjects."""
     given = {"text": text, "rationale": rationale, "about": about or None, "outcome": outcome}
     return _record(invocation, project, op_id, decisions=[_drop_none(given)])
 
 
 def _record(invocation: Invocation, project: str, op_id: str | None, **observed: list[dict[str, Any]]) -> CommandResult:
-    # There must be a theory to observe anything of, so a file that is not there is not made.
+    # An observation needs an existing theory, so a missing database file is an error and is not created.
     with invocation.session(reads_only=True) as session:
         answer = session.call("purpose.record", project=project, **observed, **_drop_none({"op_id": op_id}))
 
@@ -162,10 +158,10 @@ def _drop_none(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parse_number(text: str) -> float:
-    """A typed word as a number.
+    """Return the number in an argument.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is not a number.
     """
     try:
         number = decode(text.encode("utf-8", "surrogateescape"))
@@ -174,5 +170,5 @@ def _parse_number(text: str) -> float:
             raise Invalid(error.message.replace("the request", "VALUE", 1), code=error.code, **error.details) from None
         number = None
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise UsageError(f"VALUE is a number such as 12.5, not {quote_text(text)}")
+        raise UsageError(f"VALUE must be a number such as 12.5, not {quote_text(text)}")
     return number

@@ -1,4 +1,4 @@
-"""`groundplan purpose render`: the picture of a version, on standard output or in a file."""
+"""`groundplan purpose render`: draw the picture of a version to standard output or a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def render(
         typer.Option(
             "--svg",
             metavar="FILE",
-            help="Where to, as SVG. Default: -, standard output, where there is no --png.",
+            help="The SVG file. Default: -, standard output, unless --png is given.",
             show_default=False,
         ),
     ] = None,
@@ -34,7 +34,7 @@ def render(
         typer.Option(
             "--png",
             metavar="FILE",
-            help="Where to, as PNG. Needs groundplan\\[png], and fonts on this machine.",
+            help="The PNG file. Needs groundplan\\[png], and fonts on this machine.",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def render(
             metavar="NUMBER",
             min=1,
             max=SCALE_MAX,
-            help=f"How many pixels of the PNG for one of the picture. Default: {SCALE}.",
+            help=f"Pixels of the PNG per pixel of the picture. Default: {SCALE}.",
             show_default=False,
         ),
     ] = None,
@@ -57,14 +57,16 @@ def render(
     ] = None,
     pathway: Annotated[
         str | None,
-        typer.Option("--pathway", metavar="KEY", help="Show the ways that lead through this node.", show_default=False),
+        typer.Option(
+            "--pathway", metavar="KEY", help="Show only the paths through this node, by key.", show_default=False
+        ),
     ] = None,
     compare: Annotated[
         str | None,
         typer.Option(
             "--compare",
             metavar="VERSION",
-            help="Show what changed since this one: its number, draft or published.",
+            help="Show what changed since this version: its number, draft or published.",
             show_default=False,
         ),
     ] = None,
@@ -73,25 +75,25 @@ def render(
         typer.Option(
             "--theme",
             metavar="light|dark|auto",
-            help="Its colours; auto is as the reader's screen is, but light in a PNG. Default: light.",
+            help="The colours; auto follows the reader's screen, and is light in a PNG. Default: light.",
             show_default=False,
         ),
     ] = "light",
     force: ForceOption = False,
 ) -> CommandResult:
-    """Draw a version as SVG or PNG: all of it, the ways through one node, or what changed since another version."""
+    """Draw a version as SVG or PNG: all of it, the paths through one node, or the changes since another version."""
     if svg is None and png is None:
         svg = STANDARD_STREAM
     _check_outputs(svg, png, scale, force=force)
     given = {"version": version, "pathway": pathway, "compare": compare, "theme": theme}
-    said = {name: value for name, value in given.items() if value is not None}
+    options = {name: value for name, value in given.items() if value is not None}
     with invocation.session(reads_only=True) as session:
-        answer = plain = session.call("purpose.render", project=project, **said)
+        answer = plain = session.call("purpose.render", project=project, **options)
         if png is not None and theme == "auto":  # pixels cannot follow a screen
-            plain = session.call("purpose.render", project=project, **{**said, "theme": "light"})
+            plain = session.call("purpose.render", project=project, **{**options, "theme": "light"})
     times = scale or SCALE
     raster = b""
-    if png is not None:  # before anything is written, as it may be refused
+    if png is not None:  # before anything is written, because it may fail
         from groundplan.surfaces.cli.purpose.png import rasterize
 
         raster = rasterize(plain, times)
@@ -119,18 +121,18 @@ def render(
 
 
 def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force: bool) -> None:
-    """Look before anything is drawn.
+    """Check the output options before anything is drawn.
 
     Raises:
-        UsageError: what is asked for does not go together, or a file is there already.
-        ExtraMissing: there is nothing here that makes a PNG.
+        UsageError: options cannot be combined, or a file exists already.
+        ExtraMissing: PNG support is not installed.
     """
     if png is None and scale is not None:
-        raise UsageError("--scale is about the PNG; say --png FILE too")
+        raise UsageError("--scale needs --png FILE")
     if png == STANDARD_STREAM:
-        raise UsageError("a PNG does not go to standard output; name a file with --png")
+        raise UsageError("a PNG cannot be written to standard output; name a file with --png")
     if png is not None and png == svg:
-        raise UsageError("--svg and --png name the same file; name two")
+        raise UsageError("--svg and --png name the same file; name two files")
     for out in (svg, png):
         if out is not None:
             refuse_existing(out, force=force)
@@ -139,6 +141,6 @@ def _check_outputs(svg: str | None, png: str | None, scale: int | None, *, force
 
 
 def _write_picture(file: str, content: bytes, width: int, height: int, *, force: bool) -> dict[str, Any]:
-    """What there is to say of a file that was just written."""
+    """Write a picture and return its name and size."""
     write_file(file, content, force=force)
     return {"file": file, "width": width, "height": height, "bytes": len(content)}

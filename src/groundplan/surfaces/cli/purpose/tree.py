@@ -1,6 +1,6 @@
-"""A theory of change as a tree: below a goal what leads to it, below that what leads to that.
+"""Print a theory of change as a tree: below each node the nodes that lead to it, starting from the goals.
 
-It is none: what leads to several things stands below the first of them and is only named below the others.
+A theory is a graph, so a node with several effects is expanded below the first and only named below the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
 
 class _Step(NamedTuple):
-    """A line to come: a node, how deep it stands, and the edge on which it leads to what is above it."""
+    """A line to print: a node, its depth, and the edge to the node above it."""
 
     key: str
     depth: int
@@ -26,7 +26,7 @@ class _Step(NamedTuple):
 
 
 def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
-    """The lines of a version: its goals, then what leads to none of them."""
+    """Yield the lines of a version: its goals, then the nodes that lead to none."""
     nodes = {node.key: node for node in answer.nodes or ()}
     edges = [one for one in answer.edges or () if one.edge_type is not EdgeType.FEEDBACK]
     causes: dict[str, list[PurposeEdgeView]] = {}
@@ -38,12 +38,12 @@ def format_tree(answer: OpenedPurpose) -> Iterator[Text]:
     goals = [key for key, node in nodes.items() if node.node_type is NodeType.GOAL]
     for key in goals:
         yield from _branch(key, nodes, causes, effects, drawn)
-    # Only then what leads to nothing, from its upper end; and at last what goes in circles.
+    # Then the nodes without effects, and last the nodes in cycles.
     ends = [key for key in nodes if key not in effects]
     left = [key for key in (*ends, *nodes) if key not in drawn]
     if left:
         yield Text("")
-        yield Text("Not on the way to a goal:")
+        yield Text("Not connected to a goal:")
     for key in left:
         if key not in drawn:
             yield from _branch(key, nodes, causes, effects, drawn, depth=1)
@@ -58,7 +58,7 @@ def _branch(
     *,
     depth: int = 0,
 ) -> Iterator[Text]:
-    """A node and what leads to it. No recursion: a theory may be deeper than Python's stack."""
+    """Yield a node and what leads to it. No recursion: a theory may be deeper than Python's stack."""
     waiting = [_Step(root, depth, None)]
     while waiting:
         step = waiting.pop()
@@ -91,12 +91,12 @@ def _edge_note(edge: PurposeEdgeView | None) -> str:
     if edge is None:
         return ""
     type_ = edge.edge_type if edge.edge_type is not EdgeType.CONTRIBUTES_TO else None
-    said = ", ".join(word.value for word in (type_, edge.confidence) if word)
-    return f"  [{said}]" if said else ""
+    note = ", ".join(word.value for word in (type_, edge.confidence) if word)
+    return f"  [{note}]" if note else ""
 
 
 def assumption_line(one: AssumptionShown, *, depth: int) -> Text:
-    """An assumption below what it is about."""
+    """Return the line of an assumption."""
     line = Text(f"{INDENT * depth}   ? {one.key}  ")
     line.append(one.status.replace("_", " "), STYLES[one.status])
     risk = f", {one.risk_level} risk" if one.risk_level else ""

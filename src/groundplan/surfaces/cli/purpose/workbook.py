@@ -1,7 +1,7 @@
-"""A theory as a workbook: the sheets of CSV side by side, for people who work in a spreadsheet.
+"""Write a theory as a workbook with the sheets of the CSV format.
 
-Texts are texts, whatever they begin with: nothing in a theory becomes a formula. The same theory gives the same bytes,
-so the file tells nothing of when it was written.
+Texts stay texts, whatever they begin with: nothing in a theory becomes a formula. The same theory gives the same bytes,
+so the file contains no time of writing.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 FIRST_BELOW_HEADER = "A2"
 COLUMN_CHARS_MIN = 8
 COLUMN_CHARS_MAX = 60
-FIXED_TIMESTAMP = datetime(1980, 1, 1)  # when time begins in archives; a workbook must have been written at some time
+FIXED_TIMESTAMP = datetime(1980, 1, 1)  # the earliest time in ZIP archives; a workbook must have a time
 
 _LINE_END = re.compile("\r\n?")
-# Spreadsheets read `_x0041_` as the letter of that number, unless its first sign is itself written so.
+# Spreadsheets read `_x0041_` as the character of that number, unless its underscore is escaped the same way.
 _ESCAPE_PREFIX = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def build_workbook(document: TheoryDocument) -> bytes:
-    """A theory as a workbook."""
+    """Return a theory as the bytes of a workbook."""
     book = Workbook(write_only=True)
     for sheet, rows in build_sheets(document).items():
         _fill(book.create_sheet(sheet.capitalize()), COLUMNS[sheet], rows)
@@ -48,7 +48,7 @@ def build_workbook(document: TheoryDocument) -> bytes:
 
 
 def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -> None:
-    # What stands above the rows in the file must be said before them.
+    # A write-only sheet needs its panes and column widths before its rows.
     sheet.freeze_panes = FIRST_BELOW_HEADER
     for number, cells in enumerate(zip(header, *rows, strict=True), 1):
         column = sheet.column_dimensions[get_column_letter(number)]  # type: ignore[attr-defined] # the stubs forget it
@@ -62,7 +62,7 @@ def _fill(sheet: WriteOnlyWorksheet, header: tuple[str, ...], rows: list[Row]) -
 
 
 def _width(cells: Iterable[Cell]) -> int:
-    """How wide a column is, in characters: as its longest line, within reason."""
+    """Return the width of a column in characters: that of its longest line, within limits."""
     longest = max(len(line) for cell in cells if cell is not None for line in str(cell).split("\n"))
     return min(max(longest + 2, COLUMN_CHARS_MIN), COLUMN_CHARS_MAX)
 
@@ -74,12 +74,12 @@ def _cell(sheet: WriteOnlyWorksheet, value: Cell) -> SheetCell | float | None:
     if not value:
         return None
     cell = WriteOnlyCell(sheet, _ESCAPE_PREFIX.sub("_x005F_", replace_invalid_xml(_LINE_END.sub("\n", value))))
-    cell.data_type = "s"  # else `=1+1` were a formula, and `#N/A` an error
+    cell.data_type = "s"  # otherwise `=1+1` would be a formula, and `#N/A` an error
     return cell
 
 
 def _pack(book: Workbook) -> bytes:
-    """The file of a workbook. Saved as usual it would tell twice when that was: of itself, and of each of its parts."""
+    """Return the bytes of a workbook without the times that a usual save puts into it and into its ZIP entries."""
     book.properties = DocumentProperties(creator="Groundplan", created=FIXED_TIMESTAMP, modified=FIXED_TIMESTAMP)
     dated, undated = BytesIO(), BytesIO()
     ExcelWriter(book, ZipFile(dated, "w")).save()

@@ -1,4 +1,4 @@
-"""`groundplan demo`: a filled plan to look around in, on a file of its own."""
+"""`groundplan demo`: create an example plan in its own database and show it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SECRETS = ("password", "sslpassword")
 
 
 def demo(invocation: Invocation) -> CommandResult:
-    """Fill a database with a small example and show it: a temporary one, or the one that --db names."""
-    # Only what was named for this very command: an example does not belong into the plan one works with.
+    """Create a small example plan and show it, in a temporary database or in the one that --db names."""
+    # Only --db counts, not the configured database: the example must not end up in a real plan.
     db = _make_temporary_path() if invocation.flags.db is None else check_db(invocation.flags.db)
     with Session(open_store(db, build_schema), local_actor(example.OWNER, kind=ActorKind.PERSON)) as session:
         made = example.fill(session)
@@ -48,21 +48,21 @@ def demo(invocation: Invocation) -> CommandResult:
         from groundplan.surfaces.cli.terminal import draw_answer, draw_table, echo
         from groundplan.surfaces.cli.work.graph import format_counts
 
-        echo("An example plan is ready." if made else "The example was there already; nothing was changed.", "")
+        echo("An example plan is ready." if made else "The example exists already; nothing was changed.", "")
         draw_table(("name", "role", "goal"), [(one.name, one.role, one.goal) for one in projects])
         echo("", f"Members of {example.PROJECTS[0].name}:", "")
         draw_answer(members, OPERATIONS["member.list"].commands[0], OPERATIONS)
         echo("", f"Work in {example.PROJECTS[0].name}:", "", format_counts(work.summary))
         if facts:
-            echo("", f"Facts that {example.PROJECTS[0].name} stands on:", "", _format_facts(facts))
-        echo("", f"Why {example.PROJECTS[0].name} is done, as a theory of change:", "", *summarize_theory(theory))
-        echo("", "Try next:", *(f"  {line}" for line in _suggestions(db)))
+            echo("", f"Facts of {example.PROJECTS[0].name}:", "", _format_facts(facts))
+        echo("", f"Theory of change of {example.PROJECTS[0].name}:", "", *summarize_theory(theory))
+        echo("", "Next steps:", *(f"  {line}" for line in _suggestions(db)))
 
     return CommandResult(data, draw)
 
 
 def _facts(session: Session, project: str) -> dict[str, int] | None:
-    """How many facts are in force, and how many of them are not there; None where somebody took them away."""
+    """Return the number of committed facts by kind, or None if there are none."""
     view = session.context.fetch_latest_committed_context_view(project)
     if view is None:
         return None
@@ -80,19 +80,19 @@ def _facts(session: Session, project: str) -> dict[str, int] | None:
 def _format_facts(facts: Mapping[str, int]) -> str:
     return (
         f"{facts['inputs']} inputs ({facts['missing']} missing), {facts['constraints']} constraints, "
-        f"{facts['sources']} sources. Waiting for a person: {facts['suggestions']}."
+        f"{facts['sources']} sources. Pending suggestions: {facts['suggestions']}."
     )
 
 
 def _make_temporary_path() -> str:
-    # The folder is ours alone, and stays: the next commands are to be tried on it.
+    # The folder is private and is not removed: the suggested commands use it.
     return str(Path(tempfile.mkdtemp(prefix="groundplan-demo-")) / "demo.db")
 
 
 def _suggestions(db: str) -> list[str]:
     name = example.PROJECTS[0].name
     program = _program()
-    # Each in a line of 80 characters. A URL holds a password, which is not for the screen.
+    # Each fits into 80 characters. A URL is not printed because it may hold a password.
     return [
         f"export GROUNDPLAN_DB={'...   (the URL you gave)' if is_postgres(db) else shlex.quote(db)}",
         f"{program} work onboard --project {name}",
@@ -115,13 +115,13 @@ def _strip_password(db: str) -> str:
         return db
     parts = urlsplit(db)
     user, at, host = parts.netloc.rpartition("@")
-    # It may also stand behind the question mark.
+    # The password may also be in the query string.
     query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in SECRETS])
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
 
 
 def _program() -> str:
-    """What to type to run this program again: its name where the shell finds it, else the path it was started by."""
+    """Return what to type to run this program: its name if it is on the PATH, else its path."""
     started = Path(sys.argv[0])
     is_found = started.name != "groundplan" or shutil.which("groundplan")
     return "groundplan" if is_found else shlex.quote(str(started))

@@ -1,6 +1,6 @@
-"""`groundplan doctor`: look at the database from outside, say what is wrong with it and what to do about it.
+"""`groundplan doctor`: check the database and say how to fix what is wrong.
 
-Nothing is changed, made or brought up to date on the way.
+It never creates, changes or migrates the database.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from groundplan.kernel.store.open_store import NoDriver, is_postgres
 from groundplan.kernel.store.retry import TryAgain
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
-# For sentences that send their reader here, or say something else behind the semicolon.
+# For errors whose message recommends doctor, or has no fix after the semicolon.
 FIXES: Mapping[str, str] = {
     "store_damaged": "restore a backup",
     "store_disk_full": "free some space, then try again",
     "store_too_slow": "try again in a moment",
     "store_io_error": "check the disk, then restore a backup",
 }
-FALLBACK_FIX = "check what --db names"
+FALLBACK_FIX = "check the value of --db"
 
 
 def doctor(invocation: Invocation) -> CommandResult:
-    """Check the database: modes, settings, schema, guards, and on PostgreSQL row level security."""
+    """Check the database: file modes, settings, schema, triggers, and on PostgreSQL row level security."""
     findings = list(_examine(invocation.settings.db))
     is_well = not any(finding.status is CheckStatus.FAIL for finding in findings)
 
@@ -35,8 +35,8 @@ def doctor(invocation: Invocation) -> CommandResult:
         draw_table(("status", "check", "finding"), [(found.status, found.name, found.message) for found in findings])
         fixes = [found for found in findings if found.fix]
         if fixes:
-            echo("", "What to do:", *(f"  {found.name}: {found.fix}" for found in fixes))
-        echo("", "Nothing fails." if is_well else "Something fails.")
+            echo("", "Next steps:", *(f"  {found.name}: {found.fix}" for found in fixes))
+        echo("", "No checks failed." if is_well else "Some checks failed.")
 
     data = {"checks": [finding.body() for finding in findings], "ok": is_well}
     return CommandResult(data, draw, exit_code=0 if is_well else Unavailable.exit_code)
@@ -57,13 +57,13 @@ def _examine(db: str) -> Iterator[Finding]:
     except TryAgain:
         yield fail("opening", "another program holds a lock on the database", "stop it, or try again in a moment")
     except OSError as error:
-        yield fail("opening", f"the file is out of reach: {error.strerror}", "check the owner and mode of its folder")
+        yield fail("opening", f"the file cannot be opened: {error.strerror}", "check the owner and mode of its folder")
     except GroundplanError as error:
-        # What a command would have been told as well; the checks behind it have nothing to look at.
+        # The error that every command would get; the remaining checks cannot run.
         yield _to_finding("opening", error)
 
 
 def _to_finding(check: str, error: GroundplanError) -> Finding:
-    # Our sentences say what is wrong, and behind the first semicolon what to do.
+    # Messages say what is wrong, and after the first semicolon what to do.
     wrong, _, fix = error.message.partition("; ")
     return fail(check, wrong, FIXES.get(error.code) or fix or FALLBACK_FIX)

@@ -1,8 +1,8 @@
-"""Whether a file will open, told without SQLite from its first 100 bytes.
+"""Check from the first 100 bytes of a file, without SQLite, whether it will open.
 
-The MCP server answers its client before it opens the store. A file whose header names Groundplan and today's schema
-will open, and so will one that can still be made; for any other the server opens the store first, so that a wrong path
-is refused at once, in plain words.
+The MCP server answers its client before it opens the store. It may do so if the header names Groundplan and the current
+schema, or if the file can be created. Otherwise the server opens the store first, so that a wrong path fails at once
+with a clear message.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\0"
 USER_VERSION_OFFSET = 60
 APPLICATION_ID_OFFSET = 68
-APPLICATION_ID = 0x47504C4E  # as in `sqlite_file`, which would bring SQLite with it; a test keeps the two alike
+APPLICATION_ID = 0x47504C4E  # the same as in `sqlite_file`, which would import SQLite; a test compares the two
 MIGRATION_SUFFIX = ".sql"
 
 
 def is_ready(path: str) -> bool:
-    """Whether the file is a Groundplan database of today's schema that we may read and write, or can be made.
+    """Return whether the file is a writable Groundplan database of the current schema, or can be created.
 
-    A header can be older than the file's own log, never newer: then the answer is no, and opening it says more.
+    A header can be older than the file's write-ahead log, never newer: then the answer is no, and opening decides.
     """
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        # Written through SQLite's files beside it, so it is the folder that must let us.
+        # SQLite creates more files beside it, so the folder must be writable.
         return os.access(os.path.dirname(path) or ".", os.W_OK | os.X_OK)  # noqa: PTH120 - pathlib takes 5 ms
     except (OSError, ValueError):
         return False
@@ -36,7 +36,7 @@ def is_ready(path: str) -> bool:
     except OSError:
         return False
     finally:
-        os.close(file)  # would drop the locks of a connection of ours, but there is none yet
+        os.close(file)  # this would drop the locks of our own connections, but there are none yet
     return (
         header.startswith(MAGIC)
         and _number(header, APPLICATION_ID_OFFSET) == APPLICATION_ID

@@ -1,4 +1,4 @@
-"""`groundplan init`: make the database, or bring it up to date, and say what to do next."""
+"""`groundplan init`: create or update the database, and print the next steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundplan.kernel.store.open_store import NoDriver, is_postgres, open_store
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
-ROLE_BYTES_MAX = 63  # PostgreSQL cuts longer names, and two roles could become one
+ROLE_BYTES_MAX = 63  # PostgreSQL truncates longer names, and two roles could become one
 
 
 def init(
@@ -38,7 +38,7 @@ def init(
         typer.Option(
             "--new-password",
             metavar="",
-            help="PostgreSQL only: give the app role a new password, for when the old one is lost.",
+            help="PostgreSQL only: give the app role a new password, if the old one is lost.",
             show_default=False,
         ),
     ] = False,
@@ -47,12 +47,12 @@ def init(
         typer.Option(
             "--skills",
             metavar="DIR",
-            help="Also put three skills for agents into this directory, such as .claude/skills.",
+            help="Also install the three agent skills into this directory, such as .claude/skills.",
             show_default=False,
         ),
     ] = None,
 ) -> CommandResult:
-    """Make a database, a file or with its owner's URL on PostgreSQL. Safe to run again at any time."""
+    """Create a database: a file, or PostgreSQL with the URL of its owner. Safe to run again at any time."""
     db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
     if skills is not None:
         _check_skills(skills)
@@ -66,11 +66,11 @@ def init(
 
 
 def _check_skills(directory: str) -> None:
-    """Before anything is made: a password that is shown once must not be followed by a refusal."""
+    """Check the directory before anything is created: a password shown once must not be followed by an error."""
     from groundplan.repository.rules.folder import Folder
 
     if not directory or not Folder(Path(directory)).is_usable:
-        raise UsageError("--skills is a directory, which may be a new one")
+        raise UsageError("--skills must be a directory; it may be a new one")
 
 
 def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
@@ -85,7 +85,12 @@ def _add_skills(made: CommandResult, directory: Path) -> CommandResult:
 
         made.draw()
         echo("", f"Skills in {directory}: {len(done.written)} written, {len(done.unchanged)} up to date.")
-        echo(*(f"  {file} {reason}, so it was left as it is; remove it to get ours." for file, reason in done.kept))
+        echo(
+            *(
+                f"  {file} {reason}, so it was not changed; remove it to install the skill."
+                for file, reason in done.kept
+            )
+        )
 
     return CommandResult(data, draw)
 
@@ -102,9 +107,13 @@ def _set_up_file(db: str) -> CommandResult:
         here = "" if db == "groundplan.db" else f" --db {shlex.quote(db)}"
         echo(
             f"{db} {'is up to date' if existed else 'is ready'} (schema {data['schema']}, mode {mode}).",
-            *([] if mode == "0600" else ["Others on this machine may open it: groundplan doctor says what to do."]),
+            *(
+                []
+                if mode == "0600"
+                else ["Other users of this machine can open it. To fix that, see: groundplan doctor"]
+            ),
             "",
-            "Next:",
+            "Next steps:",
             f"  groundplan{here} project create NAME --goal 'what it is for'",
             f"  groundplan mcp{here} --agent NAME   (the command your AI client starts)",
         )
@@ -115,13 +124,13 @@ def _set_up_file(db: str) -> CommandResult:
 def _has_content(path: Path) -> bool:
     try:
         return path.stat().st_size > 0
-    except OSError:  # missing, or out of reach; opening it will tell which
+    except OSError:  # missing or not accessible; opening it reports which
         return False
 
 
 def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool) -> CommandResult:
     if app_role is not None and not 0 < len(app_role.encode("utf-8", "surrogatepass")) <= ROLE_BYTES_MAX:
-        raise UsageError(f"--app-role is a name of at most {ROLE_BYTES_MAX} bytes")
+        raise UsageError(f"--app-role must be a name of at most {ROLE_BYTES_MAX} bytes")
     try:
         from groundplan.kernel.store.postgres.setup import set_up
     except ImportError:
@@ -130,7 +139,7 @@ def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool
         done = set_up(owner_url, build_schema(), app_role=app_role, new_password=new_password)
     except Forbidden:
         raise Forbidden(
-            "this role may not set a database up; run groundplan init with the URL of the database's owner, "
+            "this role may not set up a database; run groundplan init with the URL of the database's owner, "
             "who must be allowed to create roles"
         ) from None
     data: dict[str, Any] = {
@@ -145,20 +154,20 @@ def _set_up_postgres(owner_url: str, app_role: str | None, *, new_password: bool
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
 
-        state = f"{done.steps_taken} steps taken" if done.steps_taken else "it was up to date"
+        state = f"{done.steps_taken} steps applied" if done.steps_taken else "already up to date"
         echo(f"The database is ready (schema {data['schema']}; {state}). Groundplan connects as:", "", done.app_url, "")
         if done.replaced_role:
-            echo(f"Role {done.replaced_role}, which served until now, has no access any more: pass this URL on.")
+            echo(f"Role {done.replaced_role}, which was used until now, has lost its access: distribute the new URL.")
         if done.role_is_new or new_password:
-            echo("The password is shown this once, so keep the URL in a safe place.")
+            echo("The password is shown only once. Keep the URL in a safe place.")
         else:
             echo(
-                f"Role {done.app_role} was there before and keeps its password: put it into the URL after the name,",
+                f"Role {done.app_role} existed already and keeps its password: add it to the URL after the name,",
                 "or run this again with --new-password.",
             )
         echo(
             "",
-            "Next:",
+            "Next steps:",
             f"  export GROUNDPLAN_DB={shlex.quote(done.app_url)}",
             "  groundplan doctor",
         )

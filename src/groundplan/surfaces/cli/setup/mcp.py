@@ -1,7 +1,7 @@
 """`groundplan mcp`: serve the plan to an AI client over standard input and output.
 
-A client waits for the first answer of every server it starts, so this path avoids all that answer does not need: the
-flags are read by hand, and operations, schemas and store are loaded right after it, while the client reads.
+A client waits for the first answer of every server it starts, so startup loads only what that answer needs: flags are
+parsed by hand, and operations, schemas and the store are loaded right after the answer, while the client reads it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HELP = f"""\
 Usage: groundplan mcp [OPTIONS]
 
 Serve the plan to an AI client over standard input and output (MCP). The client
-starts this command by itself; in its settings it looks like this:
+starts this command itself. Add this to its settings:
 
   {{"command": "groundplan",
    "args": ["mcp", "--db", "/path/to/plan.db", "--agent", "claude"]}}
@@ -32,16 +32,16 @@ starts this command by itself; in its settings it looks like this:
 Options:
   --db PATH|URL          A file, or a postgresql:// URL.
                          Default: GROUNDPLAN_DB, else groundplan.db here.
-  --agent NAME           Who acts. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
-  --tools all|GROUP,...  Which tools: {", ".join(TOOL_GROUPS[:4])},
+  --agent NAME           The actor. Default: GROUNDPLAN_AGENT, else {AGENT_DEFAULT}.
+  --tools all|GROUP,...  The tools: {", ".join(TOOL_GROUPS[:4])},
                          {", ".join(TOOL_GROUPS[4:])}. Default: all but containers.
   --access open|members  open: act as owner everywhere; members: the stored
                          roles decide. Default: open.
-  --kind agent|person    What sort of actor this is; some things only a person
-                         may do. Default: agent.
-  --max-answer-tokens N  Cap on the size of an answer; 0: none. Default: 20000.
+  --kind agent|person    The kind of actor; some operations require a person.
+                         Default: agent.
+  --max-answer-tokens N  Maximum size of an answer; 0: no limit. Default: 20000.
   --config FILE          Configuration file.
-                         Default: groundplan.yaml here, where there is one.
+                         Default: groundplan.yaml here, if it exists.
   --help                 Show this and exit.
 """
 _FLAGS = ("db", "agent", "tools", "access", "kind", "max-answer-tokens", "config")
@@ -49,7 +49,7 @@ _KINDS = ("agent", "person")
 
 
 def run(argv: Sequence[str]) -> int:
-    """Serve until the client goes away, and return the exit status."""
+    """Serve until the client disconnects, and return the exit status."""
     try:
         given = _parse_flags(argv)
         if "help" in given:
@@ -70,11 +70,11 @@ def run(argv: Sequence[str]) -> int:
 def _serve(given: dict[str, str]) -> int:
     kind = given.get("kind", _KINDS[0])
     if kind not in _KINDS:
-        raise _usage(f"--kind is {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
+        raise _usage(f"--kind must be {join_alternatives(_KINDS)}, not {quote_text(kind)}", allowed=list(_KINDS))
     tokens_max = _tokens_max(given.get("max-answer-tokens"))
     settings = load_settings(Flags(**{name: given.get(name) for name in Flags._fields}))
     if sys.stdin is None or sys.stdout is None:
-        raise _usage("an MCP client talks over standard input and output, and one of them is closed")
+        raise _usage("MCP needs standard input and output, and one of them is closed")
     from groundplan.surfaces.mcp.interface import DeferredTools
     from groundplan.surfaces.mcp.stdio import serve
 
@@ -89,7 +89,7 @@ def _serve(given: dict[str, str]) -> int:
     if not _will_open(settings.db):
         tools.load()
     if sys.stdin.isatty():
-        print("groundplan: waiting for an MCP client on standard input; Ctrl-D ends it", file=sys.stderr)
+        print("groundplan: waiting for an MCP client on standard input; press Ctrl-D to stop", file=sys.stderr)
     try:
         return serve(tools, sys.stdin.buffer, sys.stdout.buffer, version=__version__, on_ready=tools.load)
     finally:
@@ -127,7 +127,7 @@ def _build_tools(session: Session, settings: Settings) -> Tools:
     return RegistryTools(session.operations, groups, session.execute)
 
 
-# --- The flags ------------------------------------------------------------------------------------------------------
+# --- Flags --------------------------------------------------------------------------------------------------------
 
 
 def _parse_flags(argv: Sequence[str]) -> dict[str, str]:
@@ -139,7 +139,7 @@ def _parse_flags(argv: Sequence[str]) -> dict[str, str]:
             return {"help": ""}
         name, has_value, value = word.removeprefix("--").partition("=")
         if not word.startswith("--"):
-            raise _usage(f"mcp takes options only, not {quote_text(word)}")
+            raise _usage(f"mcp takes only options, not {quote_text(word)}")
         if name not in _FLAGS:
             near = find_nearest(name, _FLAGS)
             hint = f", did you mean --{near}" if near else ""
@@ -156,7 +156,7 @@ def _tokens_max(given: str | None) -> int | None:
     if given is None:
         return None
     if not (given.isascii() and given.isdigit() and len(given) <= 9):
-        raise _usage(f"--max-answer-tokens is a whole number, 0 for no cap, not {quote_text(given)}")
+        raise _usage(f"--max-answer-tokens must be a whole number, 0 for no limit, not {quote_text(given)}")
     return int(given)
 
 

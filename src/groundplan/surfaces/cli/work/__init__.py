@@ -1,1 +1,1 @@
-"""Answers about work on the terminal."""
+"""Terminal output of the work slice."""

@@ -1,4 +1,4 @@
-"""Answers about projects, features and tasks as people read them: one with all that it says, and lists."""
+"""Terminal output of the operations on projects, features and tasks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_get(answer: ContainerDetails) -> None:
-    """A container with what lies beside it."""
+    """Print a container with its counts, sections and file knowledge."""
     _draw_container(get_container(answer))
     if answer.task_counts:
         echo("", format_task_counts(answer.task_counts))
@@ -36,48 +36,48 @@ def draw_get(answer: ContainerDetails) -> None:
         echo("")
         draw_section(section)
     if answer.left_out:
-        echo("", f"(not shown: {sum(answer.left_out.values())} sections; groundplan section list has them)")
+        echo("", f"(not shown: {sum(answer.left_out.values())} sections; see groundplan section list)")
     if isinstance(answer.graph_context, FileKnowledge):
         _draw_context(answer.graph_context)
 
 
 def _draw_context(context: FileKnowledge) -> None:
     if context.molecules or context.orphan_atoms or context.unmatched_paths:
-        echo("", "What to know about its files:")
+        echo("", "Knowledge about its files:")
         draw_context(context)
     else:
-        echo("", "It names no files: a section Context Files says which to know about.")
+        echo("", "It names no files. List them in a section called Context Files.")
 
 
 def draw_change(answer: CreatedContainer | UpdatedContainer) -> None:
-    """A container that was made or changed."""
+    """Print a container that was created or changed."""
     _draw_container(get_container(answer))
     echo_feature_transition(answer.feature_transition)
 
 
 def draw_next_task(answer: Task | None) -> None:
-    """The task to do next."""
+    """Print the next task, or that there is none."""
     if answer is None:
-        echo("No task can be started here. groundplan task blocked shows what waits, and for what.")
+        echo("No task is ready to start. To see what is blocked, and by what: groundplan task blocked")
         return
     _draw_container(answer)
     echo("", f"Next: groundplan task advance {answer.id} --version {answer.version}")
 
 
 def draw_next_feature(answer: Feature | None) -> None:
-    """The feature to go on with."""
+    """Print the next feature, or that there is none."""
     if answer is None:
-        echo("No feature to go on with here. groundplan feature blocked shows what waits, and for what.")
+        echo("No feature is ready to start. To see what is blocked, and by what: groundplan feature blocked")
         return
     _draw_container(answer)
     echo("", f"Next: groundplan task next --feature {answer.id}")
 
 
 def get_container(answer: OneContainer) -> Container:
-    """The container that an answer is about."""
+    """Return the task, feature or project of an answer."""
     found = answer.task or answer.feature or answer.project
     if isinstance(found, UnsetType):
-        raise LookupError("an answer about a container has one")
+        raise LookupError("the answer has no container")
     return found
 
 
@@ -106,8 +106,8 @@ def _about(container: Container) -> Pairs:
 
 def _about_project(project: ProjectContainer) -> Pairs:
     if project.pipelines:
-        yield "tasks go", " > ".join(project.pipelines.task)
-        yield "features go", " > ".join(project.pipelines.feature)
+        yield "task pipeline", " > ".join(project.pipelines.task)
+        yield "feature pipeline", " > ".join(project.pipelines.feature)
     if project.archived_at:
         yield "archived", format_time(project.archived_at)
 
@@ -123,31 +123,31 @@ def _about_work(one: Feature | Task) -> Pairs:
             yield "feature", one.feature_id
         if one.claimed_by:
             yield "claimed by", one.claimed_by
-    if waits := _format_blockers(one):
-        yield "waits for", waits
+    if blockers := _format_blockers(one):
+        yield "blocked by", blockers
     if one.related_to:
         yield "related to", ", ".join(one.related_to)
 
 
 def get_title(container: Container) -> str:
-    """What a container is called."""
+    """Return the title of a task, or the name of a feature or project."""
     return container.title if isinstance(container, Task) else container.name
 
 
 def _format_blockers(one: Feature | Task) -> str:
-    """What holds it up, on a line."""
-    held = ["what waits above it"] if one.blocked_above else []
-    waits = ", ".join([*map(blocker, one.blocked_by), *held])
-    return f"{waits}: {to_one_line(one.blocked_reason)}" if one.blocked_reason else waits
+    """Return the blockers and the reason on one line, or an empty text."""
+    inherited = ["a blocked parent"] if one.blocked_above else []
+    blockers = ", ".join([*map(blocker, one.blocked_by), *inherited])
+    return f"{blockers}: {to_one_line(one.blocked_reason)}" if one.blocked_reason else blockers
 
 
 def blocker(given: str) -> str:
-    """What something waits for, as people say it."""
+    """Return the id of a blocker, with a note if it is a hold."""
     return f"{HOLD} (a hold)" if given == HOLD else given
 
 
 def echo_feature_transition(transition: FeatureTransition | UnsetType) -> None:
-    """That a feature moved with its tasks, if it did."""
+    """Print the status change of a feature that followed its tasks, if any."""
     if transition:
         echo("", f"Feature {transition.id}: {transition.before} -> {transition.after}")
 
@@ -156,27 +156,29 @@ def echo_feature_transition(transition: FeatureTransition | UnsetType) -> None:
 
 
 def draw_page(answer: ContainerPage | ContainerOverview) -> None:
-    """A list of containers, or one with what is in it."""
+    """Print a list of containers, or one container with its contents."""
     if isinstance(answer, ContainerOverview):
         draw_overview(answer)
         return
     if not answer.items:
-        echo("Nothing found." if not answer.count else f"There are {answer.count}, none behind {answer.offset}.")
+        echo(
+            "Nothing found." if not answer.count else f"No more results after {answer.offset}; {answer.count} in total."
+        )
         return
     _draw_list(answer.items)
     if answer.next_offset is not UNSET:
-        echo("", f"{len(answer.items)} of {answer.count}; the next: --offset {answer.next_offset}")
+        echo("", f"{len(answer.items)} of {answer.count}. Next page: add --offset {answer.next_offset}")
 
 
 def draw_overview(answer: ContainerOverview) -> None:
-    """A container, what is in it, and how much of that is done."""
+    """Print a container with its features, tasks and counts."""
     _draw_container(get_container(answer))
     if answer.task_counts:
         echo("", format_task_counts(answer.task_counts))
     if answer.features:
         echo("", "Features:")
         draw_table(
-            ("id", "name", "status", "priority", "waits", "version", "tasks"),
+            ("id", "name", "status", "priority", "blocked", "version", "tasks"),
             [
                 (one.id, one.name, one.status, one.priority, one.is_blocked, one.version, _counts(one.task_counts))
                 for one in answer.features
@@ -185,30 +187,30 @@ def draw_overview(answer: ContainerOverview) -> None:
     if answer.tasks:
         echo("")
         draw_table(
-            ("id", "title", "status", "priority", "complexity", "waits", "version"),
+            ("id", "title", "status", "priority", "complexity", "blocked", "version"),
             [
                 (one.id, one.title, one.status, one.priority, one.complexity, one.is_blocked, one.version)
                 for one in answer.tasks
             ],
         )
     if answer.next_offset is not UNSET:
-        echo("", f"There are more: --offset {answer.next_offset}")
+        echo("", f"Next page: add --offset {answer.next_offset}")
 
 
 def draw_blocked(answer: BlockedTasks | BlockedFeatures) -> None:
-    """What waits, and for what."""
+    """Print the blocked items and their blockers."""
     if not answer.items:
-        echo("Nothing waits here.")
+        echo("Nothing is blocked.")
         return
     draw_table(
-        ("id", "title", "status", "priority", "waits for"),
+        ("id", "title", "status", "priority", "blocked by"),
         [
             (one.id, to_one_line(get_title(one)), one.status, one.priority, _format_blockers(one))
             for one in answer.items
         ],
     )
     if answer.next_offset:
-        echo("", f"{answer.count} in all; --offset {answer.next_offset} goes on")
+        echo("", f"{answer.count} in total. Next page: add --offset {answer.next_offset}")
 
 
 def _draw_list(items: Sequence[Container]) -> None:
@@ -218,7 +220,7 @@ def _draw_list(items: Sequence[Container]) -> None:
         return
     work = [one for one in items if not isinstance(one, ProjectContainer)]
     draw_table(
-        ("id", "title", "status", "priority", "waits", "tags", "version"),
+        ("id", "title", "status", "priority", "blocked", "tags", "version"),
         [
             (
                 one.id,
@@ -235,7 +237,7 @@ def _draw_list(items: Sequence[Container]) -> None:
 
 
 def format_task_counts(counts: TaskCounts) -> str:
-    """How many tasks there are at which step, in a sentence."""
+    """Return the number of tasks by status as a sentence."""
     return f"Tasks: {_counts(counts)}."
 
 

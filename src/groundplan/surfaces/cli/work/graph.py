@@ -1,4 +1,4 @@
-"""Answers about work as people read them: a node with the way to it, a tree, lists with what to do next."""
+"""Terminal output of the work operations: nodes with their ancestors, trees, lists."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_open(answer: OpenedProject | ProjectLines) -> None:
-    """One project with its counts, or all of them."""
+    """Print one project with its counts, or all projects."""
     if isinstance(answer, ProjectLines):
         _draw_projects(answer)
         return
@@ -66,15 +66,18 @@ def _draw_projects(answer: ProjectLines) -> None:
 
 
 def draw_orientation(answer: Orientation) -> None:
-    """A project at a glance, or the projects to choose from."""
+    """Print the overview of a project, or the projects to choose from."""
     if answer.project:
         goal = answer.project.goal or answer.project.goal_excerpt
-        echo(format_title(answer.project.name, goal), *(["It is archived."] if answer.project.archived_at else []))
+        echo(
+            format_title(answer.project.name, goal),
+            *(["Status: archived"] if answer.project.archived_at else []),
+        )
     if answer.counts:
         echo(format_counts(answer.counts))
-    echo_list("Next:", (format_title(one.id, _get_summary(one)) for one in answer.next or ()))
-    echo_list("Yours:", (format_title(one.id, _get_summary(one)) for one in answer.my_claims or ()))
-    echo_list("Waiting:", (_format_waiting(one.id, _get_summary(one), one.waits_for) for one in answer.blocked or ()))
+    echo_list("Ready to start:", (format_title(one.id, _get_summary(one)) for one in answer.next or ()))
+    echo_list("Claimed by you:", (format_title(one.id, _get_summary(one)) for one in answer.my_claims or ()))
+    echo_list("Blocked:", (_format_waiting(one.id, _get_summary(one), one.waits_for) for one in answer.blocked or ()))
     echo_list(
         "Plan:",
         (
@@ -84,7 +87,7 @@ def draw_orientation(answer: Orientation) -> None:
         ),
     )
     echo_list(
-        "Lately:",
+        "Recent changes:",
         (
             f"{one.action} {format_title(one.id, _get_summary(one))}"
             f"{_format_reason(one.decision or one.decision_excerpt)}"
@@ -102,8 +105,8 @@ def draw_orientation(answer: Orientation) -> None:
         echo("", answer.hint)
 
 
-def _format_waiting(id_: str, called: str, waits_for: Sequence[NodeBrief]) -> str:
-    return f"{format_title(id_, called)} -> {', '.join(format_title(one.id, _get_summary(one)) for one in waits_for)}"
+def _format_waiting(id_: str, summary: str, waits_for: Sequence[NodeBrief]) -> str:
+    return f"{format_title(id_, summary)} -> {', '.join(format_title(one.id, _get_summary(one)) for one in waits_for)}"
 
 
 def _get_summary(one: NodeBrief) -> str:
@@ -114,11 +117,11 @@ def _get_summary(one: NodeBrief) -> str:
 
 
 def draw_offers(answer: Offers) -> None:
-    """What to do next, each with the way to it and what was done for it."""
+    """Print the offered nodes with their ancestors and resolved dependencies."""
     if not answer.nodes:
-        echo(f"Nothing to offer: {answer.reason}.")
-    for place, offer in enumerate(answer.nodes):
-        echo(*([""] if place else []), format_title(offer.node.id, offer.node.summary))
+        echo(f"No node is available: {answer.reason}.")
+    for index, offer in enumerate(answer.nodes):
+        echo(*([""] if index else []), format_title(offer.node.id, offer.node.summary))
         _draw_indented(_about_offer(offer))
 
 
@@ -140,16 +143,16 @@ def _about_offer(offer: Offer) -> Pairs:
 
 
 def draw_context(answer: NodeContext) -> None:
-    """A node, where it stands, what it waits for, and the tree below it."""
+    """Print a node with its ancestors, its dependencies and the tree below it."""
     node = answer.node
     echo(_format_node(node.resolved, node.id, node.summary))
     _draw_indented(_about_context(answer))
     echo_list(
-        "Waits for:",
+        "Depends on:",
         (_format_node(one.node.resolved, one.node.id, one.node.summary) for one in answer.depends_on or ()),
     )
     echo_list(
-        "Waited for by:",
+        "Required by:",
         (_format_node(one.node.resolved, one.node.id, one.node.summary) for one in answer.depended_by or ()),
     )
     echo_list(
@@ -160,7 +163,7 @@ def draw_context(answer: NodeContext) -> None:
         ),
     )
     if answer.children:
-        echo_list("Below:", _tree(answer.children))
+        echo_list("Children:", _tree(answer.children))
     if answer.left_out:
         echo(f"not shown: {_format_left_out(answer.left_out)}")
 
@@ -174,15 +177,15 @@ def _about_context(answer: NodeContext) -> Pairs:
 
 
 def _about(node: WorkNode) -> Pairs:
-    """What a node says beside its summary, as far as there is any."""
-    own = ((name.removeprefix("_").replace("_", " "), value) for name, value in (node.properties or {}).items())
-    for name, value in (("rev", node.rev), ("state", node.state), *own, ("links", node.context_links)):
+    """Yield the fields of a node besides its summary that have a value."""
+    properties = ((name.removeprefix("_").replace("_", " "), value) for name, value in (node.properties or {}).items())
+    for name, value in (("rev", node.rev), ("state", node.state), *properties, ("links", node.context_links)):
         if value not in (UNSET, None, [], {}):
             yield name, format_value(value)
     for one in node.evidence or ():
         yield "evidence", _format_evidence(one)
     if node.evidence_total:
-        yield "evidence", f"{node.evidence_total} in all"
+        yield "evidence", f"{node.evidence_total} in total"
 
 
 def _tree(top: NodeTree, level: int = 0) -> Iterator[str]:
@@ -198,9 +201,9 @@ def _tree(top: NodeTree, level: int = 0) -> Iterator[str]:
 
 
 def draw_nodes(answer: FoundNodes) -> None:
-    """A page of nodes."""
+    """Print a page of nodes."""
     if not answer.nodes:
-        echo("No such nodes.")
+        echo("No nodes found.")
         return
     draw_table(
         ("", "id", "summary", "depth", "state", "properties"),
@@ -222,9 +225,9 @@ def draw_nodes(answer: FoundNodes) -> None:
 
 
 def draw_history(answer: History) -> None:
-    """What happened, newest first."""
+    """Print the events of a node, newest first."""
     if not answer.events:
-        echo("Nothing is recorded of it.")
+        echo("No events recorded.")
         return
     draw_table(
         ("at", "who", "what", "changes", "why"),
@@ -251,20 +254,20 @@ def _format_change(change: HistoryChange) -> str:
 
 
 def _format_next_page(cursor: str | UnsetType) -> list[str]:
-    return [f"The next page: the same with --cursor {cursor}"] if cursor else []
+    return [f"Next page: add --cursor {cursor}"] if cursor else []
 
 
-# --- What a change came to ------------------------------------------------------------------------------------------
+# --- Changes and side effects ----------------------------------------------------------------------------------------
 
 
 def draw_plan(answer: Planned) -> None:
-    """The ids that the refs got."""
+    """Print the id of each created node by its ref."""
     draw_table(("ref", "id"), [(one.ref, one.id) for one in answer.created])
-    _draw_news(answer.reopened, answer.warnings)
+    _draw_side_effects(answer.reopened, answer.warnings)
 
 
 def draw_outcome(answer: SideEffects) -> None:
-    """What was done, and what came of it."""
+    """Print the changes and their side effects."""
     match answer:
         case Updated():
             draw_table(("id", "rev"), [(one.node_id, one.rev) for one in answer.updated])
@@ -277,18 +280,18 @@ def draw_outcome(answer: SideEffects) -> None:
                 )
         case Restructured():
             draw_table(("done", "id", "result"), [(one.op, one.node_id, one.result) for one in answer.details])
-    total = f" ({answer.newly_actionable_total} in all)" if answer.newly_actionable_total else ""
-    echo_list(f"Can be started now{total}:", map(_format_mention, answer.newly_actionable or ()))
-    echo_list("Resolved with it:", answer.auto_resolved or ())
-    _draw_news(answer.reopened, answer.warnings)
+    total = f" ({answer.newly_actionable_total} in total)" if answer.newly_actionable_total else ""
+    echo_list(f"Now ready to start{total}:", map(_format_mention, answer.newly_actionable or ()))
+    echo_list("Resolved automatically:", answer.auto_resolved or ())
+    _draw_side_effects(answer.reopened, answer.warnings)
 
 
-def _draw_news(reopened: list[NodeSummary] | UnsetType, warnings: list[str] | UnsetType) -> None:
-    echo_list("Open again:", map(_format_mention, reopened or ()))
-    echo_list("Mind:", warnings or ())
+def _draw_side_effects(reopened: list[NodeSummary] | UnsetType, warnings: list[str] | UnsetType) -> None:
+    echo_list("Reopened:", map(_format_mention, reopened or ()))
+    echo_list("Warnings:", warnings or ())
 
 
-# --- Words ----------------------------------------------------------------------------------------------------------
+# --- Formatting -----------------------------------------------------------------------------------------------------
 
 
 def _format_mention(one: NodeSummary) -> str:
@@ -313,9 +316,9 @@ def _format_reason(decision: str | UnsetType) -> str:
 
 
 def format_counts(counts: WorkCounts) -> str:
-    """How much there is to do, in a sentence."""
+    """Return the counts of open, ready, blocked and resolved nodes as a sentence."""
     return (
-        f"{counts.unresolved} open of {counts.total}: {counts.actionable} can be started, {counts.blocked} wait, "
+        f"{counts.unresolved} open of {counts.total}: {counts.actionable} ready to start, {counts.blocked} blocked, "
         f"{counts.resolved} resolved."
     )
 
@@ -324,11 +327,11 @@ def _format_left_out(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in left_out.items())
 
 
-def _echo_fields(title: str, facts: Any) -> None:
-    named = [(name, getattr(facts, name)) for name in getattr(facts, "__struct_fields__", ())]
-    told = [f"{name.replace('_', ' ')} {format_value(value)}" for name, value in named if value not in (UNSET, None)]
-    if told:
-        echo(f"{title}: {', '.join(told)}")
+def _echo_fields(title: str, struct: Any) -> None:
+    fields = [(name, getattr(struct, name)) for name in getattr(struct, "__struct_fields__", ())]
+    parts = [f"{name.replace('_', ' ')} {format_value(value)}" for name, value in fields if value not in (UNSET, None)]
+    if parts:
+        echo(f"{title}: {', '.join(parts)}")
 
 
 def _draw_indented(pairs: Iterable[tuple[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""Answers about sections, templates and tags as people read them."""
+"""Terminal output of the operations on sections, templates and tags."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_sections(answer: Sections) -> None:
-    """Sections in their order."""
+    """Print sections in their order."""
     if not answer.sections and not answer.left_out:
         echo("No sections here.")
-    for place, section in enumerate(answer.sections):
-        echo(*([""] if place else []))
+    for index, section in enumerate(answer.sections):
+        echo(*([""] if index else []))
         draw_section(section)
     _echo_left_out(answer.left_out)
 
 
 def draw_section(section: Section) -> None:
-    """One section with its text."""
+    """Print one section with its text."""
     echo(to_one_line(section.title))
     draw_pairs(_about_section(section))
     echo(*_indent(section.content))
@@ -51,7 +51,7 @@ def _about_section(section: Section) -> Pairs:
     yield "id", section.id
     yield "version", str(section.version)
     yield "of", f"{section.entity_type.value.lower()} {section.entity_id}"
-    yield "stands at", f"{section.ordinal}, {section.content_format.value}"
+    yield "position", f"{section.ordinal}, {section.content_format.value}"
     if section.usage_description:
         yield "for", to_one_line(section.usage_description)
     if section.tags:
@@ -60,16 +60,16 @@ def _about_section(section: Section) -> Pairs:
 
 
 def draw_deleted_sections(answer: DeletedSection | DeletedSections) -> None:
-    """What is gone."""
-    gone = [answer.deleted] if isinstance(answer, DeletedSection) else answer.deleted
-    echo(f"Deleted {', '.join(gone)}.")
+    """Print the ids of deleted sections."""
+    deleted = [answer.deleted] if isinstance(answer, DeletedSection) else answer.deleted
+    echo(f"Deleted {', '.join(deleted)}.")
 
 
 # --- Templates ------------------------------------------------------------------------------------------------------
 
 
 def draw_template(answer: OneTemplate) -> None:
-    """One template, with its sections where they were asked for."""
+    """Print one template, with its sections if the answer has them."""
     template = answer.template
     echo(to_one_line(template.name))
     draw_pairs(_about_template(template))
@@ -112,9 +112,9 @@ def _draw_sample(section: TemplateSection) -> None:
 
 
 def draw_templates(answer: Templates) -> None:
-    """The templates there are."""
+    """Print a list of templates."""
     if not answer.templates:
-        echo("No such templates.")
+        echo("No templates found.")
         return
     draw_table(
         ("id", "name", "for", "state", "tags"),
@@ -127,20 +127,20 @@ def draw_templates(answer: Templates) -> None:
 
 
 def draw_add_section(answer: AddedSection) -> None:
-    """The section that a template got."""
+    """Print the section that was added to a template."""
     echo(f"Added to {answer.template_id}:")
     _draw_sample(answer.section)
 
 
 def draw_deleted_template(answer: DeletedTemplate) -> None:
-    """What is gone."""
-    echo(f"Deleted {answer.deleted}; sections deleted with it: {answer.deleted_sections}")
+    """Print the id of a deleted template and the number of its sections."""
+    echo(f"Deleted {answer.deleted}. Sections deleted with it: {answer.deleted_sections}")
 
 
 def draw_apply(answer: AppliedTemplate) -> None:
-    """The sections that a container got."""
-    echo(f"{answer.entity_type.value.lower()} {answer.entity_id} got:")
-    draw_table(("at", "id", "title"), [(one.ordinal, one.id, one.title) for one in answer.sections])
+    """Print the sections that a template added to a container."""
+    echo(f"Added to {answer.entity_type.value.lower()} {answer.entity_id}:")
+    draw_table(("position", "id", "title"), [(one.ordinal, one.id, one.title) for one in answer.sections])
     _echo_left_out(answer.left_out)
 
 
@@ -148,24 +148,25 @@ def draw_apply(answer: AppliedTemplate) -> None:
 
 
 def draw_tags(answer: Tags) -> None:
-    """Tags, most used first."""
+    """Print tags, most used first."""
     if not answer.tags:
-        echo("No tags here. groundplan task create, feature create and section add take --tag.")
+        echo("No tags here. To add one, use --tag with groundplan task create, feature create or section add.")
         return
     draw_table(("tag", "used"), [(one.tag, one.count) for one in answer.tags])
     _echo_left_out(answer.left_out)
 
 
 def draw_usage(answer: TagUsage) -> None:
-    """What has a tag."""
-    echo(f"{answer.count} with the tag {answer.tag}:")
+    """Print the items that have a tag."""
+    echo(f"Items with the tag {answer.tag}: {answer.count}")
     _draw_entities(answer.entities)
     _echo_left_out(answer.left_out)
 
 
 def draw_rename(answer: RenamedTag) -> None:
-    """What has another tag now, or would have it."""
-    echo(f"{answer.old_tag} {'would become' if answer.dry_run else 'is now'} {answer.new_tag} in {answer.affected}:")
+    """Print the items whose tag was renamed, or would be in a dry run."""
+    verb = "Would rename" if answer.dry_run else "Renamed"
+    echo(f"{verb} the tag {answer.old_tag} to {answer.new_tag}. Items: {answer.affected}")
     _draw_entities(answer.entities)
     _echo_left_out(answer.left_out)
 

@@ -1,4 +1,4 @@
-"""Answers about steps and dependencies as people read them: what was done, and what came of it for others."""
+"""Terminal output of status changes and dependencies, with their effects on other items."""
 
 from __future__ import annotations
 
@@ -32,83 +32,85 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def draw_transition(answer: TransitionAnswer) -> None:
-    """The step that was taken, and what came of it."""
+    """Print a status change and its effects."""
     container = get_container(answer)
-    step = f"{answer.transition.before} -> {answer.transition.after}"
-    place = f" ({answer.pipeline_position})" if answer.pipeline_position else ""
-    echo(format_title(container.id, get_title(container)), f"{INDENT}{step}{place}, version {container.version}")
+    change = f"{answer.transition.before} -> {answer.transition.after}"
+    position = f" ({answer.pipeline_position})" if answer.pipeline_position else ""
+    echo(format_title(container.id, get_title(container)), f"{INDENT}{change}{position}, version {container.version}")
     if isinstance(answer, Terminated):
-        echo_list("Waited for it:", map(_format_entity, answer.affected_dependents))
-    echo_list("Can go on now:", map(_format_entity, answer.unblocked_entities or ()))
+        echo_list("Affected dependents:", map(_format_entity, answer.affected_dependents))
+    echo_list("Unblocked:", map(_format_entity, answer.unblocked_entities or ()))
     echo_feature_transition(answer.feature_transition)
-    echo_list("Can go on with the feature:", map(_format_entity, answer.feature_unblocked_entities or ()))
+    echo_list("Unblocked by the feature:", map(_format_entity, answer.feature_unblocked_entities or ()))
     if isinstance(answer, Advanced) and answer.graph_hints:
         echo_list(answer.graph_hints.message, answer.graph_hints.suggested_actions)
 
 
 def draw_block(answer: BlockAnswer) -> None:
-    """What waits for more now."""
+    """Print the blockers that were added."""
     added = ", ".join(map(blocker, answer.added_blockers))
     container = get_container(answer)
     echo(format_title(container.id, get_title(container)))
-    echo(f"{INDENT}waits for {added} now, version {container.version}" if added else f"{INDENT}waited for that already")
-    echo(f"{INDENT}waits for {answer.total_blockers} in all")
+    echo(
+        f"{INDENT}now blocked by {added}, version {container.version}" if added else f"{INDENT}already blocked by that"
+    )
+    echo(f"{INDENT}blockers in total: {answer.total_blockers}")
 
 
 def draw_unblock(answer: UnblockAnswer) -> None:
-    """What waits for less now."""
+    """Print the blockers that were removed and those that remain."""
     container = get_container(answer)
     echo(format_title(container.id, get_title(container)))
     removed = ", ".join(map(blocker, answer.removed_blockers))
-    echo(f"{INDENT}waits for {removed} no more, version {container.version}")
+    echo(f"{INDENT}no longer blocked by {removed}, version {container.version}")
     if answer.remaining_blockers:
-        echo(f"{INDENT}still waits for {', '.join(map(blocker, answer.remaining_blockers))}")
+        echo(f"{INDENT}still blocked by {', '.join(map(blocker, answer.remaining_blockers))}")
     elif not answer.is_fully_unblocked:
-        echo(f"{INDENT}is held back by what waits above it")
+        echo(f"{INDENT}still blocked by a blocked parent")
     else:
-        echo(f"{INDENT}can go on")
+        echo(f"{INDENT}unblocked")
 
 
 def draw_delete(answer: DeletedContainer) -> None:
-    """What is gone."""
+    """Print what was deleted or archived, and what that unblocked."""
     if answer.archived:
-        echo(f"Put away {answer.deleted}. groundplan project restore {answer.deleted} brings it back.")
+        echo(f"Archived {answer.deleted}. To restore it: groundplan project restore {answer.deleted}")
     else:
         below = f", and {answer.count - 1} below it" if answer.count > 1 else ""
         echo(f"Deleted {answer.deleted}{below}.")
-    echo_list("Can go on now:", map(_format_entity, answer.unblocked_entities or ()))
+    echo_list("Unblocked:", map(_format_entity, answer.unblocked_entities or ()))
 
 
 def draw_state(answer: WorkflowState) -> None:
-    """Where a task or a feature stands, and where it can go."""
+    """Print the status of a task or feature and the statuses around it."""
     echo(f"{answer.container_type} {answer.id}")
     draw_pairs(_about_state(answer))
 
 
 def _about_state(state: WorkflowState) -> Pairs:
-    place = f" ({state.pipeline_position})" if state.pipeline_position else ""
-    yield "status", f"{state.current_status}{place}"
+    position = f" ({state.pipeline_position})" if state.pipeline_position else ""
+    yield "status", f"{state.current_status}{position}"
     yield "version", str(state.version)
     yield "pipeline", " > ".join(state.pipeline)
     yield "next", format_value(state.next_status)
-    yield "back to", format_value(state.prev_status)
+    yield "previous", format_value(state.prev_status)
     if state.blocked_by:
-        waits = ", ".join(map(blocker, state.blocked_by))
-        yield "waits for", f"{waits}: {to_one_line(state.blocked_reason)}" if state.blocked_reason else waits
+        blockers = ", ".join(map(blocker, state.blocked_by))
+        yield "blocked by", f"{blockers}: {to_one_line(state.blocked_reason)}" if state.blocked_reason else blockers
     if state.blocked_above:
-        yield "held back", f"with {', '.join(state.blocked_above)}"
+        yield "blocked with", ", ".join(state.blocked_above)
     if state.related_entities:
         yield "related to", ", ".join(state.related_entities)
 
 
 def draw_dependencies(answer: Dependencies) -> None:
-    """What it waits for, and what waits for it."""
+    """Print the dependencies and dependents of an item."""
     if not answer.dependencies and not answer.dependents:
         echo(f"{answer.id} has no dependencies.")
     else:
         echo(f"{answer.container_type} {answer.id}")
-    echo_list("Waits for:", map(_format_dependency, _select_blocking(answer.dependencies)))
-    echo_list("Waited for by:", map(_format_dependency, _select_blocking(answer.dependents)))
+    echo_list("Depends on:", map(_format_dependency, _select_blocking(answer.dependencies)))
+    echo_list("Required by:", map(_format_dependency, _select_blocking(answer.dependents)))
     related = {one.id: one for one in (*(answer.dependencies or ()), *(answer.dependents or ()))}
     echo_list(
         "Related:", (_format_dependency(one) for one in related.values() if one.type is DependencyType.RELATES_TO)
@@ -118,14 +120,14 @@ def draw_dependencies(answer: Dependencies) -> None:
 
 
 def draw_dependency(answer: DependencyAnswer) -> None:
-    """What became of the dependency between two."""
-    is_there = answer.operation == "create"
+    """Print the dependency that was created or deleted."""
+    is_created = answer.operation == "create"
     if answer.type is DependencyType.RELATES_TO:
-        echo(f"{answer.from_id} is {'' if is_there else 'no longer '}related to {answer.to_id}.")
+        echo(f"{answer.from_id} is {'' if is_created else 'no longer '}related to {answer.to_id}.")
         return
-    echo(f"{answer.from_id} {'blocks' if is_there else 'no longer blocks'} {answer.to_id}.")
+    echo(f"{answer.from_id} {'blocks' if is_created else 'no longer blocks'} {answer.to_id}.")
     if answer.blocked_by:
-        echo(f"{answer.to_id} waits for {', '.join(map(blocker, answer.blocked_by))}.")
+        echo(f"{answer.to_id} is blocked by {', '.join(map(blocker, answer.blocked_by))}.")
 
 
 def _select_blocking(ends: list[ContainerDependency] | UnsetType) -> list[ContainerDependency]:
