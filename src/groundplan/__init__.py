@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groundplan.context.hydrate import hydrate
-    from groundplan.session import Session, open  # noqa: A004 - what one does to a plan
+    from groundplan.session import Session, open  # noqa: A004 - groundplan.open() is the public name
 
 __all__ = ["Session", "__version__", "hydrate", "open"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on first use: the command line and the MCP server must start before they need any of it.
+    # Imported on first use, so that the command line and the MCP server start fast.
     if name in ("Session", "open"):
         from groundplan import session
 

@@ -1,4 +1,4 @@
-"""The program `groundplan`. What must start in a blink is recognized here, before anything heavy is imported."""
+"""The program `groundplan`. Commands that must start fast are handled here, before slow imports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from groundplan import __version__
 
-# Options with a value that may stand before the words of any command.
+# Options with a value that may precede a command.
 LEADING_OPTIONS = ("--db", "--agent", "--access", "--config")
 
 
@@ -27,11 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(argv)
     except KeyboardInterrupt:
-        return 130  # as a shell counts what Ctrl-C ended
+        return 130  # the exit status of shells after Ctrl-C
 
 
 def _find_command_index(argv: Sequence[str]) -> int:
-    """Where the first word stands, behind options with a value."""
+    """Return the index of the first argument after the leading options."""
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in LEADING_OPTIONS:
         at += 1 if "=" in argv[at] else 2

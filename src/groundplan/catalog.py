@@ -1,4 +1,4 @@
-"""Everything Groundplan consists of: the operations and the tables of the kernel and of every slice."""
+"""The operations and tables of the kernel and every slice, and the connections between slices."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from groundplan.purpose import refusals as purpose_refusals
 from groundplan.purpose import tables as purpose_tables
 from groundplan.purpose.editing import edit as edit_purpose
 from groundplan.purpose.exchange import export as export_purpose
-from groundplan.purpose.exchange import import_document as take_purpose_in
+from groundplan.purpose.exchange import import_document as import_purpose
 from groundplan.purpose.exchange import render as render_purpose
 from groundplan.purpose.observing import record as record_purpose
 from groundplan.purpose.version import versions_on_run
@@ -77,7 +77,7 @@ from groundplan.work.containers.workflow import (
 )
 from groundplan.work.engine.refs import resolve_task
 from groundplan.work.engine.root import create_root
-from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - what one does
+from groundplan.work.graph import connect, next, open, plan, restructure, update  # noqa: A004 - names of operations
 from groundplan.work.graph.reading import context, history, onboard
 from groundplan.work.graph.search import query
 
@@ -126,7 +126,7 @@ OPERATIONS = Registry(
         record_purpose.OPERATION,
         export_purpose.OPERATION,
         render_purpose.OPERATION,
-        take_purpose_in.OPERATION,
+        import_purpose.OPERATION,
         view_context.OPERATION,
         create_draft.OPERATION,
         commit.OPERATION,
@@ -192,7 +192,7 @@ for refusals in (work_tables.REFUSALS, context_refusals.REFUSALS, purpose_refusa
 
 
 def build_schema() -> Schema:
-    """What the database enforces, for every table there is."""
+    """Return what the database enforces, for every table."""
     return Schema(
         (
             *tables.TABLES,

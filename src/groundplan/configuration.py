@@ -1,12 +1,12 @@
-"""What a Groundplan process is told before it starts: the configuration file, then the environment, then the flags.
+"""The settings of a process: from the configuration file, then the environment, then the flags.
 
     groundplan.yaml (or graph.config.yaml)   db_path, agent_identity, access, tools, claim_ttl_minutes, lean,
                                              pipelines
     environment                              GROUNDPLAN_DB, GROUNDPLAN_AGENT, GROUNDPLAN_ACCESS, …
     flags                                    --db, --agent, --access, --tools
 
-The later one wins. Whatever nobody can have meant is refused, with the place where it stands. The MCP server passes
-through here on its way to the first answer, so this module imports next to nothing, and YAML only for a file.
+A later source overrides an earlier one. An invalid value raises an error that names its location. The MCP server loads
+this module before its first answer, so it imports very little, and YAML only if there is a file.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from groundplan.kernel.preferences import Preferences
 
 FILE_NAMES = ("groundplan.yaml", "graph.config.yaml")
-FILE_BYTES_MAX = 65_536  # five lines are usual
-PLAIN_NAME_CHARS_MAX = 64  # a plain name shorter than this needs no closer look
+FILE_BYTES_MAX = 65_536  # usual files have five lines
+PLAIN_NAME_CHARS_MAX = 64  # a shorter ASCII name needs no further check
 DB_DEFAULT = "groundplan.db"
 
-# As in `Group`, `Access` and `policies`, which would bring other modules with them; a test keeps them alike.
+# Copies of `Group`, `Access` and `policies`, which import other modules; a test compares them.
 ACCESS = ("open", "members")
 TOOL_GROUPS = ("work", "knowledge", "purpose", "context", "containers", "briefing")
 TOOL_GROUPS_DEFAULT = tuple(group for group in TOOL_GROUPS if group != "containers")
@@ -59,7 +59,7 @@ _FILE_KEYS: Final[Mapping[str, str]] = {
 
 
 class Flags(NamedTuple):
-    """What stood on the command line; None is what did not."""
+    """The flags of the command line; None if a flag is not given."""
 
     db: str | None = None
     agent: str | None = None
@@ -69,19 +69,19 @@ class Flags(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What came out of all three."""
+    """The resulting settings."""
 
     db: str = DB_DEFAULT
-    agent: str | None = None  # None: nobody said
+    agent: str | None = None  # None: not given
     access: str = "open"
     tools: tuple[str, ...] = TOOL_GROUPS_DEFAULT
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES
     lean: bool = False
-    pipelines: str | None = None  # as a project keeps them; None: the usual ones
+    pipelines: str | None = None  # as a project stores them; None: the defaults
     config_file: str | None = None
 
     def actor(self, otherwise: Callable[[], str], kind: ActorKind) -> Actor | None:
-        """Who acts. Where the stored roles decide, a name that nobody gave is nobody's."""
+        """Return the actor; None if stored roles decide and no name is given. Else `otherwise` supplies a name."""
         from groundplan.kernel.actors import Access, local_actor
 
         access = Access(self.access)
@@ -90,17 +90,17 @@ class Settings(NamedTuple):
         return local_actor(self.agent or otherwise(), kind=kind, access=access)
 
     def preferences(self, vocabulary: Vocabulary, *, answer_tokens_max: int = 0) -> Preferences:
-        """Return the defaults of a session on one surface. 0 tokens: answers have no cap."""
+        """Return the session defaults for one surface. 0 tokens means no cap on answers."""
         from groundplan.kernel.preferences import Preferences
 
         return Preferences(self.lean, self.claim_ttl_minutes, answer_tokens_max, self.pipelines, vocabulary)
 
 
 def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None = None) -> Settings:  # noqa: B008 - an immutable value
-    """The settings of this process.
+    """Return the settings of this process.
 
     Raises:
-        Invalid: something in the file, the environment or the flags makes no sense; it says where and what would.
+        Invalid: a value in the file, the environment or the flags is not valid; it says where and what is.
     """
     environment = os.environ if environment is None else environment
     found: dict[str, Any] = {}
@@ -117,31 +117,31 @@ def load_settings(flags: Flags = Flags(), environment: Mapping[str, str] | None 
 
 
 def get_user_name() -> str:
-    """The name of whoever runs this, as the operating system knows it."""
-    import getpass  # not for a server, which has a name of its own
+    """Return the name of the user of the operating system."""
+    import getpass  # here, because a server does not need it
 
     try:
         return _parse_agent(getpass.getuser(), "user name")
-    except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as containers have
+    except (OSError, KeyError, ImportError, Invalid):  # an account without a name, as in containers
         return "local"
 
 
 def check_db(db: str, where: str = "--db") -> str:
-    """A store as the rest of Groundplan takes it: a path, or the URL of a PostgreSQL database."""
+    """Return a checked store: a path, or the URL of a PostgreSQL database."""
     if not db.strip() or "\0" in db:
         raise _invalid(f"{where} names no file; give a path such as plan.db, or a postgresql:// URL", where)
     if db.startswith(("postgresql://", "postgres://")):
         return _check_url(db, where)
     scheme, separator, _ = db.partition("://")
     if (separator and "/" not in scheme) or db.startswith((":memory:", "file:")):
-        # Of a URL only the scheme is shown: what follows may hold a password.
+        # Only the scheme of a URL is shown: the rest may contain a password.
         found = quote_text(scheme + separator) if separator else quote_text(db)
-        raise _invalid(f"{where} is a path such as plan.db, or a postgresql:// URL, not {found}", where)
+        raise _invalid(f"{where} must be a path such as plan.db, or a postgresql:// URL, not {found}", where)
     if not db.strip("./"):
         raise _invalid(
             f"{where} is a folder; name a file in it, for example {quote_text(db.rstrip('/') + '/plan.db')}", where
         )
-    # Clients that start a server pass their arguments as they are, without a shell that knows what ~ means.
+    # Clients start a server without a shell, so `~` is not expanded.
     return _expand_user(db) if db.startswith("~") else db
 
 
@@ -149,13 +149,13 @@ def _check_url(url: str, where: str) -> str:
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
-    except ImportError:  # which opening the store will speak about
+    except ImportError:  # opening the store reports it
         return url
     try:
         conninfo_to_dict(url)
     except (ProgrammingError, UnicodeError):
-        # Not a word of the URL itself: it holds a password.
-        sentence = "is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME"
+        # The message does not show the URL, which contains a password.
+        sentence = "is not a valid PostgreSQL URL; write postgresql://USER:PASSWORD@HOST:PORT/NAME"
         raise _invalid(f"{where} {sentence}", where) from None
     return url
 
@@ -165,7 +165,7 @@ def _expand_user(db: str) -> str:
 
     try:
         return str(Path(db).expanduser())
-    except RuntimeError:  # there is no such user, so it is the name of a file
+    except RuntimeError:  # no such user, so it is a file name
         return db
 
 
@@ -181,13 +181,13 @@ def _find_config_file(named: str | None) -> str | None:
     return named
 
 
-# --- One value, wherever it stands ---------------------------------------------------------------------------------
+# --- Values, from any source ---------------------------------------------------------------------------------------
 
 
 def _parse_text(value: Any, where: str) -> str:
     if isinstance(value, str):
         return value
-    raise _invalid(f"{where} is text, not {describe_value(value)}; put it in quotes if you mean it", where)
+    raise _invalid(f"{where} must be text, not {describe_value(value)}; put it in quotes if it is text", where)
 
 
 def _parse_db(value: Any, where: str) -> str:
@@ -219,7 +219,7 @@ def _parse_tools(value: Any, where: str) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise _invalid(
-            f"{where} is a list of tool groups, not {describe_value(value)}", where, allowed=list(TOOL_GROUPS)
+            f"{where} must be a list of tool groups, not {describe_value(value)}", where, allowed=list(TOOL_GROUPS)
         )
     names = [name.strip() for name in given if name.strip()]
     if not names:
@@ -241,10 +241,8 @@ def _parse_minutes(value: Any, where: str) -> float:
         minutes = 0.0
     if 0 < minutes <= CLAIM_TTL_MINUTES_MAX:
         return minutes
-    sentence = (
-        f"{where} is a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}, not {describe_value(value)}"
-    )
-    raise _invalid(sentence, where)
+    allowed = f"a number of minutes above 0, at most {CLAIM_TTL_MINUTES_MAX:,.0f}"
+    raise _invalid(f"{where} must be {allowed}, not {describe_value(value)}", where)
 
 
 def _parse_boolean(value: Any, where: str) -> bool:
@@ -255,7 +253,7 @@ def _parse_boolean(value: Any, where: str) -> bool:
 
 
 def _parse_pipelines(value: Any, where: str) -> str | None:
-    from groundplan.work.containers.pipeline import (  # for who has some
+    from groundplan.work.containers.pipeline import (  # here, because few processes have some
         DEFAULT_PIPELINES,
         encode_pipelines,
         parse_pipelines,
@@ -282,7 +280,7 @@ def _not_among(value: Any, allowed: Sequence[str], where: str) -> Invalid:
     near = find_nearest(value, allowed) if isinstance(value, str) else None
     hint = f"; did you mean {near!r}?" if near else ""
     details = {"near": near} if near else {}
-    sentence = f"{where} is {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
+    sentence = f"{where} must be {join_alternatives(allowed)}, not {describe_value(value)}{hint}"
     return _invalid(sentence, where, allowed=list(allowed), **details)
 
 
@@ -301,7 +299,7 @@ def _read_settings(path: str) -> dict[str, Any]:
             raise _unknown_key(key, path, line)
         setting = _FILE_KEYS[key]
         if setting in found:
-            raise _malformed(f"{where} stands there twice; keep one of them", path, line)
+            raise _malformed(f"{where} appears twice; keep one of them", path, line)
         if value is None:
             raise _invalid(f"{where} has no value; give it one or remove the line", where)
         checked = _PARSERS[setting](value, where)
@@ -310,8 +308,8 @@ def _read_settings(path: str) -> dict[str, Any]:
 
 
 def _read_entries(path: str) -> list[tuple[str, Any, int]]:
-    """The keys of the file with their values, and the line in which each stands."""
-    import yaml  # 30 ms that only a process with a file pays
+    """Return the keys of the file with their values and line numbers."""
+    import yaml  # here, because it takes 30 ms
 
     text = _read_text(path)
     try:
@@ -320,8 +318,8 @@ def _read_entries(path: str) -> list[tuple[str, Any, int]]:
         if root is None:
             return []
         if not isinstance(root, yaml.MappingNode):
-            raise _malformed(f"{path} holds no settings; write lines such as 'db_path: plan.db'", path, 1)
-        loader.construct_mapping(root, deep=True)  # refuses keys that are no text
+            raise _malformed(f"{path} contains no settings; write lines such as 'db_path: plan.db'", path, 1)
+        loader.construct_mapping(root, deep=True)  # rejects keys that cannot be hashed
         return [
             (str(key.value), loader.construct_object(value, deep=True), key.start_mark.line + 1)
             for key, value in root.value
@@ -330,7 +328,7 @@ def _read_entries(path: str) -> list[tuple[str, Any, int]]:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise _malformed(f"{path} is not valid YAML: line {line}: {error.problem}", path, line) from None
     except (yaml.YAMLError, ValueError, RecursionError):
-        raise _malformed(f"{path} is not valid YAML; it holds text that YAML does not allow", path, 1) from None
+        raise _malformed(f"{path} is not valid YAML; it contains text that YAML does not allow", path, 1) from None
 
 
 def _read_text(path: str) -> str:
@@ -346,7 +344,7 @@ def _read_text(path: str) -> str:
             file=path,
         ) from None
     if len(raw) > FILE_BYTES_MAX:
-        raise _malformed(f"{path} is larger than {FILE_BYTES_MAX} bytes, which is not a configuration file", path, 1)
+        raise _malformed(f"{path} is larger than {FILE_BYTES_MAX} bytes, too large for a configuration file", path, 1)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -354,7 +352,7 @@ def _read_text(path: str) -> str:
 
 
 def _resolve_beside_file(path: str, db: str) -> str:
-    """A relative path in the file is meant from where the file lies, wherever the process was started."""
+    """Return a path of the file relative to its folder, not to the current folder."""
     from pathlib import Path
 
     return db if "://" in db else str(Path(path).parent / db)

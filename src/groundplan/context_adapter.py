@@ -1,4 +1,4 @@
-"""The contract's storage adapter in Python: its names, its types, and behind each of them one of the operations.
+"""The storage adapter of the context contract in Python: its methods and types, each calling an operation.
 
 with groundplan.open("plan.db", actor="ada") as plan:
     run = plan.context.create_draft_run("atlas")
@@ -6,8 +6,8 @@ with groundplan.open("plan.db", actor="ada") as plan:
     plan.context.commit_run(run.id, allow_partial=True)
     hydrated = groundplan.hydrate(plan.context.resolve_context_view("atlas"), {"site": {}})
 
-Rows are given as they are written (`InputWrite`), as they were read (`PcivInputV1`, with the columns that are None
-meaning that there is no value), or as dicts in the names of the wire.
+Rows are types for writing (`InputWrite`), types for reading (`PcivInputV1`, where None means no value), or dicts with
+wire names.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from groundplan.kernel.members.bootstrap import BootstrappedScope
     from groundplan.kernel.members.view import MemberView
 
-WireRow: TypeAlias = Mapping[str, Any]  # in the names of the wire
+WireRow: TypeAlias = Mapping[str, Any]  # by wire names
 SourceRow: TypeAlias = SourceWrite | PcivSourceV1 | WireRow
 InputRow: TypeAlias = InputWrite | PcivInputV1 | WireRow
 LinkRow: TypeAlias = LinkWrite | PcivInputSourceV1 | WireRow
@@ -54,10 +54,9 @@ ArtifactRow: TypeAlias = ArtifactWrite | PcivArtifactV1 | WireRow
 
 
 class ContextAdapter:
-    """Runs, what lies below them, views and members of scopes, for whoever's session it is.
+    """Runs and their rows, views, and members of scopes, for the actor of a session.
 
-    What is asked for by id or by name and is not there is refused (`NotFound`). What is asked for as the latest of its
-    kind, and does not exist yet, is None.
+    A missing id or name raises `NotFound`. Methods for the latest run, artifact or view return None if there is none.
     """
 
     def __init__(self, call: Callable[..., Any]) -> None:
@@ -68,35 +67,35 @@ class ContextAdapter:
     def create_draft_run(
         self, scope_id: str, *, ownership: RunOwnership | str = RunOwnership.OWNED, copy_from: str | None = None
     ) -> PcivRunV1:
-        """Begin a draft, and the scope with it where there is none; `copy_from` a run or "latest" is not empty."""
+        """Create a draft, and its scope if missing; `copy_from` copies a run, or the "latest" one."""
         return self._run("context.create_draft", scopeId=scope_id, ownership=ownership, copyFrom=copy_from)
 
     def update_draft_run(self, run_id: str, *, ownership: RunOwnership | str | None = None) -> PcivRunV1:
-        """Say that a draft is being worked on, or whose it is."""
+        """Mark a draft as in use, or change its ownership."""
         return self._run("context.update_draft", runId=run_id, ownership=ownership)
 
     def commit_run(self, run_id: str, allow_partial: bool = False) -> PcivRunV1:
-        """Freeze a draft. Only with `allow_partial` may something that is required be missing."""
+        """Commit a draft, which freezes it. Required inputs may be missing only with `allow_partial`."""
         return self._run("context.commit", runId=run_id, allowPartial=allow_partial)
 
     def discard_run(self, run_id: str) -> None:
-        """Throw a draft away."""
-        self._asked("context.discard", runId=run_id)
+        """Discard a draft."""
+        self._call_given("context.discard", runId=run_id)
 
     def delete_run(self, run_id: str) -> None:
-        """Throw a draft away, or take a committed run out of view."""
-        self._asked("context.delete", runId=run_id)
+        """Delete a draft, or hide a committed run."""
+        self._call_given("context.delete", runId=run_id)
 
     def fetch_run_by_id(self, run_id: str) -> PcivRunV1:
-        """A run by itself."""
+        """Return a run."""
         return self._run("context.fetch_run", runId=run_id)
 
     def list_runs_for_scope(self, scope_id: str, user_id: str | None = None) -> list[PcivRunV1]:
-        """Every run of a scope, the newest first; of one user, those that are theirs or shared."""
+        """Return every run of a scope, newest first; with `user_id`, only the runs of this user and shared ones."""
         runs: list[PcivRunV1] = []
         cursor = None
         while True:
-            page = self._asked("context.list", scopeId=scope_id, userId=user_id, cursor=cursor)
+            page = self._call_given("context.list", scopeId=scope_id, userId=user_id, cursor=cursor)
             runs += page.runs
             cursor = page.next_cursor
             if cursor is UNSET:
@@ -105,22 +104,22 @@ class ContextAdapter:
     def get_latest_run_for_scope(
         self, scope_id: str, *, status: RunStatus | str | None = None, prefer_committed: bool | None = None
     ) -> PcivRunV1 | None:
-        """The run that was changed last, of one status if that is given.
+        """Return the run that changed last, with `status` if it is given.
 
-        With `prefer_committed` it is the run in force, and the one that was changed last only where there is none.
+        `prefer_committed` returns the run in force, or the run that changed last if none is in force.
         """
         if prefer_committed and status is None and (run := self.get_latest_committed_run_for_scope(scope_id)):
             return run
-        runs = self._asked("context.list", scopeId=scope_id, status=status).runs
+        runs = self._call_given("context.list", scopeId=scope_id, status=status).runs
         return max(runs, key=lambda run: run.updated_at, default=None)
 
     def get_latest_committed_run_for_scope(self, scope_id: str) -> PcivRunV1 | None:
-        """The run in force: the latest that was committed, whole or partial."""
+        """Return the run in force: the latest committed run, complete or partial."""
         return self.fetch_latest_committed_run(scope_id)
 
     def fetch_latest_committed_run(self, scope_id: str, user_id: str | None = None) -> PcivRunV1 | None:
-        """The run in force; of one user, among those that are theirs or shared."""
-        # Asked of the resolver, for which run is in force is decided there and nowhere else.
+        """Return the run in force; with `user_id`, among the runs of this user and shared ones."""
+        # Only the resolver decides which run is in force.
         view = self.fetch_latest_committed_context_view(scope_id, user_id)
         return view.run if view else None
 
@@ -131,22 +130,22 @@ class ContextAdapter:
         return self._edit(run_id, sources=sources)
 
     def upsert_inputs(self, run_id: str, inputs: Iterable[InputRow]) -> EditedRun:
-        """Add inputs, or change those that are at the pointers.
+        """Add inputs, or change those with the same pointers.
 
-        What is written with a lower provenance than that of the value there waits in `suggested` for a person.
+        A value with a lower provenance than the current one goes to `suggested`, where a person decides.
         """
         return self._edit(run_id, inputs=inputs)
 
     def link_input_sources(self, run_id: str, links: Iterable[LinkRow]) -> EditedRun:
-        """Say that inputs, named by their pointer or by their id, were taken from sources."""
+        """Link inputs, named by pointer or id, to their sources."""
         rows = [_to_wire_row(link) for link in links]
         if any("inputId" in row for row in rows):
-            pointers = {one.id: one.pointer for one in self._fetch_view(run_id).inputs_by_pointer.values()}
+            pointers = {row.id: row.pointer for row in self._fetch_view(run_id).inputs_by_pointer.values()}
             rows = [_replace_input_id(row, pointers) for row in rows]
         return self._edit(run_id, links=rows)
 
     def upsert_constraints(self, run_id: str, constraints: Iterable[ConstraintRow]) -> EditedRun:
-        """Add constraints, or change those whose id is given; suggestions as with inputs."""
+        """Add constraints, or change those whose id is given. Suggestions work as in `upsert_inputs`."""
         return self._edit(run_id, constraints=constraints)
 
     @overload
@@ -160,38 +159,38 @@ class ContextAdapter:
     ) -> EditedRun:
         """Add artifacts, or change those whose id is given.
 
-        The contract's own spelling has no run: `upsert_artifacts(rows)` writes to the one that all the rows name.
+        The form of the contract has no run: `upsert_artifacts(rows)` writes to the run that all rows name.
 
         Raises:
-            Invalid: no run is given, and the rows do not name one and the same.
+            Invalid: no run is given, and the rows do not all name the same run.
         """
         if isinstance(run_id, str):
             return self._edit(run_id, artifacts=artifacts or ())
         rows = [_to_wire_row(artifact) for artifact in run_id]
-        named = {row.get("runId") for row in rows}
-        if len(named) != 1 or not isinstance(only := named.pop(), str):
+        run_ids = {row.get("runId") for row in rows}
+        if len(run_ids) != 1 or not isinstance(only_id := run_ids.pop(), str):
             raise Invalid(
-                "the artifacts do not name one and the same run; give its id in front of them",
+                "the artifacts do not all name the same run; pass the id of the run as the first argument",
                 code="missing_argument",
                 field="runId",
             )
-        return self._edit(only, artifacts=rows)
+        return self._edit(only_id, artifacts=rows)
 
     def get_latest_artifact_by_type(self, run_id: str, type_: str) -> PcivArtifactV1 | None:
-        """The newest artifact of a type in a run."""
+        """Return the newest artifact of a type in a run."""
         found = self._fetch_view(run_id).artifacts_by_type.get(type_)
         return found[-1] if found else None
 
     def get_latest_artifact_for_scope_by_type(self, scope_id: str, type_: str) -> PcivArtifactV1 | None:
-        """The newest artifact of a type in any run of a scope."""
+        """Return the newest artifact of a type in any run of a scope."""
         newest = None
         for run in sorted(self.list_runs_for_scope(scope_id), key=lambda run: run.updated_at, reverse=True):
-            # Nothing in a run was made after the run was last changed.
+            # No artifact is newer than the last change of its run.
             if newest is not None and run.updated_at < newest.created_at:
                 break
             try:
                 found = self.get_latest_artifact_by_type(run.id, type_)
-            except NotFound:  # taken away meanwhile
+            except NotFound:  # deleted in the meantime
                 continue
             if found and (newest is None or (found.created_at, found.id) > (newest.created_at, newest.id)):
                 newest = found
@@ -200,11 +199,11 @@ class ContextAdapter:
     # --- Views ---
 
     def fetch_context_view_by_run_id(self, run_id: str) -> ContextView:
-        """The facts of a run, also of a draft."""
+        """Return the facts of a run, which may be a draft."""
         return self._fetch_view(run_id)
 
     def fetch_latest_committed_context_view(self, scope_id: str, user_id: str | None = None) -> ContextView | None:
-        """The facts in force, if any were ever committed."""
+        """Return the facts in force; None if no run was committed."""
         try:
             return self.resolve_context_view(scope_id, user_id=user_id)
         except NotFound as error:
@@ -220,12 +219,14 @@ class ContextAdapter:
         run_id: str | None = None,
         prefer: ResolvePrefer | str | None = None,
     ) -> ContextView:
-        """The facts of a scope: of the run that is named, else of the latest commit.
+        """Return the facts of a scope: of the given run, else of the latest commit.
 
         Raises:
-            NotFound: there is no such scope or run; its code is `no_context` where nothing was committed yet.
+            NotFound: there is no such scope or run; its code is `no_context` if no run was committed.
         """
-        view: ContextView = self._asked("context.view", scopeId=scope_id, userId=user_id, runId=run_id, prefer=prefer)
+        view: ContextView = self._call_given(
+            "context.view", scopeId=scope_id, userId=user_id, runId=run_id, prefer=prefer
+        )
         return view
 
     def get_context_view_for_skill(
@@ -236,75 +237,77 @@ class ContextAdapter:
         run_id: str | None = None,
         prefer: ResolvePrefer | str | None = None,
     ) -> ContextView:
-        """What a skill works with: the same view as everybody's."""
+        """Return the view for a skill, which is the same as `resolve_context_view`."""
         return self.resolve_context_view(scope_id, user_id=user_id, run_id=run_id, prefer=prefer)
 
     # --- Members ---
 
     def pciv_bootstrap_scope(self, scope_id: str, create_draft_run: bool = True) -> BootstrappedScope:
-        """Begin a new scope, with its first draft unless that is not wanted; the caller owns it."""
-        begun: BootstrappedScope = self._asked("member.bootstrap", scopeId=scope_id, createDraftRun=create_draft_run)
-        return begun
+        """Create a scope owned by the caller, with a first draft unless `create_draft_run` is False."""
+        bootstrapped: BootstrappedScope = self._call_given(
+            "member.bootstrap", scopeId=scope_id, createDraftRun=create_draft_run
+        )
+        return bootstrapped
 
     def list_scope_members(self, scope_id: str) -> list[PcivScopeMemberV1]:
-        """Who is in a scope, and as what."""
-        members = self._asked("member.list", scopeId=scope_id).members
+        """Return the members of a scope with their roles."""
+        members = self._call_given("member.list", scopeId=scope_id).members
         name = self._find_scope_name(scope_id)
-        return [_to_scope_member(name, one) for one in members]
+        return [_to_scope_member(name, member) for member in members]
 
     def upsert_scope_member(self, scope_id: str, user_id: str, role: Role | str) -> PcivScopeMemberV1:
-        """Bring somebody into a scope, or give them another role."""
-        member = self._asked("member.add", scopeId=scope_id, userId=user_id, role=role).member
+        """Add a member to a scope, or change their role."""
+        member = self._call_given("member.add", scopeId=scope_id, userId=user_id, role=role).member
         return _to_scope_member(self._find_scope_name(scope_id), member)
 
     def remove_scope_member(self, scope_id: str, user_id: str) -> None:
-        """Take somebody out of a scope."""
-        self._asked("member.remove", scopeId=scope_id, userId=user_id)
+        """Remove a member from a scope."""
+        self._call_given("member.remove", scopeId=scope_id, userId=user_id)
 
-    # --- How it is done ---
+    # --- Calls ---
 
-    def _asked(self, operation: str, /, **arguments: Any) -> Any:
+    def _call_given(self, operation: str, /, **arguments: Any) -> Any:
         return self._call(operation, **{name: value for name, value in arguments.items() if value is not None})
 
     def _run(self, operation: str, /, **arguments: Any) -> PcivRunV1:
-        run: PcivRunV1 = self._asked(operation, **arguments).run
+        run: PcivRunV1 = self._call_given(operation, **arguments).run
         return run
 
     def _fetch_view(self, run_id: str) -> ContextView:
         return self.resolve_context_view(self.fetch_run_by_id(run_id).scope_id, run_id=run_id)
 
     def _edit(self, run_id: str, **rows: Iterable[Struct | WireRow]) -> EditedRun:
-        given = {sort: [_to_wire_row(one) for one in several] for sort, several in rows.items()}
-        if not any(given.values()):
+        wire_rows = {kind: [_to_wire_row(row) for row in of_kind] for kind, of_kind in rows.items()}
+        if not any(wire_rows.values()):
             return self._read_unchanged(run_id)
-        edited: EditedRun = self._asked("context.edit", runId=run_id, **given)
+        edited: EditedRun = self._call_given("context.edit", runId=run_id, **wire_rows)
         return edited
 
     def _read_unchanged(self, run_id: str) -> EditedRun:
-        """The answer to whoever has no rows to write. The operation itself would ask what they are doing here."""
+        """Return the answer for no rows, which the operation itself would reject."""
         from groundplan.context.editing.edit import EditedRun, RunSummary
 
-        fetched = self._asked("context.fetch_run", runId=run_id)
+        fetched = self._call_given("context.fetch_run", runId=run_id)
         return EditedRun(RunSummary(fetched.run.id, fetched.run.status), [], [], [], [], [], fetched.rev)
 
     def _find_scope_name(self, scope_id: str) -> str:
-        """What a scope is called: it can be addressed by the id of its project, and the contract knows its name."""
-        projects = self._asked("project.list", archived=True).projects
-        return next((one.name for one in projects if one.id == scope_id), scope_id)
+        """Return the name of a scope, which may be given by the id of its project."""
+        projects = self._call_given("project.list", archived=True).projects
+        return next((project.name for project in projects if project.id == scope_id), scope_id)
 
 
-def _to_wire_row(given: Struct | WireRow) -> dict[str, Any]:
-    """A row in the names of the wire."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    if not isinstance(given, Struct):
-        raise Invalid(f"a row is an object or one of the types of the contract, not {describe_value(given)}")
-    values = ((field.encode_name, getattr(given, field.name)) for field in structs.fields(given))
+def _to_wire_row(row: Struct | WireRow) -> dict[str, Any]:
+    """Return a row as a dict with wire names."""
+    if isinstance(row, Mapping):
+        return dict(row)
+    if not isinstance(row, Struct):
+        raise Invalid(f"a row must be an object or a type of the contract, not {describe_value(row)}")
+    values = ((field.encode_name, getattr(row, field.name)) for field in structs.fields(row))
     return {name: value for name, value in values if value is not UNSET}
 
 
 def _replace_input_id(row: dict[str, Any], pointers: Mapping[str, str]) -> dict[str, Any]:
-    """A link that names an input by its id, as one that says where that input is."""
+    """Return a link with the pointer of its input instead of the id."""
     if "inputId" not in row:
         return row
     input_id = row.pop("inputId")

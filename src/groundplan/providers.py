@@ -1,4 +1,4 @@
-"""What slices ask each other without importing each other. The catalog connects the slice that answers."""
+"""Functions that slices call in each other without importing each other. The catalog connects the implementations."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Any, NamedTuple
 from groundplan.kernel.budget import Budget
 from groundplan.kernel.ports import Provider
 
-# Resolve a reference to a task: its project and its whole id, or a refusal.
+# Resolves a reference to a task: returns its project and its full id, or raises an error.
 resolve_task: Provider[str, tuple[str, str]] = Provider()
 
 
 class FilesQuery(NamedTuple):
-    """Some files, and the share of an answer that what is known about them may take."""
+    """Paths of files, and the budget for the knowledge about them."""
 
     paths: list[str]
     budget: Budget
 
 
-# What one must know about some files of the project entered, as `knowledge.context` says it.
+# Returns the knowledge about files of the current project, as `knowledge.context` does.
 find_knowledge_of_files: Provider[FilesQuery, Any] = Provider()
 
 
 class ContextInForce(NamedTuple):
-    """The run of facts that the project entered stands on, and which of the required ones it lacks."""
+    """The run in force in the current project, and its required facts without a value."""
 
     run_id: str
     is_partial: bool
@@ -31,23 +31,23 @@ class ContextInForce(NamedTuple):
     required_unset: list[str]
 
 
-# What the gates ask about facts: None where none were ever committed.
+# Returns the context in force, for the gates; None if no run was ever committed.
 context_in_force: Provider[None, ContextInForce | None] = Provider()
 
 
-# The numbers of the published versions of the purpose that stand on a run of facts.
+# Returns the numbers of the published versions of the purpose that are based on a run.
 list_versions_on_run: Provider[str, list[int]] = Provider()
 
-# The work nodes that serve purpose nodes of the project entered: of each key that was asked for, their ids.
+# Returns the ids of the work nodes that serve purpose nodes of the current project, by purpose key.
 find_work_serving: Provider[list[str], dict[str, list[str]]] = Provider()
 
 
 class AlignedWorkCounts(NamedTuple):
-    """How many open work nodes there are, and how many of them trace to one of some goals."""
+    """The number of open work nodes, and how many of them trace to one of the goals."""
 
     open: int
     aligned: int
 
 
-# How much of the work serves the purpose, by the keys of the goals of its published version.
+# Counts the work that serves the purpose; takes the keys of the goals of its published version.
 count_aligned_work: Provider[list[str], AlignedWorkCounts] = Provider()

@@ -1,4 +1,4 @@
-"""Groundplan from Python: a store and somebody who uses it.
+"""The Python API: a session of one actor on one store.
 
 with groundplan.open("plan.db", actor="ada") as plan:
     plan.project.create(name="atlas")
@@ -26,7 +26,7 @@ from groundplan.verbs import Verbs
 
 
 class Session(Verbs):
-    """One actor at one store. Everything is done by calling operations of the registry, by name or as verbs."""
+    """One actor on one store. Operations of the registry are called by name or as methods."""
 
     def __init__(
         self,
@@ -42,22 +42,22 @@ class Session(Verbs):
         self.preferences = preferences
 
     def call(self, operation: str, /, **arguments: Any) -> Any:
-        """Run an operation by its name, with values of your own; they pass the same gate as any request."""
+        """Run an operation by name. The arguments pass the same input gate as every request."""
         if operation not in self.operations:
             raise NotFound("operation", operation)
         validate_value(arguments)
         return self.run(self.operations[operation], arguments)
 
     def run(self, operation: Operation[Any, Any], arguments: Any) -> Any:
-        """Run an operation with arguments that have been through the gate."""
+        """Run an operation with arguments that passed the input gate, and return its answer."""
         return self.execute(operation, arguments).answer
 
     def execute(self, operation: Operation[Any, Any], arguments: Any) -> ExecutionResult:
-        """Run an operation for a surface, which sends the answer as JSON."""
+        """Run an operation and return its answer, with its JSON if it was encoded."""
         return execute(self.store, self.actor, operation, arguments, self.preferences)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -69,17 +69,17 @@ class Session(Verbs):
         self.close()
 
 
-def open(  # noqa: A001 - what one does to a plan
+def open(  # noqa: A001 - groundplan.open() is the public name
     db: str, *, actor: str, kind: ActorKind | str = ActorKind.PERSON, access: Access | str = Access.OPEN
 ) -> Session:
-    """Open a file or a `postgresql://` URL and act in it as somebody.
+    """Open a file or a `postgresql://` URL as an actor.
 
     Raises:
-        Invalid: the name of the actor, or one of the words, is none.
+        Invalid: the name of the actor, `kind` or `access` is not valid.
     """
     validate_value(actor)
-    who = parse_request({"actor": actor, "kind": kind, "access": access}, _ActorOptions)
-    return Session(open_store(db, build_schema), local_actor(who.actor, kind=who.kind, access=who.access))
+    options = parse_request({"actor": actor, "kind": kind, "access": access}, _ActorOptions)
+    return Session(open_store(db, build_schema), local_actor(options.actor, kind=options.kind, access=options.access))
 
 
 class _ActorOptions(Struct, forbid_unknown_fields=True):

@@ -1,7 +1,7 @@
 """The operations as methods of a session: `plan.work.next(project="atlas")` runs `work.next`.
 
-All of it is read from the registry. `make contracts` writes `verbs.pyi`, the types for mypy and for editors, from the
-same registry. A Python name is the name on the wire in snake case: `scopeId` is `scope_id`. Keywords of Python get an
+The methods are generated from the registry. `make contracts` writes `verbs.pyi`, the types for mypy and editors, from
+the same registry. A Python name is the wire name in snake case: `scopeId` is `scope_id`. A Python keyword gets an
 underscore: `import_`, `from_`.
 """
 
@@ -22,13 +22,13 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 class Verbs:
-    """The base of a session: one attribute for each group of operations, made when it is first used."""
+    """The base class of a session: one attribute for each group of operations, created on first use."""
 
     operations: Registry
     call: Callable[..., Any]
 
     def __getattr__(self, name: str) -> VerbGroup:
-        if name.startswith("_"):  # copy and pickle look for such names before there is a registry
+        if name.startswith("_"):  # copy and pickle look these up before the registry is set
             raise AttributeError(f"a session has no {name!r}", name=name)
         verbs = {}
         for operation in self.operations:
@@ -37,9 +37,9 @@ class Verbs:
                 verbs[python_name(verb)] = operation
         if not verbs:
             raise _no_attribute("a session", self, name)
-        made = _get_group_type(name)(name, self.call, verbs)
-        setattr(self, name, made)
-        return made
+        verb_group = _get_group_type(name)(name, self.call, verbs)
+        setattr(self, name, verb_group)
+        return verb_group
 
     def __dir__(self) -> Iterable[str]:
         return {*super().__dir__(), *(operation.name.partition(".")[0] for operation in self.operations)}
@@ -59,7 +59,7 @@ class VerbGroup:
 
 
 def python_name(wire_name: str) -> str:
-    """The name of a verb or a parameter in Python."""
+    """Return the Python name of a verb or parameter."""
     snake = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", wire_name)
     return f"{snake}_" if iskeyword(snake) else snake
 
@@ -67,10 +67,10 @@ def python_name(wire_name: str) -> str:
 def _get_group_type(name: str) -> type[VerbGroup]:
     if name != "context":
         return VerbGroup
-    from groundplan.context_adapter import ContextAdapter  # not everybody at a store works on facts
+    from groundplan.context_adapter import ContextAdapter  # here, because most sessions do not use it
 
     class ContextVerbs(VerbGroup, ContextAdapter):
-        """The verbs of context, and the names of its contract beside them."""
+        """The verbs of context, and the methods of its contract."""
 
     return ContextVerbs
 
@@ -79,7 +79,7 @@ def _make_method(verb: str, call: Callable[..., Any], operation: Operation[Any, 
     wire_names = {python_name(wire): wire for wire in operation.input.__struct_encode_fields__}
 
     def method(**arguments: Any) -> Any:
-        # The gate refuses what it does not know, and takes the names of the wire as well.
+        # Wire names are accepted, too; the input gate rejects unknown names.
         on_the_wire = {wire_names.get(name, name): value for name, value in arguments.items()}
         if len(on_the_wire) < len(arguments):
             raise TypeError(f"{operation.name} got an argument twice: under its Python name and under its wire name")
@@ -93,20 +93,20 @@ def _make_method(verb: str, call: Callable[..., Any], operation: Operation[Any, 
 
 
 def _make_signature(names: Iterable[str], operation: Operation[Any, Any]) -> Signature:
-    """What `help` and shells show."""
+    """Return the signature that `help` and shells show."""
     defaults = operation.input.__struct_defaults__
     required = len(operation.input.__struct_fields__) - len(defaults)
-    shown = [*(NODEFAULT,) * required, *defaults]
+    all_defaults = [*(NODEFAULT,) * required, *defaults]
     return Signature(
         [
             Parameter(name, Parameter.KEYWORD_ONLY, default=Parameter.empty if default is NODEFAULT else default)
-            for name, default in zip(names, shown, strict=True)
+            for name, default in zip(names, all_defaults, strict=True)
         ]
     )
 
 
 def _no_attribute(owner: str, of: object, name: str) -> AttributeError:
-    near = find_nearest(name, [one for one in dir(of) if not one.startswith("_")])
+    near = find_nearest(name, [attribute for attribute in dir(of) if not attribute.startswith("_")])
     hint = f"; did you mean {near!r}?" if near else ""
-    # With the name set and no object, a traceback does not add a guess of its own.
+    # Without an object, a traceback does not add its own suggestion.
     return AttributeError(f"{owner} has no {name!r}{hint}", name=name)

@@ -1,1 +1,1 @@
-"""What every slice stands on: errors, ids, time, actors, access, audit, the store and the registry. Knows no plans."""
+"""The base of every slice: errors, ids, time, actors, access, audit, the store and the registry. Imports no slice."""

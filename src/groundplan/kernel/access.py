@@ -1,7 +1,7 @@
-"""Who may do what: one table of permissions and roles.
+"""Permissions, roles, and the table of which role has which permission.
 
 The check in Python, the row level security policies of PostgreSQL, the authorization matrix of the tests and the page
-`docs/reference/access.md` are all derived from `GRANTS`. To allow something is to change a row here.
+`docs/reference/access.md` are all derived from `GRANTS`. To change a permission, change its row here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from groundplan.kernel.policies import Policies
 
 
 class Role(StrEnum):
-    """What a member of a project is there for."""
+    """The role of a member in a project."""
 
     VIEWER = "viewer"
     EDITOR = "editor"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class Permission(StrEnum):
-    """Everything that can be allowed, as thing:verb (slices put their own name in front)."""
+    """Every permission, as thing:verb; permissions of a slice start with its name."""
 
     PROJECT_CREATE = "project:create"
     PROJECT_LIST = "project:list"
@@ -59,7 +59,7 @@ _OWNERS = frozenset({Role.OWNER})
 # Permissions inside a project, by role in that project.
 GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.PROJECT_READ: _VIEWERS,
-    # Every change inside a project moves the project's revision on, so this is what any writer needs.
+    # Every change in a project increases the project's revision, so every writer needs this.
     Permission.PROJECT_WRITE: _EDITORS,
     Permission.PROJECT_ARCHIVE: _OWNERS,
     Permission.MEMBER_READ: _VIEWERS,
@@ -74,29 +74,29 @@ GRANTS: Mapping[Permission, frozenset[Role]] = {
     Permission.KNOWLEDGE_READ: _VIEWERS,
     Permission.KNOWLEDGE_WRITE: _EDITORS,
     Permission.CONTEXT_READ: _VIEWERS,
-    # Whoever may write facts may also begin and commit runs; to take a run away is the owner's.
+    # Permission to write facts includes creating and committing runs; only owners delete a run.
     Permission.CONTEXT_WRITE: _EDITORS,
     Permission.CONTEXT_DELETE: _OWNERS,
     Permission.PURPOSE_READ: _VIEWERS,
     Permission.PURPOSE_WRITE: _EDITORS,
-    # What is published is final, what is discarded is gone, and a waiver is the only way past a gate.
+    # A published version is final, a discarded one is lost, and a waiver is the only way past a gate.
     Permission.PURPOSE_PUBLISH: _OWNERS,
     Permission.PURPOSE_DISCARD: _OWNERS,
     Permission.PURPOSE_RECORD: _EDITORS,
     Permission.PURPOSE_WAIVE: _OWNERS,
 }
 
-# Permissions that a project may give to more than their roles: the policy that says so, by naming a role.
+# Permissions that a project policy can give to one more role, and the policy that names this role.
 WIDENING_POLICIES: Mapping[Permission, str] = {Permission.PURPOSE_PUBLISH: "publish_role"}
 
-# Permissions that every member of the organization has; no project is involved.
+# Permissions that every member of the organization has, independent of projects.
 ORGANIZATION_GRANTS: frozenset[Permission] = frozenset(
     {Permission.PROJECT_CREATE, Permission.PROJECT_LIST, Permission.TEMPLATE_READ, Permission.TEMPLATE_WRITE}
 )
 
 
 def allows(role: Role, permission: Permission, policies: Policies | None = None) -> bool:
-    """Whether a project role carries a permission, by itself or by the policies of the project."""
+    """Return whether a role has a permission, by `GRANTS` or by a policy of the project."""
     if role in GRANTS[permission]:
         return True
     policy = WIDENING_POLICIES.get(permission)

@@ -1,4 +1,4 @@
-"""Who acts, and for which organization. A transaction is opened for an actor and never for anybody else."""
+"""Actors: who acts, and in which organization. Every transaction is opened for one actor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOCAL_ORGANIZATION = "local"
 
 
 class ActorKind(StrEnum):
-    """What sort of actor it is. Some things only a person may do, such as overruling a model's inference."""
+    """The kind of an actor. Some actions need a person, such as overruling a model's inference."""
 
     PERSON = "person"
     AGENT = "agent"
@@ -17,15 +17,15 @@ class ActorKind(StrEnum):
 
 
 class Access(StrEnum):
-    """How much the store believes of an actor."""
+    """Whether the store trusts every actor or checks stored roles."""
 
-    OPEN = "open"  # whoever can open the store is trusted: they act as owner everywhere
-    MEMBERS = "members"  # the stored roles decide, and an unknown name is a stranger
+    OPEN = "open"  # everybody who can open the store acts as owner of every project
+    MEMBERS = "members"  # the stored roles decide; an unknown name has no access
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """An identity that something outside the operation vouched for: the configuration, or a verified token."""
+    """An identity given by the configuration or a verified token, never by a request."""
 
     organization: str
     id: str
@@ -34,5 +34,5 @@ class Actor:
 
 
 def local_actor(name: str, *, kind: ActorKind = ActorKind.PERSON, access: Access = Access.OPEN) -> Actor:
-    """An actor of the one organization that a local store has. There, id and name are the same."""
+    """Return an actor of the one organization in a local store, where id and name are the same."""
     return Actor(LOCAL_ORGANIZATION, name, kind, access)

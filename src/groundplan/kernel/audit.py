@@ -1,8 +1,8 @@
-"""What happened: append-only events, written in the transaction of the change they tell about.
+"""Events: append-only records of changes, written in the same transaction as the change.
 
 An event is `(project, rev, n, v, at, actor, op, subject, changes, decision)`. `rev` is the revision that the write gave
-its project and `n` the event's place within that write, so `rev.n` orders all events of a project and serves as a
-cursor. `v` is the format of the record, so that readers of old events know what they read.
+its project and `n` the index of the event in that write, so `rev.n` orders all events of a project and serves as a
+cursor. `v` is the format version of the record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EVENT_FORMAT = 1
 
 
 class KernelOp(StrEnum):
-    """What the kernel itself records; each slice has its own list."""
+    """The events that the kernel records; each slice has its own list."""
 
     PROJECT_CREATED = "project.created"
     PROJECT_ARCHIVED = "project.archived"
@@ -28,7 +28,7 @@ class KernelOp(StrEnum):
 
 
 class Change(Struct, frozen=True):
-    """One field that an event moved, with enough to rebuild the state before and after it."""
+    """One changed field, with its values before and after."""
 
     field: str
     before: Any
@@ -36,7 +36,7 @@ class Change(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """A recorded change, before the store gives it its place."""
+    """A recorded event, before the store assigns `rev` and `n`."""
 
     op: str
     subject: str
@@ -45,5 +45,5 @@ class Event(Struct, frozen=True):
 
 
 def changed(field: str, before: Any, after: Any) -> Change:
-    """A field's move from one value to another."""
+    """Return the change of a field from one value to another."""
     return Change(field, before, after)

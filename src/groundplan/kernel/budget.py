@@ -1,14 +1,13 @@
-"""How long an answer may be, and what it gives up when it is longer.
+"""Limit the length of answers.
 
-    Budget         characters that can still be used: split it, take rows while they fit
-    take_page      one page of a list: the rows that fit, the cursor behind the last, and how many are left
-    Trimming       what one type of answer gives up, in order; declared as `trimming` on its class
-    trim           apply that declaration until the answer fits
-    fit_excerpts   the fullest answer of a fixed size, which shows excerpts where it has no room for a text
+    Budget         the characters that an answer can still use: split it, take rows while they fit
+    take_page      one page of a list: the rows that fit, the cursor after the last, and the number of rows left
+    Trimming       the parts that one type of answer drops, in order; declared as `trimming` on its class
+    trim           drop these parts until the answer fits
+    fit_excerpts   the fullest answer of a fixed size, with excerpts of texts that are too long
 
-An answer that was cut says so in one shape: `left_out` has the number of entries that are missing, by name, and
-`next_cursor` leads to the next page where there is one. Stored text is never cut in the middle: a field goes whole,
-and an excerpt has a name of its own.
+Every shortened answer has the same fields: `left_out` is the number of missing entries by name, and `next_cursor` is
+the cursor of the next page, if any. Stored text is never cut: a field is dropped whole; an excerpt is another field.
 """
 
 from __future__ import annotations
@@ -24,54 +23,54 @@ from groundplan.kernel.output_gate import CHARS_PER_TOKEN, encode, fits
 T = TypeVar("T")
 
 LeftOut = dict[str, int] | UnsetType  # the type of every field `left_out`
-ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and the fields that tell what was left out
-LEFT_OUT_CHARS = 14  # `"":1234567,` beside the name of what is missing, or `"left_out":{},` around them all
+ENVELOPE_CHARS = 64  # around every answer: {"success":true,"data":…}, and `left_out`
+LEFT_OUT_CHARS = 14  # `"":1234567,` without the name of a missing part, or `"left_out":{},` around all
 
-# How long a text of an answer of fixed size is.
+# Lengths of a text in an answer of fixed size.
 TEXT_CHARS_MAX = 4096
-READABLE_CHARS = 60  # below it, a list with fewer entries tells more than one with shorter texts
+READABLE_CHARS = 60  # below it, fewer entries are better than shorter texts
 RECOGNIZABLE_CHARS = 24
 
 _UNLIMITED = float("inf")
 
 
 class Budget:
-    """Characters that an answer, or a part of it, can still use. What a share takes, its whole has taken too."""
+    """Characters that an answer, or a part of it, can still use. A share also counts against its whole."""
 
     __slots__ = ("_free", "_whole")
 
     def __init__(self, chars: float, whole: Budget | None = None) -> None:
-        """Start with so many characters, which are a share of `whole`."""
+        """Start with `chars` characters, which are a share of `whole` if it is given."""
         self._free = chars
         self._whole = whole
 
     @classmethod
     def for_answer(cls, tokens_max: int) -> Budget:
-        """Start with the cap on an answer, less its envelope; 0 is no cap."""
+        """Return a budget of the cap on an answer minus its envelope; 0 means no cap."""
         return cls(tokens_max * CHARS_PER_TOKEN - ENVELOPE_CHARS if tokens_max else _UNLIMITED)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a cap at all."""
+        """Whether there is a cap."""
         return self._free != _UNLIMITED
 
     @property
     def free_chars(self) -> float:
-        """The characters that are left; infinity without a cap, negative when more was reserved than there is."""
+        """The characters that are left: infinity without a cap, negative when too much was reserved."""
         return self._free
 
     def share(self, part: int, *, of: int) -> Budget:
-        """Return a budget with `part` of `of` equal parts of what is free now."""
+        """Return a budget with `part` of `of` equal parts of the free characters."""
         return Budget(self._free if self._free == _UNLIMITED else self._free * part // of, self)
 
     def reserve(self, *parts: Any) -> Budget:
-        """Count parts that the answer has in any case, and return this budget."""
+        """Subtract parts that the answer always has, and return this budget."""
         for part in parts:
             self._use(count_chars(part))
         return self
 
     def take(self, part: Any) -> bool:
-        """Count a part and its comma if it fits; return whether it does."""
+        """Subtract a part and its comma if it fits; return whether it does."""
         if self._free == _UNLIMITED:
             return True
         needed = count_chars(part) + 1
@@ -81,10 +80,10 @@ class Budget:
         return True
 
     def take_rows(self, rows: Sequence[T], *, at_least: int = 0) -> list[T]:
-        """Return the leading rows that fit; `at_least` so many even if they do not."""
+        """Return the leading rows that fit, and always the first `at_least` rows."""
         if not rows or self._free == _UNLIMITED:
             return list(rows)
-        all_chars = count_chars(rows) - 1  # its two brackets, less the comma behind the last row
+        all_chars = count_chars(rows) - 1  # plus two brackets, minus the comma that `take` counts after the last row
         if all_chars <= self._free:
             self._use(all_chars)
             return list(rows)
@@ -96,7 +95,7 @@ class Budget:
         return list(rows)
 
     def give_back(self, part: Any) -> None:
-        """Take back what `take` counted for a part."""
+        """Undo `take` for a part."""
         self._use(-count_chars(part) - 1)
 
     def _use(self, chars: float) -> None:
@@ -106,13 +105,13 @@ class Budget:
 
 
 def count_chars(value: Any) -> int:
-    """Return how many characters a value has in an answer."""
+    """Return the number of characters of a value in an answer."""
     encoded = encode(value)
     return len(encoded) if encoded.isascii() else len(encoded.decode())
 
 
 class Page(NamedTuple, Generic[T]):
-    """The rows of one page, the cursor behind the last of them, and how many rows of each part are left."""
+    """The rows of one page, the cursor after the last, and the number of rows left of each part."""
 
     rows: list[T]
     next_cursor: str | UnsetType
@@ -128,9 +127,9 @@ def take_page(
     part: Callable[[T], str] | None = None,
     has_more: bool = False,
 ) -> Page[T]:
-    """Return the leading rows that fit, at least one, with a cursor when rows are left or `has_more` come after them.
+    """Return the leading rows that fit, at least one, with a cursor if rows are left or `has_more` is set.
 
-    `item` is what the answer shows of a row, `part` the name of the list that it belongs to.
+    `item` returns what the answer shows of a row, `part` the name of the list that the row belongs to.
     """
     if not rows:
         return Page([], UNSET, UNSET)
@@ -138,7 +137,7 @@ def take_page(
     if kept == len(rows) and not has_more:
         return Page(list(rows), UNSET, UNSET)
     cursor = cursor_after(rows[kept - 1])
-    while kept > 1 and count_chars(cursor) > budget.free_chars:  # the cursor takes room, too
+    while kept > 1 and count_chars(cursor) > budget.free_chars:  # the cursor needs characters, too
         kept -= 1
         budget.give_back(item(rows[kept]))
         cursor = cursor_after(rows[kept - 1])
@@ -147,28 +146,28 @@ def take_page(
 
 
 class DropField(NamedTuple):
-    """Leave a field out: `node.state`, or `atoms[].knowledge` of one row after the other, the last row first."""
+    """Drop a field: `node.state`, or `atoms[].knowledge` row by row, starting with the last row."""
 
     path: str
 
 
 class CutLists(NamedTuple):
-    """Shorten lists from their ends. They share the room evenly, and what a short one leaves is for the others."""
+    """Shorten lists at their ends. They share the free characters evenly; short lists leave more to the others."""
 
     paths: tuple[str, ...]
     from_start: bool = False  # keep the last entries instead of the first
 
 
 class Trimming(tuple[DropField | CutLists, ...]):
-    """What an answer gives up, in this order, until it fits."""
+    """The steps that shorten an answer, in order, until it fits."""
 
     def __new__(cls, *steps: DropField | CutLists) -> Trimming:
-        """Declare the steps."""
+        """Create it from steps."""
         return super().__new__(cls, steps)
 
 
 def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
-    """Leave parts of an answer out until it fits, as its class or `steps` declare, and note them in `left_out`."""
+    """Drop parts of an answer until it fits, by the steps given or of its class, and count them in `left_out`."""
     declared: Trimming = getattr(type(answer), "trimming", Trimming())
     for step in declared if steps is None else steps:
         excess = count_chars(answer) - budget.free_chars
@@ -181,7 +180,7 @@ def trim(answer: Any, budget: Budget, steps: Trimming | None = None) -> None:
 
 
 class _Place(NamedTuple):
-    """A field of a Struct, and the Struct that notes it in `left_out` when the field goes, under a name."""
+    """A field of a Struct, and the Struct and name under which `left_out` counts it when it is dropped."""
 
     holder: Struct
     field: str
@@ -197,9 +196,9 @@ class _Place(NamedTuple):
         return self.name in (cast(Any, self.notes).left_out or ())
 
     def note(self, count: int) -> None:
-        noted = cast(Any, self.notes)
-        before = noted.left_out or {}
-        noted.left_out = {**before, self.name: before.get(self.name, 0) + count}
+        notes = cast(Any, self.notes)
+        before = notes.left_out or {}
+        notes.left_out = {**before, self.name: before.get(self.name, 0) + count}
 
 
 def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
@@ -213,7 +212,7 @@ def _drop(answer: Any, path: str, excess: float, budget: Budget) -> None:
         excess += 0 if place.is_noted else LEFT_OUT_CHARS + len(place.name)
         place.note(len(value) if isinstance(value, list | dict) else 1)
         if excess <= 0:
-            excess = count_chars(answer) - budget.free_chars  # exactly: each left_out takes room, too
+            excess = count_chars(answer) - budget.free_chars  # exact: `left_out` itself needs characters
             if excess <= 0:
                 return
 
@@ -226,7 +225,7 @@ def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
     notes_chars = sum(len(place.name) + LEFT_OUT_CHARS for place, _ in lists)
     notes_chars += LEFT_OUT_CHARS * len({id(place.notes) for place, _ in lists})  # each row may have its own
     room = Budget(budget.free_chars - count_chars(answer) - notes_chars)
-    shortest_first = sorted(lists, key=lambda one: count_chars(one[1]))
+    shortest_first = sorted(lists, key=lambda entry: count_chars(entry[1]))
     for index, (place, rows) in enumerate(shortest_first):
         kept = room.share(1, of=len(lists) - index).take_rows(rows[::-1] if step.from_start else rows)
         setattr(place.holder, place.field, kept[::-1] if step.from_start else kept)
@@ -235,7 +234,7 @@ def _cut(answer: Any, step: CutLists, budget: Budget) -> None:
 
 
 def _find_places(answer: Any, notes: Any, path: str, name: str) -> Iterator[_Place]:
-    """Find the fields that a path names; of rows, the last first."""
+    """Yield the fields that a path names, starting with the last row."""
     step, _, rest = path.partition(".")
     field, is_each, _ = step.partition("[]")
     value = getattr(answer, field, UNSET)
@@ -257,7 +256,7 @@ def _wire_name(holder: Struct, field: str) -> str:
 
 
 def _is_required(place: _Place) -> bool:
-    """Whether the field has no default, so that it stays as an empty list."""
+    """Return whether the field has no default, so that it must stay as an empty list."""
     fields, defaults = place.holder.__struct_fields__, place.holder.__struct_defaults__
     index = fields.index(place.field) - (len(fields) - len(defaults))
     return index < 0 or defaults[index] is NODEFAULT
@@ -270,10 +269,10 @@ def fit_excerpts(
     floors: Mapping[str, int],
     tokens_max: int,
 ) -> T:
-    """Return the fullest answer that fits. `render` makes one from the length of its texts and of its lists.
+    """Return the fullest answer that fits. `render` builds one from the length of its texts and of its lists.
 
-    Texts are shortened first, then lists lose their ends. `counts` says how many entries there are of each list, the
-    most important list first; `floors`, how many should stay as long as texts can still be read.
+    Texts are shortened first, then lists at their ends. `counts` is the number of entries of each list, the most
+    important list first; `floors` is how many of them to keep while texts are still readable.
     """
 
     def is_fitting(chars: int) -> bool:
@@ -294,14 +293,14 @@ def fit_excerpts(
 
 
 def _find_most_spare(kept: Mapping[str, int], floor: Mapping[str, int]) -> str | None:
-    """The list with most to spare; of several, the least important one."""
+    """Return the list with the most entries above its floor; of several, the least important one."""
     spare = {name: count - min(count, floor.get(name, 0)) for name, count in kept.items()}
     most = max(spare.values(), default=0)
     return next((name for name in reversed(spare) if spare[name] == most), None) if most else None
 
 
 def _find_widest_fitting(is_fitting: Callable[[int], bool], fitting: int) -> int:
-    """The largest number of characters that fits, given one that does."""
+    """Return the largest text length that fits, given one that fits."""
     too_wide = TEXT_CHARS_MAX
     while too_wide - fitting > 1:
         between = (fitting + too_wide) // 2

@@ -1,8 +1,8 @@
-"""Where a list goes on, as a short opaque text: the position of the last row, and a check that it belongs here.
+"""Cursors for lists: a short opaque text with the position of the last row and a checksum.
 
-A cursor is of one query of one caller. The check covers the operation, who asks and what they ask for, so a cursor
-that was altered or that came from elsewhere is refused instead of silently skipping rows. It is no signature: a
-position tells its caller nothing that the page before did not.
+A cursor belongs to one query of one caller. The checksum covers the operation, the caller and the arguments, so an
+altered or foreign cursor is rejected instead of silently skipping rows. It is not a signature: a position reveals
+nothing that the previous page did not show.
 """
 
 from __future__ import annotations
@@ -20,63 +20,63 @@ from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import Invalid
 from groundplan.kernel.store.transaction import Transaction
 
-CHECKSUM_BYTES = 4  # CRC-32 notices every single altered character for certain, and a foreign cursor but for 1 in 2^32
+CHECKSUM_BYTES = 4  # CRC-32 detects every single altered character, and a foreign cursor except 1 in 2^32
 STAMP_CHARS = 24
-WHOLE_MAX = 2**53  # beyond it a number need not fit into what an engine takes for one
+WHOLE_MAX = 2**53  # a larger number may not fit into the number type of an engine
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
-# Numbers are not negative. A float that is whole comes back as an integer, which is equal to it.
+# Integers are not negative. A whole float is decoded as the equal integer.
 CursorValue = int | float | str | None
 
-# A value is one number of variable length, of which the lowest two bits say what the others are.
+# Each value starts with a number of variable length; its lowest two bits are the kind of the value.
 _NUMBER, _TEXT, _MOMENT, _OTHER = range(4)
-_NULL, _DOUBLE = range(2)  # of _OTHER
+_NULL, _DOUBLE = range(2)  # kinds of _OTHER
 
 
 class InvalidCursor(Invalid):
-    """The cursor is not one that this query gave to this caller."""
+    """The cursor does not belong to this query and caller."""
 
     code = "invalid_cursor"
 
     def __init__(self) -> None:
         super().__init__(
-            "cursor is none that you were given for these arguments; send next_cursor as it came, with the arguments "
-            "of the page before, or leave cursor out to begin anew",
+            "cursor does not belong to these arguments; send next_cursor unchanged, with the arguments of the previous "
+            "page, or omit cursor to start at the first page",
             field="cursor",
         )
 
 
 def encode_cursor(tx: Transaction, operation: str, query: Any, *position: CursorValue) -> str:
-    """The cursor behind a row. `query` is everything that decides which rows come in which order."""
+    """Return the cursor after a row. `query` is everything that decides the rows and their order."""
     packed = b"".join(map(_pack, position))
     return urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
 
 
 def decode_cursor(tx: Transaction, operation: str, query: Any, cursor: str) -> list[CursorValue]:
-    """The position that a cursor stands for.
+    """Return the position that a cursor encodes.
 
     Raises:
-        InvalidCursor: it was altered, or is of another query or another caller.
+        InvalidCursor: it was altered, or belongs to another query or caller.
     """
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except ValueError:
         raise InvalidCursor from None
     packed = raw[CHECKSUM_BYTES:]
-    # Compared as text: bits of the last character that no byte needs could be altered unnoticed.
-    same = urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
-    if same != cursor:
+    # Compare the text: the unused bits of the last character are lost in decoding.
+    expected = urlsafe_b64encode(_compute_checksum(tx, operation, query, packed) + packed).rstrip(b"=").decode()
+    if expected != cursor:
         raise InvalidCursor
     try:
         return list(_unpack(packed))
-    except (ValueError, IndexError, OverflowError, struct.error):  # the check can be forged
+    except (ValueError, IndexError, OverflowError, struct.error):  # a checksum can be forged
         raise InvalidCursor from None
 
 
 def _compute_checksum(tx: Transaction, operation: str, query: Any, packed: bytes) -> bytes:
-    belongs_to = msgspec.json.encode([operation, tx.actor.organization, tx.actor.id, query], order="deterministic")
-    return crc32(packed, crc32(belongs_to)).to_bytes(CHECKSUM_BYTES)
+    scope = msgspec.json.encode([operation, tx.actor.organization, tx.actor.id, query], order="deterministic")
+    return crc32(packed, crc32(scope)).to_bytes(CHECKSUM_BYTES)
 
 
 def _pack(value: CursorValue) -> bytes:
@@ -132,11 +132,11 @@ def _pack_head(kind: int, number: int) -> bytes:
 
 
 def _parse_milliseconds(text: str) -> int | None:
-    """How long after the epoch a stamp is, which takes a quarter of its text; None for any other text."""
+    """Return the milliseconds of a timestamp since the epoch, a quarter of its length; None for any other text."""
     if len(text) != STAMP_CHARS:
         return None
     try:
         since_epoch = (datetime.fromisoformat(text) - EPOCH) // MILLISECOND
         return since_epoch if since_epoch >= 0 and format_timestamp(EPOCH + since_epoch * MILLISECOND) == text else None
-    except (ValueError, TypeError):  # no moment, or one without a time zone
+    except (ValueError, TypeError):  # not a timestamp, or one without a time zone
         return None

@@ -1,18 +1,18 @@
-"""Every way Groundplan says no.
+"""The errors of Groundplan, in eight families.
 
     GroundplanError
-    ├── Unauthenticated   who are you?                       401  exit 4
-    ├── Forbidden         known, but the role is too small   403  exit 4
-    ├── NotFound          absent, or hidden from this actor  404  exit 3
-    ├── Invalid           the request itself is malformed    400  exit 2
+    ├── Unauthenticated   no actor is given                  401  exit 4
+    ├── Forbidden         the actor's role does not allow it 403  exit 4
+    ├── NotFound          missing, or hidden from this actor 404  exit 3
+    ├── Invalid           the request is malformed           400  exit 2
     ├── Conflict          stale or frozen; read and retry    409  exit 5
-    ├── RuleViolated      well-formed, but the plan forbids  422  exit 6
-    ├── Unavailable       the store did not answer; retry    503  exit 7
-    └── Unexpected        a defect of ours, by reference     500  exit 1
+    ├── RuleViolated      valid, but a rule forbids it       422  exit 6
+    ├── Unavailable       the store cannot serve; retry      503  exit 7
+    └── Unexpected        a bug; the log has the cause       500  exit 1
 
-The first seven are refusals, and every refusal a slice defines belongs to one of them. The family alone decides the
-HTTP status, the exit code and the `isError` flag, so no surface ever branches on a code. `Unexpected` is what a caller
-sees of any other exception: a reference to look for in the log, and nothing that was in the exception.
+The first seven are refusals; every error that a slice defines belongs to one of them. The family alone decides the HTTP
+status, the exit code and the `isError` flag, so no surface branches on a code. `Unexpected` replaces any other
+exception: it carries a reference to the log entry and nothing from the exception itself.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Steps = NextStep | Sequence[NextStep]
 
 
 class GroundplanError(Exception):
-    """A refusal: a stable code for programs, a sentence for people, what to do next and details for both."""
+    """Base class: a stable code for programs, a sentence for people, and next steps and details for both."""
 
     code: str = "error"
-    contract_code: ClassVar[str | None] = None  # what a contract calls this very refusal, where its family will not do
-    contract_name: ClassVar[str | None] = None  # the same for a contract that names the classes of its refusals
+    contract_code: ClassVar[str | None] = None  # the code in a contract, where the code of the family does not fit
+    contract_name: ClassVar[str | None] = None  # the class name in a contract that names its error classes
     status: ClassVar[int] = 500
     exit_code: ClassVar[int] = 1
 
@@ -47,15 +47,15 @@ class GroundplanError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong and what to do, in the words of the Python API."""
+        """The problem and the next steps, in the vocabulary of the Python API."""
         return self.describe(OPERATION_NAMES)
 
     def describe(self, vocabulary: Vocabulary) -> str:
-        """Say what is wrong and what to do, in the words of a surface."""
+        """Return the problem and the next steps in the vocabulary of a surface."""
         return f"{self.problem}; {describe(self.next_steps, vocabulary)}" if self.next_steps else self.problem
 
     def body(self, vocabulary: Vocabulary = OPERATION_NAMES) -> dict[str, Any]:
-        """Return the error as data: the same on every surface, but for the words of what to do next."""
+        """Return the error as data. Only the names in the next steps differ between surfaces."""
         body: dict[str, Any] = {"code": self.code, "message": self.describe(vocabulary)}
         details = dict(self.details)
         if self.next_steps:
@@ -66,7 +66,7 @@ class GroundplanError(Exception):
 
 
 class Unauthenticated(GroundplanError):
-    """Nobody said who is acting."""
+    """The request names no actor."""
 
     code = "unauthenticated"
     status = 401
@@ -74,7 +74,7 @@ class Unauthenticated(GroundplanError):
 
 
 class Forbidden(GroundplanError):
-    """The actor is known here, but their role does not allow this."""
+    """The actor's role does not allow this."""
 
     code = "forbidden"
     status = 403
@@ -82,7 +82,7 @@ class Forbidden(GroundplanError):
 
 
 class NotFound(GroundplanError):
-    """There is no such thing, or this actor may not know that there is. The two read exactly alike."""
+    """The thing does not exist, or this actor may not see it. Both cases give the same answer."""
 
     code = "not_found"
     status = 404
@@ -100,7 +100,7 @@ class NotFound(GroundplanError):
 
 
 class Invalid(GroundplanError):
-    """The request itself is malformed; sending it again unchanged cannot succeed."""
+    """The request is malformed; sending it again unchanged cannot succeed."""
 
     code = "invalid"
     status = 400
@@ -108,13 +108,13 @@ class Invalid(GroundplanError):
 
 
 class MixedProjects(Invalid):
-    """One call is about one project."""
+    """One call refers to more than one project."""
 
     code = "mixed_projects"
 
 
 class Conflict(GroundplanError):
-    """The world moved on, or the thing is frozen: read again, then decide."""
+    """The caller read an older state, or the thing is frozen. Read it again, then decide."""
 
     code = "conflict"
     status = 409
@@ -122,13 +122,13 @@ class Conflict(GroundplanError):
 
 
 class NameTaken(Conflict):
-    """Something of that name is there already, whether the actor may see it or not."""
+    """The name is in use, possibly by something that the actor cannot see."""
 
     code = "name_taken"
 
 
 class RuleViolated(GroundplanError):
-    """The request is well-formed, but a rule of the plan forbids it."""
+    """The request is valid, but a rule of the plan forbids it."""
 
     code = "rule_violated"
     status = 422
@@ -136,7 +136,7 @@ class RuleViolated(GroundplanError):
 
 
 class Unavailable(GroundplanError):
-    """The store cannot serve this now."""
+    """The store cannot serve the request now."""
 
     code = "unavailable"
     status = 503
@@ -144,7 +144,7 @@ class Unavailable(GroundplanError):
 
 
 class Unexpected(GroundplanError):
-    """A defect. The reference leads to the log; nothing of the cause is shown."""
+    """A bug in Groundplan. The reference finds the log entry; the answer does not show the cause."""
 
     code = "unexpected"
 

@@ -1,10 +1,10 @@
-"""What a caller can do next, as data: an operation of the registry and arguments for it.
+"""Next steps that an error or answer suggests, as data: an operation of the registry and its arguments.
 
-The slices know operations and no surface. Each surface has a `Vocabulary` that spells a step in its own words:
+Slices name operations and know no surface. Each surface has a `Vocabulary` that turns a step into its own syntax:
 
-    Python, and where nothing else is said   purpose.draft
-    MCP                                      toc_version draft
-    command line                             groundplan purpose draft --project atlas
+    Python (the default)   purpose.draft
+    MCP                    toc_version draft
+    command line           groundplan purpose draft --project atlas
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any, NamedTuple, Protocol
 
 
 class NextStep(NamedTuple):
-    """An operation that helps, and what it does, as the end of a sentence: `lists the keys`."""
+    """A suggested operation, and its effect as the end of a sentence: `lists the keys`."""
 
     operation: str
     effect: str
-    arguments: Mapping[str, Any] = {}  # by wire name; only what is known
+    arguments: Mapping[str, Any] = {}  # by wire name; only those that are known
 
 
 class Vocabulary(Protocol):
     """How a surface names an operation."""
 
     def spell(self, operation: str, arguments: Mapping[str, Any]) -> str:
-        """Name a call in a sentence."""
+        """Return a call as text for a sentence."""
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the call as data, ready to be made."""
+        """Return a call as data that a client can send."""
 
 
 class OperationNames:
@@ -39,7 +39,7 @@ class OperationNames:
         return operation
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return operation and arguments."""
+        """Return the operation and its arguments."""
         return {"operation": operation, "arguments": dict(arguments)}
 
 
@@ -47,5 +47,5 @@ OPERATION_NAMES = OperationNames()
 
 
 def describe(steps: Iterable[NextStep], vocabulary: Vocabulary) -> str:
-    """Say in one sentence what each step does: `toc_open shows the keys; toc_version draft begins a draft`."""
+    """Return one sentence with the effect of each step: `toc_open shows the keys; toc_version draft begins a draft`."""
     return "; ".join(f"{vocabulary.spell(step.operation, step.arguments)} {step.effect}" for step in steps)

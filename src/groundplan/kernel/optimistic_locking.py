@@ -1,4 +1,4 @@
-"""A caller that read an older state is refused, else its write would undo somebody's change."""
+"""Errors for callers that read an older state; without them a write would undo the change of somebody else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from groundplan.kernel.errors import Conflict
 
 
 class StaleVersion(Conflict):
-    """Somebody changed it since the caller read it."""
+    """The thing has another version than the caller read."""
 
     code = "stale_version"
 
@@ -22,7 +22,7 @@ class StaleVersion(Conflict):
 
 
 class StaleRevision(Conflict):
-    """Somebody changed it since the caller read it."""
+    """The thing has another revision than the caller read."""
 
     code = "stale_rev"
 
@@ -36,6 +36,6 @@ class StaleRevision(Conflict):
 
 
 def refuse_stale(thing: str, id_: str, *, current: int, given: int) -> None:
-    """Raises StaleVersion where the caller saw another version."""
+    """Raise StaleVersion if the current version is not the given one."""
     if current != given:
         raise StaleVersion(thing, id_, current=current, given=given)

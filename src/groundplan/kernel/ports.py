@@ -1,7 +1,7 @@
-"""Where the kernel calls slices without importing them.
+"""Hooks and providers: the kernel calls slices without importing them.
 
-A port is called at its moment, in the write's transaction. A question is answered by one slice. The catalog connects
-the slices to both, so everything that is connected stands there.
+A hook runs its callbacks in the transaction of the write. A provider is implemented by one slice. The catalog makes all
+connections.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ Answer = TypeVar("Answer")
 
 
 class Hook:
-    """A moment at which slices may act."""
+    """A list of callbacks that slices register."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[[Transaction, str, str], None]] = []
 
-    def connect(self, act: Callable[[Transaction, str, str], None]) -> None:
-        """Let a slice act at this moment, after those connected before it."""
-        if act not in self._callbacks:
-            self._callbacks.append(act)
+    def connect(self, callback: Callable[[Transaction, str, str], None]) -> None:
+        """Add a callback, which runs after those added before."""
+        if callback not in self._callbacks:
+            self._callbacks.append(callback)
 
     def __call__(self, tx: Transaction, project_id: str, summary: str) -> None:
-        for act in self._callbacks:
-            act(tx, project_id, summary)
+        for callback in self._callbacks:
+            callback(tx, project_id, summary)
 
 
 class Provider(Generic[Request, Answer]):
-    """Something that one slice knows, or alone can do, and others may ask for."""
+    """A function that one slice implements and others call."""
 
     def __init__(self) -> None:
         self._answer: Callable[[Transaction, Request], Answer] | None = None
 
     def connect(self, answer: Callable[[Transaction, Request], Answer]) -> None:
-        """Let a slice answer."""
+        """Set the implementation."""
         self._answer = answer
 
     @property
     def is_connected(self) -> bool:
-        """Whether there is a slice that knows."""
+        """Whether a slice implements it."""
         return self._answer is not None
 
-    def __call__(self, tx: Transaction, asked: Request) -> Answer:
+    def __call__(self, tx: Transaction, request: Request) -> Answer:
         if self._answer is None:
-            raise LookupError("no slice is connected that could answer this")
-        return self._answer(tx, asked)
+            raise LookupError("no slice implements this provider")
+        return self._answer(tx, request)
 
 
-# A project was made; with its id, and what it is for in a sentence.
+# Called after a project is created, with its id and a one-sentence summary.
 on_project_created = Hook()
 
-# Begin the first draft of a project that is being bootstrapped. Takes the project's id, returns the draft's.
+# Creates the first draft of a new project: takes the id of the project, returns the id of the draft.
 begin_first_draft: Provider[str, str] = Provider()

@@ -1,4 +1,4 @@
-"""Session defaults: set once, by the configuration or by the surface, for what a request does not say."""
+"""Session defaults: set once by the configuration or the surface, used where a request gives no value."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class Preferences:
 
     lean: bool = False  # leave null, empty and bookkeeping fields out of answers
     claim_ttl_minutes: float = CLAIM_TTL_MINUTES
-    answer_tokens_max: int = 0  # how long an answer may be; 0: as long as it is
-    pipelines: str | None = None  # the steps of tasks and features in projects that are made, as they are kept
+    answer_tokens_max: int = 0  # the cap on an answer; 0: no cap
+    pipelines: str | None = None  # the status pipelines of new projects, as they are stored
     vocabulary: Vocabulary = OPERATION_NAMES  # how hints in answers name operations

@@ -1,4 +1,4 @@
-"""The kernel's own tables and who may touch their rows."""
+"""The tables of the kernel, with the conditions for reading and changing their rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundplan.kernel.store.tables import (
 
 OF_ORGANIZATION = "id = (SELECT gp_tenant()) AND (SELECT gp_in_organization())"
 CREATED_BY_ACTOR = f"{IN_ORGANIZATION} AND created_by = (SELECT gp_actor())"
-# An owner invites; and whoever has just made a project comes in as its first owner.
+# Owners add members; the creator of a project without members adds themselves as its first owner.
 INVITED_OR_FOUNDING = (
     f"created_by = (SELECT gp_actor()) AND (({in_project(Permission.MEMBER_MANAGE)})"
     f" OR ({IN_ORGANIZATION} AND user_id = (SELECT gp_actor()) AND role = 'owner' AND gp_has_no_members(project_id)))"
@@ -56,7 +56,7 @@ TABLES = (
     ),
     Table(
         "organization_events",
-        # So far they tell of projects, and whoever may not see a project may not read that it was made.
+        # All of these events are about projects, and an actor who cannot see a project must not see its events.
         select=in_project(Permission.PROJECT_READ, column="subject"),
         insert=IN_ORGANIZATION + " AND actor_id = (SELECT gp_actor())",
         append_only=True,

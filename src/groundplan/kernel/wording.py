@@ -1,4 +1,4 @@
-"""The words of a refused request: where the mistake is, what stands there, what was probably meant."""
+"""Helpers for error messages: argument paths, quoted values, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from groundplan.kernel.errors import Invalid, Steps
 
-SIMILARITY_MIN = 0.7  # of difflib: at its own 0.6, userId is near scopeId
-QUOTED_CHARS_MAX = 60  # of a caller's own text in an error sentence
+SIMILARITY_MIN = 0.7  # for difflib; its default of 0.6 takes userId for scopeId
+QUOTED_CHARS_MAX = 60  # characters of the caller's text that an error message shows
 
 ArgumentPath = tuple[str | int, ...]
 
@@ -16,33 +16,33 @@ ArgumentPath = tuple[str | int, ...]
 def invalid_argument(
     path: ArgumentPath, wrong: str, *, code: str = "invalid_argument", next_steps: Steps = (), **details: Any
 ) -> Invalid:
-    """An error about one argument: the sentence starts with its path, the details carry it."""
+    """Return an error about one argument; its path starts the message and is in `details.field`."""
     field = format_argument_path(path)
     return Invalid(f"{field} {wrong}", code=code, next_steps=next_steps, field=field, **details)
 
 
 def format_argument_path(path: ArgumentPath) -> str:
-    """A path as people write it: `nodes[2].summary`; the whole request is called `arguments`."""
+    """Return a path as text: `nodes[2].summary`; the empty path is `arguments`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{quote_text(step)[1:-1]}" for step in path)
     return "".join(steps).removeprefix(".") or "arguments"
 
 
 def quote_text(text: str) -> str:
-    """A caller's text for an error sentence: short, on one line, nothing unprintable left raw."""
-    shown = repr(text[:QUOTED_CHARS_MAX])
-    return shown if len(text) <= QUOTED_CHARS_MAX else f"{shown[:-1]}…{shown[-1]}"
+    """Return text in quotes for an error message: shortened, on one line, unprintable characters escaped."""
+    quoted = repr(text[:QUOTED_CHARS_MAX])
+    return quoted if len(text) <= QUOTED_CHARS_MAX else f"{quoted[:-1]}…{quoted[-1]}"
 
 
 def find_nearest(text: str, names: Sequence[str]) -> str | None:
-    """The name that was most likely meant, if any comes near."""
-    squashed = _fold_name(text)
-    by_squashed = {_fold_name(name): name for name in names}
-    if squashed in by_squashed:
-        return by_squashed[squashed]
-    import difflib  # only a request that is about to be refused pays for it
+    """Return the name most similar to `text`; None if none is similar enough."""
+    folded = _fold_name(text)
+    by_folded = {_fold_name(name): name for name in names}
+    if folded in by_folded:
+        return by_folded[folded]
+    import difflib  # here, so that only an invalid request loads it
 
-    found = difflib.get_close_matches(squashed, by_squashed, n=1, cutoff=SIMILARITY_MIN)
-    return by_squashed[found[0]] if found else None
+    found = difflib.get_close_matches(folded, by_folded, n=1, cutoff=SIMILARITY_MIN)
+    return by_folded[found[0]] if found else None
 
 
 def _fold_name(name: str) -> str:
@@ -50,13 +50,13 @@ def _fold_name(name: str) -> str:
 
 
 def join_alternatives(names: Sequence[str]) -> str:
-    """`a`, `a or b`, `a, b or c`."""
+    """Return `a`, `a or b`, or `a, b or c`."""
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def describe_value(value: Any) -> str:
-    """A value for an error sentence: scalars themselves, containers by their kind."""
+    """Return a value for an error message: a scalar itself, a container by its kind."""
     match value:
         case str():
             return f"the string {quote_text(value)}"
@@ -72,7 +72,7 @@ def describe_value(value: Any) -> str:
 
 
 def format_scalar(scalar: Any) -> str:
-    """A scalar as JSON spells it."""
+    """Return a scalar in JSON notation."""
     if scalar is None:
         return "null"
     if isinstance(scalar, bool):

@@ -1,1 +1,1 @@
-"""What happened, read back."""
+"""Read recorded events."""

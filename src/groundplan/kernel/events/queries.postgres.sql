@@ -1,6 +1,6 @@
 -- part: by_subject
--- Differs from SQLite, which has to be told the index: PostgreSQL knows how much it would read.
+-- Differs from SQLite, which needs the index named: PostgreSQL chooses it by its statistics.
 
 -- part: of_writes
--- Differs from SQLite: for a list of unknown length PostgreSQL would read every event; an array it looks up.
+-- Differs from SQLite: PostgreSQL would read every event for a subquery; for an array it uses the index.
 AND e.rev = ANY (ARRAY(SELECT CAST(value AS bigint) FROM each(:revs)))

@@ -1,12 +1,12 @@
 -- part: by_subject
--- Left alone, SQLite takes the primary key, which has the right order, and walks through all that ever happened.
+-- Without this, SQLite uses the primary key for its order and reads every event of the project.
 INDEXED BY events_by_subject
 
 -- part: of_writes
 AND e.rev IN (SELECT CAST(value AS bigint) FROM each(:revs))
 
 -- name: events_about
--- What happened to one subject before a certain place, newest first, of one slice.
+-- Returns the events of one slice about one subject before a position, newest first.
 SELECT rev, n, at, actor_id AS actor, op, changes, decision
   FROM events {by_subject}
  WHERE tenant_id = :tenant_id
@@ -19,7 +19,7 @@ SELECT rev, n, at, actor_id AS actor, op, changes, decision
  LIMIT :at_most;
 
 -- name: headlines
--- The first events of some writes that are of certain kinds or say why, newest write first.
+-- Returns the first events of some writes that have one of the ops or a decision, newest write first.
 SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
   FROM events AS e
  WHERE e.tenant_id = :tenant_id
@@ -32,7 +32,7 @@ SELECT e.rev, e.at, e.actor_id AS actor, e.op, e.subject, e.decision
  ORDER BY e.rev DESC, e.n;
 
 -- name: changes_of_subjects
--- What was ever changed of some subjects by one slice.
+-- Returns all changes that one slice recorded about some subjects.
 SELECT e.subject, e.changes
   FROM each(:subjects) AS k
  CROSS JOIN events AS e {by_subject}

@@ -1,7 +1,7 @@
-"""Questions about what happened in a project, for slices that show it.
+"""Read the events of a project, for slices that show them.
 
-Each answers with a bounded number of events, newest writes first, in the order of `rev.n`: a place in it is a cursor
-that neither loses nor repeats an event, however many were recorded in one moment.
+Each list has a bounded number of events, newest writes first, ordered by `rev.n`. A position in this order is a cursor
+that neither skips nor repeats an event, even if many have the same timestamp.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 
-AFTER_ALL_EVENTS = (2**62, 0)  # a place behind every event that was or will be recorded
+AFTER_ALL_EVENTS = (2**62, 0)  # a position after every possible event
 
 sql = load_queries(__file__)
 
@@ -24,7 +24,7 @@ _changes = msgspec.json.Decoder(list[Change])
 
 
 class PastEvent(Struct):
-    """One event, with its place."""
+    """One event, with its position."""
 
     rev: int
     n: int
@@ -36,7 +36,7 @@ class PastEvent(Struct):
 
 
 class Headline(NamedTuple):
-    """What happened to whom, without what changed."""
+    """An event without its changes."""
 
     rev: int
     at: str
@@ -49,7 +49,7 @@ class Headline(NamedTuple):
 def list_events_about(
     tx: Transaction, subject: str, *, ops: str, before: tuple[int, int] = AFTER_ALL_EVENTS, at_most: int
 ) -> list[PastEvent]:
-    """What happened to one subject in the project entered, newest first, of the slice whose ops begin like this."""
+    """Return the events about one subject in the project, newest first, whose op starts with `ops`."""
     rows = tx.all(
         sql.events_about,
         PastEvent,
@@ -69,9 +69,9 @@ def list_events_about(
 def collect_recorded_values(
     tx: Transaction, subjects: Iterable[str], *, ops: str, fields: Collection[str]
 ) -> dict[str, set[str]]:
-    """Every text that some subjects of the project entered ever had in one of some fields, by subject.
+    """Return every text that the subjects ever had in one of the fields, by subject.
 
-    What is gone is told as well: events outlive what they are about.
+    Deleted subjects are included, because their events stay.
     """
     found: dict[str, set[str]] = {}
     rows = tx.all(
@@ -91,10 +91,10 @@ def collect_recorded_values(
 def list_headlines(
     tx: Transaction, *, ops: str, told: Sequence[str], writes: int, of_each: int, at_most_of_each: int, at_most: int
 ) -> list[Headline]:
-    """The newest events of the project entered that are of one of the kinds told, or that say why.
+    """Return the newest events of the project whose op is in `told` or that have a decision.
 
-    Looks at so many of the newest writes and at the first few events of each, so it takes the same time however much
-    happened; and takes only so many of each, so that one large write does not hide the others.
+    Reads the first `of_each` events of the newest `writes` writes, so the time does not depend on the length of the
+    history. Returns at most `at_most_of_each` events of a write, so that one large write does not hide the others.
     """
     newest = tx.project.rev
     rows = tx.all(
@@ -108,6 +108,6 @@ def list_headlines(
         behind_ops=f"{ops}/",
     )
     found: dict[int, list[Headline]] = {}
-    for one in rows:
-        found.setdefault(one.rev, []).append(one)
-    return [one for write in found.values() for one in write[:at_most_of_each]][:at_most]
+    for headline in rows:
+        found.setdefault(headline.rev, []).append(headline)
+    return [headline for write in found.values() for headline in write[:at_most_of_each]][:at_most]

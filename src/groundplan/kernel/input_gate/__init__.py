@@ -1,9 +1,9 @@
-"""The one way in: bytes become a value, a value becomes an operation's input.
+"""The input gate: turns bytes into a value, and a value into the input of an operation.
 
-    strict_json.decode(bytes)      one strict JSON document
-    strict_json.inspect(value)     the same rules for a value that was never bytes
-    admit.admit(value, T)          the value as a T: names normalised, strings unwrapped where T wants something else
+    strict_json.decode(bytes)           parse one strict JSON document
+    strict_json.validate_value(value)   apply the same rules to a Python value
+    admit.parse_request(value, T)       return a T: names are normalized, JSON in strings is decoded where T needs it
 
-All three are pure, and whatever they do not let through is an `Invalid` that tells the caller what to change. Nothing
-is imported here: a server's first answer needs `decode` alone.
+All three have no side effects and raise an `Invalid` that says what to change. Nothing is imported here, because the
+first answer of a server needs only `decode`.
 """

@@ -1,4 +1,4 @@
-"""Plans of what contains other things, and the way from an annotation to its plan."""
+"""Field types that contain other types, and the compiler from annotations to field types."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Array(FieldType):
 
 
 class Map(FieldType):
-    """A dict whose keys are the caller's."""
+    """A dict with arbitrary keys."""
 
     def __init__(self, item: FieldType) -> None:
         super().__init__("object", wanted="an object")
@@ -99,12 +99,12 @@ class Record(FieldType):
         self.shape = shape
         self.tag_field = config.tag_field
         self.tag = config.tag
-        # What callers look for here in vain, and which operations take it: a class attribute of the shape.
+        # Arguments that belong to other operations, with those operations: a class attribute of the shape.
         self.elsewhere: Mapping[str, Steps] = getattr(shape, "ELSEWHERE", {})
 
     @cached_property  # not in __init__: a Struct may contain itself
     def arguments(self) -> Mapping[str, Argument]:
-        """The fields by their names on the wire."""
+        """The fields by wire name."""
         fields = msgspec.structs.fields(self.shape)
         return {f.encode_name: Argument(f.name, compile_field_type(f.type), f.required) for f in fields}
 
@@ -135,22 +135,22 @@ class Record(FieldType):
                     continue
                 after = argument.plan.polish(before, (*path, wire))
                 if after is not before:
-                    msgspec.structs.force_setattr(value, argument.attribute, after)  # it may be frozen
+                    msgspec.structs.force_setattr(value, argument.attribute, after)  # the Struct may be frozen
         return value
 
     def _unknown(self, key: Any, path: ArgumentPath) -> Invalid:
-        called, field = f"{quote_text(str(key))}{_format_location(path)}", format_argument_path((*path, str(key)))
+        named, field = f"{quote_text(str(key))}{_format_location(path)}", format_argument_path((*path, str(key)))
         if steps := self.elsewhere.get(key):
-            return Invalid(f"unknown argument {called}", code="unknown_argument", next_steps=steps, field=field)
+            return Invalid(f"unknown argument {named}", code="unknown_argument", next_steps=steps, field=field)
         names = list(self.arguments)
         near = find_nearest(str(key), names)
         hint = f"did you mean {near!r}?" if near else f"known here: {', '.join(names) or 'none'}"
         details: dict[str, Any] = {"near": near} if near else {}
-        return Invalid(f"unknown argument {called}; {hint}", code="unknown_argument", field=field, **details)
+        return Invalid(f"unknown argument {named}; {hint}", code="unknown_argument", field=field, **details)
 
 
 class TaggedUnion(FieldType):
-    """Structs told apart by the value of one field."""
+    """Structs that the value of one field distinguishes."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = {record.tag: record for record in records}
@@ -206,12 +206,12 @@ class AnyOf(FieldType):
 
 @cache
 def get_record(shape: type[Struct]) -> Record:
-    """The plan of an input type."""
+    """Return the field type of a Struct."""
     return Record(shape)
 
 
 def compile_field_type(hint: Any, extras: tuple[Any, ...] = ()) -> FieldType:
-    """The plan of an annotation that stands on a field."""
+    """Return the field type of an annotation."""
     hint, extras = strip_annotated(hint, extras)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
     origin = get_origin(hint) or hint
@@ -238,17 +238,17 @@ def compile_field_type(hint: Any, extras: tuple[Any, ...] = ()) -> FieldType:
     if origin is dict:
         return Map(compile_field_type((get_args(hint) or (str, Any))[1]))
     if get_args(hint):
-        raise TypeError(f"{hint} cannot be checked on its way in; use list or dict")
-    return FieldType(*JSON_KINDS, wanted=f"a {origin.__name__}")  # dates and the like: msgspec knows them
+        raise TypeError(f"{hint} is not supported as an input type; use list or dict")
+    return FieldType(*JSON_KINDS, wanted=f"a {origin.__name__}")  # dates and similar types, which msgspec checks
 
 
 def is_union(hint: Any) -> bool:
-    """Whether an annotation offers a choice of types."""
+    """Return whether an annotation is a union."""
     return get_origin(hint) in (Union, types.UnionType)
 
 
 def strip_annotated(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple[Any, ...]]:
-    """An annotation without `Annotated` and `NewType` around it, and what was annotated, outermost last."""
+    """Return an annotation without `Annotated` and `NewType`, and its metadata, outermost last."""
     while True:
         if get_origin(hint) is Annotated:
             hint, extras = hint.__origin__, (*hint.__metadata__, *extras)
@@ -259,7 +259,7 @@ def strip_annotated(hint: Any, extras: tuple[Any, ...] = ()) -> tuple[Any, tuple
 
 
 def missing_argument(name: str, path: ArgumentPath, *, wanted: str, next_steps: Steps = ()) -> Invalid:
-    """The refusal of an object that lacks an argument."""
+    """Return the error for a missing argument."""
     return Invalid(
         f"missing argument {name!r}{_format_location(path)}; it must be {wanted}",
         code="missing_argument",

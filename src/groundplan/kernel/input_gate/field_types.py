@@ -1,19 +1,18 @@
-"""What an input type accepts, compiled once, so that a wrong request is answered with the way to correct it.
+"""Field types: what an input type accepts, compiled once, so that an error can say how to correct a request.
 
-    Plan            Any, bool, None, and types only msgspec knows
-    ├── Text        str, with limits in characters and in bytes, and names
-    ├── Number      int and float
-    ├── Choice      Literal and enumerations
+    FieldType           Any, bool, None, and types that only msgspec knows
+    ├── Text            str, with limits in characters and in bytes, and names
+    ├── Number          int and float
+    ├── Choice          Literal and enumerations
     └── in shapes:
-        ├── Array       list
-        ├── Map         dict with free keys
-        ├── Record      Struct
-        ├── Variants    Structs told apart by a tag
-        └── Either      a union of the others
+        ├── Array           list
+        ├── Map             dict with free keys
+        ├── Record          Struct
+        ├── TaggedUnion     Structs that a tag distinguishes
+        └── AnyOf           a union of the others
 
-A plan does two things. `settle` runs on raw values that msgspec did not take as they are: it unwraps what a
-client sent as a string and names what is wrong. `polish` runs on admitted values, and only where a marker
-asks for it: it normalises names and measures bytes.
+`settle` runs on raw values that msgspec did not accept: it decodes JSON that a client sent in a string, and raises an
+error that names the problem. `polish` runs on parsed values with markers: it normalizes names and measures bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ JsonKind = Literal["null", "boolean", "number", "string", "array", "object"]
 
 JSON_KINDS: tuple[JsonKind, ...] = ("null", "boolean", "number", "string", "array", "object")
 
-# In this order for subclasses: a bool is an int to Python, and a number it is not to us.
+# The order matters for subclasses: bool is a subclass of int, but not a JSON number.
 _KINDS_BY_TYPE: Mapping[type, JsonKind] = {
     type(None): "null",
     bool: "boolean",
@@ -56,21 +55,21 @@ _KINDS_BY_TYPE: Mapping[type, JsonKind] = {
 
 
 def get_json_kind(value: Any) -> JsonKind | None:
-    """The JSON kind of a raw value; None for what is not JSON."""
+    """Return the JSON kind of a raw value; None if it is not JSON."""
     kind = _KINDS_BY_TYPE.get(type(value))
     return kind or next((kind for known, kind in _KINDS_BY_TYPE.items() if isinstance(value, known)), None)
 
 
 class FieldType:
-    """How the values of one type are taken in. As it stands, by their kind alone."""
+    """A type of a field. The base class checks only the JSON kind of a value."""
 
     def __init__(self, *kinds: JsonKind, wanted: str) -> None:
         self.kinds = frozenset(kinds)
-        self.expected = wanted  # as it reads after "must be"
+        self.expected = wanted  # the text after "must be"
         self.markers: tuple[Marker, ...] = ()
 
     def settle(self, value: Any, path: ArgumentPath) -> Any:
-        """The value as msgspec takes it, or the refusal that says what is allowed."""
+        """Return the value as msgspec accepts it, or raise an error that says what is allowed."""
         if isinstance(value, str) and not self.takes_text(value):
             value = self._decode_string(value, path)
         if get_json_kind(value) not in self.kinds:
@@ -78,32 +77,32 @@ class FieldType:
         return self.settle_kind(value, path)
 
     def settle_kind(self, value: Any, _path: ArgumentPath) -> Any:
-        """`settle` for a value of a kind that this plan takes."""
+        """Settle a value whose kind is allowed."""
         return value
 
     def polish(self, value: Any, _path: ArgumentPath) -> Any:
-        """The admitted value with every marker below applied."""
+        """Return the parsed value with all markers applied."""
         return value
 
     def parts(self) -> Iterable[FieldType]:
-        """The plans of what this one contains."""
+        """Return the types that this type contains."""
         return ()
 
     def takes_text(self, _text: str) -> bool:
-        """Whether a string here is meant as a string."""
+        """Return whether a string is a value of this type, not JSON to decode."""
         return "string" in self.kinds
 
     def refuse(self, value: Any, path: ArgumentPath, *, wanted: str | None = None) -> Invalid:
-        """The refusal of a value that is not wanted here."""
+        """Return the error for a value that is not allowed."""
         return invalid_argument(path, f"must be {wanted or self.expected}, not {describe_value(value)}")
 
     @cached_property
     def has_markers(self) -> bool:
-        """Whether a marker stands on this type or on anything it can contain."""
-        return any(plan.markers for plan in _walk_types(self))
+        """Whether this type or a type that it contains has a marker."""
+        return any(field_type.markers for field_type in _walk_types(self))
 
     def _decode_string(self, text: str, path: ArgumentPath) -> Any:
-        """The number, boolean, array, object or null that a client sent as its JSON text; else the text."""
+        """Return the number, boolean, array, object or null that a string encodes as JSON; else the string."""
         try:
             value = decode(text.encode("utf-8", "surrogatepass"), levels_above=len(path))
         except Invalid as error:
@@ -173,7 +172,7 @@ class Choice(FieldType):
 
     def settle_kind(self, value: Any, path: ArgumentPath) -> Any:
         for allowed in self.values:
-            if allowed == value:  # 1 == 1.0, and the first is what msgspec takes
+            if allowed == value:  # 1 == 1.0; msgspec accepts the declared value
                 return allowed
         raise self.refuse(value, path)
 
@@ -196,7 +195,7 @@ _BOUNDS: Mapping[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 
 def get_constraint(metas: Sequence[Meta], name: str) -> Any:
-    """A constraint by its name; the outermost annotation wins, as with msgspec."""
+    """Return a constraint by name; the outermost annotation wins, as in msgspec."""
     return next((bound for meta in reversed(metas) if (bound := getattr(meta, name)) is not None), None)
 
 
@@ -204,8 +203,8 @@ def _walk_types(start: FieldType) -> Iterator[FieldType]:
     seen: set[int] = set()
     waiting = [start]
     while waiting:
-        plan = waiting.pop()
-        if id(plan) not in seen:
-            seen.add(id(plan))
-            waiting.extend(plan.parts())
-            yield plan
+        field_type = waiting.pop()
+        if id(field_type) not in seen:
+            seen.add(id(field_type))
+            waiting.extend(field_type.parts())
+            yield field_type

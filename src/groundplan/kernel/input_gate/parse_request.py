@@ -1,4 +1,4 @@
-"""The arguments of a call as the type its operation declares."""
+"""Parse the arguments of a call into the input type of its operation."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def parse_request(arguments: Any, shape: type[T]) -> T:
-    """The arguments of one call as `shape`; they have been through `decode` or `validate_value` before.
+    """Return the arguments of one call as `shape`. They must have passed `decode` or `validate_value`.
 
     Raises:
         Invalid: an argument is unknown, missing, of the wrong type, not allowed, or too long; `details.field`
-            says which.
+            names it.
     """
     plan = get_record(shape)
     try:
-        admitted = msgspec.convert(arguments, shape)
+        request = msgspec.convert(arguments, shape)
     except msgspec.ValidationError:
-        # What msgspec takes as it is needs no unwrapping, so only this request pays for the slow way.
-        admitted = _convert(plan.settle(arguments, ()), shape)
+        # Slow path: only for arguments that msgspec does not accept unchanged.
+        request = _convert(plan.settle(arguments, ()), shape)
     except UnicodeEncodeError:
-        validate_value(arguments)  # names the place; it was skipped
+        validate_value(arguments)  # raises an error that names the argument
         raise
     if plan.has_markers:
-        plan.polish(admitted, ())
-    return admitted
+        plan.polish(request, ())
+    return request
 
 
 def _convert(arguments: Any, shape: type[T]) -> T:
     try:
         return msgspec.convert(arguments, shape)
     except msgspec.ValidationError as error:
-        # Patterns, dates and checks of the Struct itself: msgspec says "what - at `$.path`".
-        sentence, _, place = str(error).partition(" - at ")
-        field = place.strip("`").rpartition("$")[2].lstrip(".") or "arguments"
+        # Patterns, dates and checks in the Struct: msgspec reports "problem - at `$.path`".
+        sentence, _, location = str(error).partition(" - at ")
+        field = location.strip("`").rpartition("$")[2].lstrip(".") or "arguments"
         raise Invalid(f"{field}: {sentence[:1].lower()}{sentence[1:]}", code="invalid_argument", field=field) from None

@@ -1,8 +1,8 @@
-"""One JSON document, or a refusal: the rules that hold for every value before anybody asks what it means.
+"""Strict JSON: the rules that apply to every value, independent of its type.
 
-`decode` takes bytes from a wire, `validate_value` takes values that a caller in this process built; both refuse the
-same things. Text that passes can be stored by SQLite and PostgreSQL alike and comes back unchanged. The usual
-request is cleared by a few scans over the raw bytes; values are walked only when a scan found something.
+`decode` parses bytes, `validate_value` checks Python values; both reject the same things. SQLite and PostgreSQL can
+store accepted text and return it unchanged. A few scans of the raw bytes accept most requests; values are checked
+one by one only if a scan finds something suspect.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from groundplan.kernel.wording import QUOTED_CHARS_MAX, ArgumentPath, format_arg
 
 BODY_BYTES_MAX = 1 << 20
 DEPTH_MAX = 32
-INTEGER_MAX = 1 << 53  # beyond it a float, so every JavaScript client, cannot tell neighbours apart
+INTEGER_MAX = 1 << 53  # above it, a float (every number in JavaScript) cannot represent every integer
 
 
 def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX) -> Any:
-    """The value of one strict JSON document, which may itself stand some levels deep in another one.
+    """Return the value of one strict JSON document; `levels_above` is its depth in an outer document.
 
     Raises:
-        Invalid: it is too large, is not UTF-8 or JSON, is nested too deep, repeats a key, or holds a number
-            or a character that cannot be kept.
+        Invalid: it is too large, is not UTF-8 or JSON, is nested too deep, repeats a key, or contains a number
+            or a character that cannot be stored.
     """
     if len(raw) > bytes_max:
         raise _too_large(len(raw), bytes_max)
@@ -39,7 +39,7 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
         ) from None
     if _may_hold_raw_control(raw) and (found := _CONTROL.search(text)):
         raise _control_character(found[0], **_locate(text, found.start()))
-    # With each escaped backslash blanked, every backslash that is left begins an escape.
+    # Without the escaped backslashes, every backslash that is left starts an escape.
     plain = raw.replace(b"\\\\", b"__") if b"\\" in raw else raw
     if levels_above + _measure_depth(plain) > DEPTH_MAX:
         raise _too_deep()
@@ -60,8 +60,8 @@ def decode(raw: bytes, *, levels_above: int = 0, bytes_max: int = BODY_BYTES_MAX
 
 
 def validate_value(value: Any) -> None:
-    """Refuse a decoded value that `decode` would not have let through."""
-    import msgspec  # not at import: a server's first answer needs `decode` alone, and waits for nothing else
+    """Raise Invalid for a value that `decode` would reject."""
+    import msgspec  # not at module level: the first answer of a server needs only `decode`
 
     _check_value(value, ())
     size_bytes = len(msgspec.json.encode(value))
@@ -73,7 +73,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROL_OR_SURROGATE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _ASCII_CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
 
-# Escapes that stand for a control character or for half of a surrogate pair.
+# Escapes of a control character or of an unpaired surrogate.
 _SUSPECT_ESCAPE = re.compile(
     rb"""\\(?:[bf]
     |u00(?:0[0-8bcef]|1|7f|[89])
@@ -84,34 +84,34 @@ _SUSPECT_ESCAPE = re.compile(
 
 # Every digit becomes 0 and both exponent letters become e.
 _TO_DIGIT_RUNS = bytes.maketrans(b"123456789E", b"000000000e")
-_DIGIT_RUN = b"0" * 16  # as many as 2^53 has
+_DIGIT_RUN = b"0" * 16  # 2^53 has 16 digits
 
-# Everything but brackets and quotes is dropped, and the two kinds of bracket become one.
+# Keeps only brackets and quotes, and turns braces into square brackets.
 _TO_SKELETON = bytes.maketrans(b"{}", b"[]")
 _NOT_SKELETON = bytes(set(range(256)) - set(b'[]{}"'))
 _SKELETON_TEXT = re.compile(rb'"[^"]*"')
 
 
 def _may_hold_raw_control(raw: bytes) -> bool:
-    # U+0080 to U+009F are the only control characters that UTF-8 spells with C2 in front.
+    # In UTF-8, only the control characters U+0080 to U+009F start with C2.
     return b"\xc2" in raw or len(raw.translate(None, _ASCII_CONTROL)) != len(raw)
 
 
 def _may_hold_unsafe_number(raw: bytes) -> bool:
-    # An integer out of range is a run of digits; an infinite float is one too, or has an exponent.
+    # An integer out of range has many digits; an infinite float has many digits or an exponent.
     runs = raw.translate(_TO_DIGIT_RUNS)
     return b"0e" in runs or _DIGIT_RUN in runs
 
 
 def _measure_depth(plain: bytes) -> int:
-    """How deep the document nests; exact for JSON, never too low for anything else.
+    """Return the nesting depth: exact for JSON, never too low for other text.
 
-    Each round removes the innermost pairs, so the rounds are the depth. What cannot be paired (not JSON, or
-    deeper than is allowed) counts in full.
+    Each round removes the innermost pairs of brackets, so the number of rounds is the depth. Brackets without a partner
+    (not JSON, or too deep) are all counted.
     """
     if b"\\" in plain:
         plain = plain.replace(b'\\"', b"__")
-    # Two quotes in a row go first: that changes for no bracket whether it stands inside a string.
+    # Adjacent quotes are removed first; this does not change which brackets are inside strings.
     skeleton = plain.translate(_TO_SKELETON, _NOT_SKELETON).replace(b'""', b"")
     if b'"' in skeleton:
         skeleton = _SKELETON_TEXT.sub(b"", skeleton)
@@ -134,17 +134,17 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _duplicate_key(twice: str) -> Invalid:
+def _duplicate_key(key: str) -> Invalid:
     return Invalid(
-        f"the key {quote_text(twice)} stands twice in one object; send it once",
+        f"the key {quote_text(key)} appears twice in one object; send it once",
         code="duplicate_key",
-        field=format_argument_path((twice,)),
+        field=format_argument_path((key,)),
     )
 
 
 def _parse_integer(literal: str) -> int:
-    # 2^53 has 16 digits and there may be a sign. A longer literal is refused unread: int() would answer
-    # thousands of digits with an error of its own.
+    # 2^53 has 16 digits, plus a sign. A longer literal is rejected before int(), which raises its own error for
+    # thousands of digits.
     if len(literal) > 17 or abs(number := int(literal)) > INTEGER_MAX:
         raise _invalid_number(literal)
     return number
@@ -176,9 +176,9 @@ def _check_value(value: Any, path: ArgumentPath) -> None:
         for key, item in value.items():
             if not isinstance(key, str):
                 raise _not_json(key, path)
-            place = (*path, key)
-            _check_text(key, place)
-            _check_value(item, place)
+            item_path = (*path, key)
+            _check_text(key, item_path)
+            _check_value(item, item_path)
     elif isinstance(value, list | tuple):
         if len(path) >= DEPTH_MAX:
             raise _too_deep(path)
@@ -202,8 +202,8 @@ def _check_text(text: str, path: ArgumentPath) -> None:
         return
     if found[0] >= "\ud800":
         raise Invalid(
-            f"{format_argument_path(path)} holds half of a surrogate pair, which is no character; "
-            "send whole characters",
+            f"{format_argument_path(path)} contains half of a surrogate pair, which is not a character; "
+            "send complete characters",
             code="invalid_text",
             field=format_argument_path(path),
         )
@@ -213,8 +213,8 @@ def _check_text(text: str, path: ArgumentPath) -> None:
 def _control_character(character: str, **details: Any) -> Invalid:
     where = details.get("field") or f"line {details['line']}, column {details['column']}"
     return Invalid(
-        f"{where} holds the control character U+{ord(character):04X}; "
-        "remove it, only tab, line feed and carriage return are allowed",
+        f"{where} contains the control character U+{ord(character):04X}; "
+        "remove it; only tab, line feed and carriage return are allowed",
         code="control_character",
         **details,
     )
@@ -234,31 +234,31 @@ def _too_large(size_bytes: int, limit_bytes: int = BODY_BYTES_MAX) -> Invalid:
 
 
 def _too_deep(path: ArgumentPath = ()) -> Invalid:
-    place: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
+    location: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
     return Invalid(
         f"arrays and objects are nested more than {DEPTH_MAX} levels deep; send a flatter structure",
         code="too_deep",
         limit=DEPTH_MAX,
-        **place,
+        **location,
     )
 
 
-def _invalid_number(shown: str, path: ArgumentPath = ()) -> Invalid:
-    place: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
-    if len(shown) > QUOTED_CHARS_MAX:
-        shown = f"{shown[:QUOTED_CHARS_MAX]}…"
+def _invalid_number(number: str, path: ArgumentPath = ()) -> Invalid:
+    location: dict[str, Any] = {"field": format_argument_path(path)} if path else {}
+    if len(number) > QUOTED_CHARS_MAX:
+        number = f"{number[:QUOTED_CHARS_MAX]}…"
     return Invalid(
-        f"{shown} is not a number that can be kept: numbers are finite and integers lie within ±2^53; "
+        f"{number} is not a number that can be stored: numbers must be finite and integers within ±2^53; "
         "send such a value as a string",
         code="invalid_number",
         limit=INTEGER_MAX,
-        **place,
+        **location,
     )
 
 
 def _not_json(value: Any, path: ArgumentPath) -> Invalid:
     return Invalid(
-        f"{format_argument_path(path)} holds a {type(value).__name__}, which is not JSON; "
+        f"{format_argument_path(path)} contains a {type(value).__name__}, which is not JSON; "
         "use objects with string keys, arrays, strings, numbers, booleans and null",
         code="invalid_value",
         field=format_argument_path(path),

@@ -1,4 +1,4 @@
-"""What msgspec does not know about text: limits in bytes, and names that are equal when they look equal."""
+"""Markers for text that msgspec does not have: limits in bytes, normalized names, and text that is not blank."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class MaxBytes:
 
 @dataclass(frozen=True, slots=True)
 class NormalizedName:
-    """A text that is NFC, trimmed, not empty, on one line and of bounded length once it is admitted."""
+    """A text that is normalized to NFC and trimmed; it must be one line, not empty and not too long."""
 
     chars_max: int = NAME_CHARS_MAX
-    # What a contract calls the refusals of a text that is empty, and of one that is too long.
+    # The error codes for an empty text and for one that is too long; a contract may have its own.
     empty_code: str = "invalid_argument"
     long_code: str = "too_long"
 
 
 @dataclass(frozen=True, slots=True)
 class NotBlank:
-    """A text in which something is said."""
+    """A text that is not only white space."""
 
 
 Name = Annotated[str, NormalizedName()]
@@ -39,7 +39,7 @@ Marker = MaxBytes | NormalizedName | NotBlank
 
 
 def apply_marker(marker: Marker, text: str, path: ArgumentPath) -> str:
-    """The text as the marker wants it, or the refusal."""
+    """Return the text as the marker requires it, or raise an error."""
     if isinstance(marker, MaxBytes):
         _check_bytes(text, marker.limit_bytes, path)
         return text
@@ -51,7 +51,7 @@ def apply_marker(marker: Marker, text: str, path: ArgumentPath) -> str:
 
 
 def too_many_characters(path: ArgumentPath, limit: int, actual: int, *, code: str = "too_long") -> Invalid:
-    """A limit in code points was passed."""
+    """Return the error for a text with too many code points."""
     return invalid_argument(
         path,
         f"has {actual} characters, the limit is {limit}; shorten it",
@@ -77,7 +77,7 @@ def _check_bytes(text: str, limit_bytes: int, path: ArgumentPath) -> None:
 
 def _normalize_name(text: str, marker: NormalizedName, path: ArgumentPath) -> str:
     if not text.isascii():
-        import unicodedata  # a megabyte of tables that an ASCII name does not need
+        import unicodedata  # here, because it takes a megabyte that ASCII names do not need
 
         text = unicodedata.normalize("NFC", text)
     name = text.strip()

@@ -1,1 +1,1 @@
-"""Members: who is in a project, and as what."""
+"""Members: the people and agents in a project, and their roles."""

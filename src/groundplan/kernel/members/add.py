@@ -1,4 +1,4 @@
-"""Bring somebody into a project, or give a member another role."""
+"""Add a member to a project, or change the role of a member."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ sql = load_queries(__file__)
 
 
 class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
-    """Who gets which role where."""
+    """The user, the role and the project."""
 
     scope_id: Name
     user_id: Name
@@ -30,16 +30,16 @@ class AddMember(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class OneMember(Struct):
-    """The member as it is now."""
+    """The member after the change."""
 
     member: MemberView
 
 
 def add(tx: Transaction, request: AddMember) -> OneMember:
-    """Give somebody a role in the project, whether they were in it or not.
+    """Add a member, or change the role of a member.
 
     Raises:
-        LastOwner: it would leave the project without an owner.
+        LastOwner: the change would leave the project without an owner.
     """
     project_id = tx.project.id
     user_id = find_principal(tx, request.user_id) or request.user_id
@@ -48,7 +48,7 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
         join(tx, project_id, user_id, role=request.role, kind=request.kind)
     elif member.role is not request.role:
         tx.record(KernelOp.MEMBER_CHANGED, user_id, changed("role", member.role, request.role))
-        tx.write_events()  # now: whoever takes a smaller role may not write here afterwards
+        tx.write_events()  # now: the actor may lose the right to write with this change
         tx.run(sql.change_role, project_id=project_id, user_id=user_id, role=request.role)
     return OneMember(tx.one(sql.member, MemberView, project_id=project_id, user_id=user_id))
 

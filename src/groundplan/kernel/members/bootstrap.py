@@ -1,4 +1,4 @@
-"""Begin a new scope: the project comes into being and the caller is its first owner."""
+"""Create a scope: a project with the caller as its first owner."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from groundplan.kernel.store.transaction import Transaction
 SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
 
 ScopeId = Annotated[str, SCOPE_ID_LIMITS]
-# A scope that is there already may be one of the projects with longer names.
+# An existing scope may be a project with a longer name.
 ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_scope_id_too_long")]
 
 
 class AlreadyInitialized(NameTaken):
-    """A scope is begun once; a second bootstrap could be a stranger who wants to become owner."""
+    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
 
     code = "pciv_scope_already_initialized"
 
     def __init__(self, scope_id: str) -> None:
         super().__init__(
-            f"scope {scope_id!r} exists already; use it if it is yours, or ask an owner to let you in",
+            f"scope {scope_id!r} already exists; use it if it is yours, or ask an owner to add you",
             scope_id=scope_id,
         )
 
 
 class BootstrapScope(Struct, rename="camel", forbid_unknown_fields=True):
-    """The scope to begin. `scopeId` becomes the project's name, `name` a sentence about it."""
+    """The scope to create. `scopeId` becomes the name of the project, `name` its goal."""
 
     scope_id: ScopeId
     name: Goal | None = None
@@ -45,7 +45,7 @@ class BootstrapScope(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class BootstrappedScope(Struct, rename="camel"):
-    """The scope as the caller calls it, the id of its project, what the caller is in it, and its first draft."""
+    """The name of the scope, the id of its project, the role of the caller, and its first draft."""
 
     scope_id: str
     project_id: str
@@ -54,10 +54,10 @@ class BootstrappedScope(Struct, rename="camel"):
 
 
 def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
-    """Begin a scope.
+    """Create a scope.
 
     Raises:
-        AlreadyInitialized: there is one of that name, whether the caller may see it or not.
+        AlreadyInitialized: a scope of that name exists, possibly one that the caller cannot see.
     """
     project_id = create_owned_project(tx, request.scope_id, goal=request.name)
     if project_id is None:

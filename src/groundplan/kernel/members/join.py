@@ -1,4 +1,4 @@
-"""Let somebody into a project."""
+"""Add a new member to a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ sql = load_queries(__file__)
 
 
 def join(tx: Transaction, project_id: str, user_id: str, *, role: Role, kind: ActorKind) -> None:
-    """Make somebody a member who is not one yet, and known to the organization where that is new too."""
+    """Add a new member to a project, and to the organization if they are new there."""
     tx.run(sql.add_principal, id=user_id, kind=kind)
     is_new = tx.run(sql.add_to_organization, user_id=user_id)
     tx.run(sql.add_member, project_id=project_id, user_id=user_id, role=role)

@@ -1,4 +1,4 @@
-"""List who is in a project."""
+"""List the members of a project."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class ListMembers(Struct, rename="camel", forbid_unknown_fields=True):
-    """Whose members to list."""
+    """The project whose members to list."""
 
     scope_id: Name
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
@@ -27,15 +27,15 @@ class ListMembers(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class Members(Struct, rename="camel"):
-    """Members by id, and where to go on when there are more than were asked for."""
+    """Members ordered by id, and the cursor of the next page if there are more."""
 
     members: list[MemberView]
     next_cursor: str | UnsetType = field(name="next_cursor", default=UNSET)
 
 
 def list_members(tx: Transaction, request: ListMembers) -> Members:
-    """Everybody in the project, or a page of them."""
-    # One more than asked for tells whether there are more.
+    """Return the members of the project, or one page of them."""
+    # One row more than the limit shows whether there is another page.
     at_most = request.limit + 1 if request.limit else NO_LIMIT
     rows = tx.all(sql.members, MemberView, project_id=tx.project.id, after=request.cursor or "", at_most=at_most)
     page = rows[: request.limit]

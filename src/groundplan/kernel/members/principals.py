@@ -1,4 +1,4 @@
-"""Who is meant: a principal is addressed by id or by name."""
+"""Find principals by id or by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ sql = load_queries(__file__)
 
 
 def find_principal(tx: Transaction, ref: str) -> str | None:
-    """The id of whoever is meant. An id goes before a name."""
+    """Return the id of the principal with this id or name; an id takes precedence."""
     found = tx.scalars(sql.principals_by_ref, ref=ref)
     return ref if ref in found else next(iter(found), None)

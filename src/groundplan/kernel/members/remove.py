@@ -1,4 +1,4 @@
-"""Take somebody out of a project. What they did stays in its history."""
+"""Remove a member from a project. The events of the member stay in the history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sql = load_queries(__file__)
 
 
 class RemoveMember(Struct, rename="camel", forbid_unknown_fields=True):
-    """Who leaves which project."""
+    """The member to remove, and the project."""
 
     scope_id: Name
     user_id: Name
@@ -27,25 +27,25 @@ class RemoveMember(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class RemovedMember(Struct):
-    """Who is gone."""
+    """The id of the removed member."""
 
     removed: str
 
 
 def remove(tx: Transaction, request: RemoveMember) -> RemovedMember:
-    """Take a member out.
+    """Remove a member.
 
     Raises:
-        NotFound: they are not in it.
-        LastOwner: it would leave the project without an owner.
+        NotFound: the user is not a member.
+        LastOwner: the change would leave the project without an owner.
     """
     project_id = tx.project.id
-    known = find_principal(tx, request.user_id)
-    member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=known) if known else None
+    user_id = find_principal(tx, request.user_id)
+    member = tx.one_or_none(sql.member, MemberView, project_id=project_id, user_id=user_id) if user_id else None
     if member is None:
         raise NotFound("member", request.user_id)
     tx.record(KernelOp.MEMBER_REMOVED, member.user_id, changed("role", member.role, None))
-    tx.write_events()  # now: whoever leaves may not write here afterwards
+    tx.write_events()  # now: the actor may lose the right to write by leaving
     tx.run(sql.remove_member, project_id=project_id, user_id=member.user_id)
     return RemovedMember(member.user_id)
 

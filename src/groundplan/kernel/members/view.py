@@ -1,4 +1,4 @@
-"""A member as callers see it. The names on the wire are the context contract's, which knows projects as scopes."""
+"""The view of a member in answers. The wire names are those of the context contract, where a project is a scope."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GROUP = Group.CONTEXT
 
 
 class MemberView(Struct, rename="camel"):
-    """Somebody in a project, and as what."""
+    """A member of a project, with their role."""
 
     user_id: str
     role: Role

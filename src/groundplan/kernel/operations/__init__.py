@@ -1,1 +1,1 @@
-"""The registry of operations, and the way from a request to an answer."""
+"""The registry of operations, and their execution."""

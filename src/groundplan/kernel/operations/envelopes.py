@@ -1,10 +1,10 @@
-"""The JSON around an answer or an error: the contract of each tool group decides.
+"""The JSON around an answer or an error, by tool group.
 
 work, purpose, briefing   the answer itself                 {"error": {code, message, details?}}
-context                   the answer itself                 the same, and error.name: the contract's class
-knowledge, containers     {"success": true, "data": …}      {"success": false, "error": {…}}; the code is the contract's
-                                                            name or the family's, ours is in details.reason, and
-                                                            currentVersion stands beside the code
+context                   the answer itself                 the same, with error.name, a class of the contract
+knowledge, containers     {"success": true, "data": …}      {"success": false, "error": {…}}; the code is that of the
+                                                            contract or the family, our code is details.reason, and
+                                                            currentVersion is a field of error
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SUCCESS_ENVELOPE = (Group.KNOWLEDGE, Group.CONTAINERS)
 CONTEXT_NAMES: dict[type[GroundplanError], str] = {
     Unauthenticated: "PcivAuthRequiredError",
     Forbidden: "PcivRlsDeniedError",
-    # A scope that is hidden and one that is missing must read alike, so both have the name of the hidden one.
+    # A hidden scope and a missing one must give the same answer, so both use the name for a hidden one.
     NotFound: "PcivRlsDeniedError",
     Invalid: "PcivSchemaMismatchError",
     GroundplanError: "Error",
@@ -46,12 +46,12 @@ ENVELOPE_CODES: dict[type[GroundplanError], str] = {
 
 
 def wrap(group: Group | None, answer: Any) -> Any:
-    """Return an answer as the tools of a group give it."""
+    """Return an answer in the envelope of a tool group."""
     return {"success": True, "data": answer} if group in SUCCESS_ENVELOPE else answer
 
 
 def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Return an error as the tools of a group give it."""
+    """Return an error in the envelope of a tool group."""
     body = error.body(vocabulary)
     if group is Group.CONTEXT:
         body["name"] = error.contract_name or _lookup_by_family(error, CONTEXT_NAMES)
@@ -68,7 +68,7 @@ def wrap_error(group: Group | None, error: GroundplanError, vocabulary: Vocabula
 
 
 def _to_camel_case(name: str) -> str:
-    if name == "left_out":  # spelled alike in every answer
+    if name == "left_out":  # has the same name in every answer
         return name
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)

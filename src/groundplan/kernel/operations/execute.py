@@ -1,4 +1,4 @@
-"""From a request to an answer: parse it, open the right transaction, run the use case, keep to the budget."""
+"""Execute a request: parse it, open a transaction, run the use case, and fit the answer to the budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_PREFERENCES = Preferences()
 
 
 class ExecutionResult(NamedTuple):
-    """An answer, and its JSON with the envelope of its tool where that was made to measure it."""
+    """An answer, and its encoded JSON in its envelope if it was encoded to measure it."""
 
     answer: Any
     encoded: bytes | None = None
@@ -39,7 +39,7 @@ def execute(
     """Run one operation for one actor.
 
     Raises:
-        GroundplanError: whatever the gate, the access table, the store or the use case refuses.
+        GroundplanError: the input gate, the access check, the store or the use case refuses the request.
     """
     request = parse_request(arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
@@ -54,7 +54,7 @@ def execute(
     try:
         return run(chosen.when_project_missing)
     except NameTaken as taken:
-        # Another caller may have created it since, and then the request can be served after all.
+        # Another caller may have created the project in the meantime; then the first operation can serve the request.
         try:
             return run(chosen)
         except NotFound as error:
@@ -62,12 +62,12 @@ def execute(
 
 
 def _is_missing_project(error: NotFound) -> bool:
-    """Whether it is the project itself that is not there, and not something in it."""
+    """Return whether the project is missing, not something in it."""
     return error.details.get("thing") == "project"
 
 
 class _Execution(NamedTuple):
-    """One request, which may have to be served by more than one operation in turn."""
+    """One request, which may be tried with more than one operation."""
 
     store: Store
     actor: Actor | None
@@ -100,11 +100,11 @@ class _Execution(NamedTuple):
 
     def _write(self, tx: Transaction, operation: Operation[Any, Any]) -> ExecutionResult:
         tx.preferences = self.preferences
-        # Before anything is committed: a change that was made must not be answered by a refusal.
+        # Inside the transaction: an answer that is too large must fail before the change is committed.
         return self._fit(operation.handler(tx, self.request))
 
     def _fit(self, answer: Any) -> ExecutionResult:
-        """Keep an answer to the caller's cap; encode it once where nothing has to be left out."""
+        """Trim an answer to the cap of the caller; encode it only once if it fits."""
         cap = self.preferences.answer_tokens_max
         if not cap:
             return ExecutionResult(answer)
@@ -120,12 +120,12 @@ class _Execution(NamedTuple):
         op_id = getattr(self.request, "op_id", None)
         if op_id is None:
             return None
-        # Under the name that was asked for: sent again, the request may find its project made and be served otherwise.
+        # By the requested name: when sent again, the project may exist and another operation may serve the request.
         body = msgspec.structs.replace(self.request, op_id=None)
         return make_idempotent_request(
             op_id,
             self.requested.name,
             body,
-            dump=lambda answered: encode(answered.answer),
+            dump=lambda result: encode(result.answer),
             load=lambda text: self._fit(msgspec.json.decode(text, type=operation.output)),
         )

@@ -1,8 +1,7 @@
-"""Every use case, registered once.
+"""The registry of operations: one entry for each use case.
 
-An operation says what it is called, what it takes and gives, what it needs, and how each surface reaches it. MCP tools,
-command line words, JSON Schemas, the reference pages and the authorization matrix are derived from these entries, so
-what is not registered does not exist and what is registered exists everywhere.
+An operation declares its name, input, output, permission, and how each surface calls it. MCP tools, commands, JSON
+Schemas, the reference pages and the authorization matrix are derived from these entries.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Out = TypeVar("Out")
 
 
 class Group(StrEnum):
-    """Tools that are switched on together with `--tools`."""
+    """Groups of tools that `--tools` enables."""
 
     WORK = "work"
     KNOWLEDGE = "knowledge"
@@ -33,16 +32,16 @@ class Group(StrEnum):
 
 
 class Effect(StrEnum):
-    """What calling an operation does; a client shows it before it asks for consent."""
+    """The effect of an operation; a client shows it before it asks for consent."""
 
     READ = "read"
     WRITE = "write"
-    DESTROY = "destroy"  # takes something away that the caller cannot simply put back
+    DESTROY = "destroy"  # removes something that the caller cannot simply restore
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """How MCP reaches an operation: a tool, and for tools that serve several operations the value that selects it."""
+    """The MCP tool of an operation, and the value that selects it in a tool with several operations."""
 
     name: str
     group: Group
@@ -51,60 +50,60 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How the command line reaches an operation: `groundplan WORD WORD ARGUMENTS --options`."""
+    """The command of an operation: `groundplan WORD WORD ARGUMENTS --options`."""
 
     words: tuple[str, ...]
-    summary: str | None = None  # what it does, where these words mean only a part of the operation
-    arguments: tuple[str, ...] = ()  # input fields that are given by position
-    names: Mapping[str, str] = field(default_factory=dict)  # input field → the option's name where the two differ
+    summary: str | None = None  # if the command is only a part of the operation
+    arguments: tuple[str, ...] = ()  # input fields that are positional arguments
+    names: Mapping[str, str] = field(default_factory=dict)  # input field → name of the option, if they differ
     texts: tuple[str, ...] = ()  # input fields that may be read from a file (@FILE) or standard input (-)
-    columns: tuple[str, ...] = ()  # what the human table shows of each row; all fields when empty
-    fixed: Mapping[str, str] = field(default_factory=dict)  # input fields of which the words say the value already
-    without: tuple[str, ...] = ()  # input fields that such a thing has not, so that there is no option for them
+    columns: tuple[str, ...] = ()  # the columns of the table for people; all fields when empty
+    fixed: Mapping[str, str] = field(default_factory=dict)  # input fields with a fixed value
+    without: tuple[str, ...] = ()  # input fields without an option
 
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[In, Out]):
     """One use case."""
 
-    name: str  # thing.verb; slices put their own name in front
+    name: str  # thing.verb; names in a slice start with its name
     summary: str  # one line for tools/list, --help and the reference
     permission: Permission
     effect: Effect
     input: type[In]
     output: type[Out]
     handler: Callable[[Transaction, In], Out]
-    # Which project the request is about, by id or by name; None for an operation on the organization.
+    # Returns the project of a request, by id or name; None for an operation on the organization.
     project: Callable[[Transaction, In], str | None] | None = None
-    # The permission that a request without a project needs in the organization; None where it must name one.
+    # The permission in the organization for a request without a project; None if the project is required.
     without_project: Permission | None = None
-    other_outputs: tuple[type, ...] = ()  # what some requests are answered with instead of `output`
-    on_archived: bool = False  # whether it may change a project that is archived
-    idempotent: bool = False  # the same call again changes nothing more
-    # Operations with the same input that need another permission or have another effect, and the function that picks
-    # one of them for a request; None for this operation itself.
+    other_outputs: tuple[type, ...] = ()  # types that some requests return instead of `output`
+    on_archived: bool = False  # whether it may change an archived project
+    idempotent: bool = False  # repeating the call changes nothing
+    # Operations with the same input and another permission or effect, and the function that chooses one of them for a
+    # request; it returns None for this operation itself.
     variants: tuple[Operation[In, Any], ...] = ()
     choose_variant: Callable[[In], Operation[In, Any] | None] | None = None
-    when_project_missing: Operation[In, Any] | None = None  # serves the request where there is no such project
-    # Runs after the transaction has ended, on what the handler returned: for work that needs no database.
+    when_project_missing: Operation[In, Any] | None = None  # serves the request if the project does not exist
+    # Runs on the result of the handler after the transaction has ended, for work that needs no database.
     finish: Callable[[Any], Any] | None = None
     tool: Tool | None = None
     command: Command | None = None
-    aliases: tuple[Command, ...] = ()  # the same under other words: `feature advance` beside `task advance`
+    aliases: tuple[Command, ...] = ()  # other commands for it: `feature advance` beside `task advance`
 
     @property
     def group(self) -> Group | None:
-        """The group of its tool, which decides the envelope of its answers."""
+        """The group of its tool, which decides the envelope of answers."""
         return self.tool.group if self.tool else None
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """Every command that reaches it."""
+        """Its command and aliases."""
         return () if self.command is None else (self.command, *self.aliases)
 
 
 class Registry:
-    """The operations of one Groundplan, in the order of their registration."""
+    """Operations by name, in the order of registration."""
 
     def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
         self._by_name: dict[str, Operation[Any, Any]] = {}

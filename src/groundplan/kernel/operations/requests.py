@@ -1,4 +1,4 @@
-"""Fields that many requests have."""
+"""Fields that many requests share."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# Given by the caller; the same id with the same request has one effect, however often it is sent.
+# Chosen by the caller; the same request with the same id has one effect, even if sent again.
 OpId = Annotated[str, Meta(min_length=1, max_length=200)] | None

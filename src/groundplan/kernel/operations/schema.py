@@ -1,8 +1,8 @@
-"""JSON Schema of an input type as it stands on the wire.
+"""JSON Schemas of input types, by wire names.
 
-Every client reads these in every session, so they are small: names, types and what is required. Nothing is said twice,
-referenced or titled, and null is no type. Defaults stand in the reference; limits and the ban on unknown names are left
-to the refusals that name them. They show the plain spelling; the input gate is the one that decides.
+Every client reads them in every session, so they are small: names, types and required fields, without references,
+titles and null. Defaults are in the reference; errors name limits and unknown arguments. The input gate accepts more
+spellings than a schema shows.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _TYPES: Mapping[Any, str] = {
 
 
 class CollapsedInSchema:
-    """Marks a field whose inside is told by the reference and by refusals, not in every session."""
+    """Marks a field that a schema shows as a plain object; the reference describes its content."""
 
 
 class HiddenInSchema:
-    """Marks a field that is taken, because answers carry it, and says nothing: whoever writes anew can do without."""
+    """Marks a field that is accepted because answers contain it, but that no request needs."""
 
 
 def build_json_schema(shape: type[Struct]) -> JsonSchema:
-    """The JSON Schema (2020-12) of a Struct, all in one piece."""
+    """Return the JSON Schema (2020-12) of a Struct, without references."""
     return _struct_schema(shape, ())
 
 
 def build_merged_schema(variants: Mapping[str, type[Struct]], selector: str = "operation") -> JsonSchema:
-    """One schema for a tool that serves several operations, told apart by `selector`.
+    """Return one schema for a tool with several operations, which `selector` distinguishes.
 
     Raises:
-        ValueError: an argument means one thing to one operation and another thing to the next.
+        ValueError: two operations have different arguments of the same name.
     """
     schemas = [_struct_schema(shape, ()) for shape in variants.values()]
     return _merge_schemas(selector, list(variants), schemas)
@@ -63,7 +63,7 @@ def _merge_schemas(selector: str, variants: Sequence[Any], schemas: Sequence[Jso
 
 def _struct_schema(shape: type[Struct], within: tuple[type[Struct], ...]) -> JsonSchema:
     if shape in within:
-        raise ValueError(f"{shape.__name__} contains itself, which no schema without references can say")
+        raise ValueError(f"{shape.__name__} contains itself; a schema without references cannot describe it")
     config = shape.__struct_config__
     properties: JsonSchema = {}
     required: list[str] = []
@@ -90,7 +90,7 @@ def _type_schema(hint: Any, extras: tuple[Any, ...], within: tuple[type[Struct],
             if meta.description is not None:
                 schema["description"] = meta.description
             given = meta.extra_json_schema or {}
-            if "type" in given:  # which is instead of what the annotation says
+            if "type" in given:  # it replaces the type of the annotation
                 schema.pop("anyOf", None)
             schema.update(given)
     return schema
@@ -117,7 +117,7 @@ def _unannotated_schema(hint: Any, within: tuple[type[Struct], ...]) -> JsonSche
         return _enum_schema([member.value for member in origin])
     if isinstance(origin, type) and issubclass(origin, Struct):
         return _struct_schema(origin, within)
-    return {} if origin is Any else {"type": "string"}  # dates and the like are strings on the wire
+    return {} if origin is Any else {"type": "string"}  # dates and similar types are strings on the wire
 
 
 def _union_schema(options: list[JsonSchema]) -> JsonSchema:
@@ -129,7 +129,7 @@ def _union_schema(options: list[JsonSchema]) -> JsonSchema:
 
 
 def _tagged_union_schema(options: Sequence[type[Struct]], within: tuple[type[Struct], ...]) -> JsonSchema:
-    """Structs told apart by a tag, as one object: what each needs beside the tag, its refusal says."""
+    """Return one object schema for Structs with a tag; an error names the fields that each of them requires."""
     schemas = [_struct_schema(option, within) for option in options]
     field = str(options[0].__struct_config__.tag_field)
     for schema in schemas:

@@ -1,1 +1,1 @@
-"""Projects: where purpose, context, work and knowledge meet."""
+"""Projects: each holds purpose, context, work and knowledge."""

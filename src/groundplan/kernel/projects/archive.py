@@ -1,4 +1,4 @@
-"""Put a project away, and bring it back. Nothing in it is lost: an archived project can be read but not changed."""
+"""Archive and restore projects. An archived project can be read but not changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ sql = load_queries(__file__)
 
 
 class ArchiveProject(Struct, forbid_unknown_fields=True):
-    """The project to put away or to bring back, by id or name."""
+    """The project to archive or restore, by id or name."""
 
     project: Name
     op_id: OpId = None
 
 
 class ArchivedProject(Struct):
-    """Whether it is put away. Without a revision: archiving it twice makes none."""
+    """The project and when it was archived. There is no revision, because archiving again does not change it."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ def archive(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
 
 
 def restore(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
-    """Bring an archived project back."""
+    """Restore an archived project."""
     return _set_archived(tx, KernelOp.PROJECT_RESTORED, archived_at=None)
 
 

@@ -1,4 +1,4 @@
-"""Say how a project wants to be worked in. Each policy is acted on by the slice that it belongs to."""
+"""Set the policies of a project. Each policy is applied by the slice that it belongs to."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ sql = load_queries(__file__)
 def configure(
     tx: Transaction, project_id: str, policies: Policies, wanted: PolicyChanges, *, decision: str | None
 ) -> Policies:
-    """Set policies of a project; all of them as they are now. Setting what is set already changes nothing."""
+    """Set policies of a project and return all of them. Records nothing if no value changes."""
     after = wanted.applied(policies)
     if after != policies:
         tx.run(sql.set_policies, id=project_id, policies=msgspec.json.encode(after).decode())
-        moved = [name for name in wanted.given() if getattr(after, name) != getattr(policies, name)]
-        changes = [changed(f"policies.{name}", getattr(policies, name), getattr(after, name)) for name in moved]
+        changed_names = [name for name in wanted.given() if getattr(after, name) != getattr(policies, name)]
+        changes = [changed(f"policies.{name}", getattr(policies, name), getattr(after, name)) for name in changed_names]
         tx.record(KernelOp.PROJECT_CONFIGURED, project_id, *changes, decision=decision, project_id=project_id)
     return after

@@ -1,4 +1,4 @@
-"""Make a project. Whoever makes it is its first owner."""
+"""Create a project. Its creator is its first owner."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from groundplan.kernel.projects.view import OneProject, read_project_view
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
-ID_TRIES_MAX = 4  # ids are random; three collisions in a row mean that it is the name that is taken
+ID_TRIES_MAX = 4  # ids are random; repeated collisions mean that the name is in use
 
 sql = load_queries(__file__)
 
@@ -27,16 +27,16 @@ Goal = Annotated[str, MaxBytes(4096)]
 
 
 class ProjectExists(NameTaken):
-    """Names are unique in the organization, also among the projects a caller cannot see."""
+    """The name is in use in the organization, possibly by a project that the caller cannot see."""
 
     code = "project_exists"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is already a project {name!r}; choose another name", name=name)
+        super().__init__(f"project {name!r} already exists; choose another name", name=name)
 
 
 class CreateProject(Struct, forbid_unknown_fields=True):
-    """A project to make."""
+    """The project to create."""
 
     name: Name
     goal: Goal | None = None
@@ -44,10 +44,10 @@ class CreateProject(Struct, forbid_unknown_fields=True):
 
 
 def create(tx: Transaction, request: CreateProject) -> OneProject:
-    """Make a project with the caller as its owner.
+    """Create a project with the caller as its owner.
 
     Raises:
-        ProjectExists: the name is taken.
+        ProjectExists: the name is in use.
     """
     project_id = create_owned_project(tx, request.name, goal=request.goal)
     if project_id is None:
@@ -56,7 +56,7 @@ def create(tx: Transaction, request: CreateProject) -> OneProject:
 
 
 def create_owned_project(tx: Transaction, name: str, *, goal: str | None) -> str | None:
-    """The id of the project just made, or None when the name is taken. Runs under the organization's lock."""
+    """Create a project and return its id, or None if the name is in use. Needs the lock of the organization."""
     for _ in range(ID_TRIES_MAX):
         project_id = new_short_id()
         if tx.run(sql.add_project, id=project_id, name=name, goal=goal):

@@ -1,4 +1,4 @@
-"""List the projects a caller is in."""
+"""List the projects of the caller."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class ListProjects(Struct, forbid_unknown_fields=True):
 
 
 class Projects(Struct):
-    """Projects by name."""
+    """Projects, ordered by name."""
 
     projects: list[ProjectView]
 
 
 def list_projects(tx: Transaction, request: ListProjects) -> Projects:
-    """The caller's projects, ordered by name; archived ones only on request."""
+    """Return the projects of the caller, ordered by name; archived ones only on request."""
     query = sql.projects if tx.actor.access is Access.OPEN else sql.projects_of_member
     views = tx.all(query, ProjectView, with_archived=request.archived)
     return Projects(sorted(views, key=lambda view: view.name))

@@ -1,4 +1,4 @@
-"""A project as callers see it."""
+"""The view of a project in answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ sql = load_queries(__file__)
 
 
 class ProjectView(Struct):
-    """A project, and what the caller is in it."""
+    """A project, and the role of the caller in it."""
 
     id: str
     name: str
@@ -26,11 +26,11 @@ class ProjectView(Struct):
 
 
 class OneProject(Struct):
-    """The answer of everything that is done to one project."""
+    """The answer of operations on one project."""
 
     project: ProjectView
 
 
 def read_project_view(tx: Transaction, project_id: str, role: Role) -> ProjectView:
-    """The project as it is now, inside this transaction."""
+    """Return the project as this transaction sees it."""
     return tx.one(sql.project, ProjectView, id=project_id, role=role)
