@@ -1,1 +1,1 @@
-"""The dependency graph of work: what there is to do, what waits for what, and what is ready now."""
+"""The dependency graph of work: nodes, the dependencies between them, and which nodes are ready."""

@@ -1,4 +1,4 @@
-"""What is recorded about work, and how a node's history calls it."""
+"""The kinds of events that work records, and the action names that a node's history shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class WorkOp(StrEnum):
-    """Every kind of change to a work node. The word behind the dot is the `action` in its history."""
+    """Every kind of change to a work node. The part after the dot is the `action` in its history."""
 
     CREATED = "work.created"
     UPDATED = "work.updated"
@@ -36,7 +36,7 @@ class WorkOp(StrEnum):
 
 
 class TemplateOp(StrEnum):
-    """Every kind of change to a template, in the history of the organization."""
+    """Every kind of change to a template, recorded in the history of the organization."""
 
     CREATED = "template.created"
     UPDATED = "template.updated"

@@ -1,4 +1,4 @@
-"""Fields that several requests about work have, with their limits."""
+"""Fields that several work requests share, with their limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.kernel.wording import ArgumentPath, format_argument_path, invali
 
 PROPERTIES_BYTES_MAX = STATE_BYTES_MAX = 32_768
 LINKS_MAX = 50
-RESERVED_PREFIX = "_"  # the first letter of properties that the engine sets
+RESERVED_PREFIX = "_"  # the first character of properties that only the engine sets
 
 NodeRef = Annotated[str, Meta(min_length=1, max_length=255)]
 Summary = Annotated[str, Meta(min_length=1), MaxBytes(4096)]
@@ -27,24 +27,24 @@ Decision = Annotated[str, MaxBytes(4096)]
 
 
 class ReservedProperty(Invalid):
-    """The engine's own properties cannot be set by callers."""
+    """Callers cannot set a property that is reserved for the engine."""
 
     code = "reserved_property"
 
     def __init__(self, path: ArgumentPath) -> None:
         field = format_argument_path(path)
         super().__init__(
-            f"{field} begins with {RESERVED_PREFIX!r}, which is for the engine; choose another name",
+            f"{field} begins with {RESERVED_PREFIX!r}, which is reserved for the engine; choose another name",
             next_steps=NextStep("work.next", "claims a node", {"claim": True}),
             field=field,
         )
 
 
 def validate_properties(given: Mapping[str, Any], path: ArgumentPath) -> dict[str, Any]:
-    """The properties that a caller may set: null is the same as none.
+    """Return the given properties without those that are null.
 
     Raises:
-        ReservedProperty: a name is kept for the engine.
+        ReservedProperty: a name is reserved for the engine.
     """
     for key in given:
         if key.startswith(RESERVED_PREFIX):
@@ -53,19 +53,19 @@ def validate_properties(given: Mapping[str, Any], path: ArgumentPath) -> dict[st
 
 
 def encode_properties(properties: Mapping[str, Any], path: ArgumentPath) -> str:
-    """Properties as they are kept.
+    """Return properties as JSON text for the store.
 
     Raises:
-        Invalid: they are too large.
+        Invalid: the JSON text is too large.
     """
     return _encode_json(properties, path, PROPERTIES_BYTES_MAX) if properties else "{}"
 
 
 def encode_state(state: Any, path: ArgumentPath) -> str | None:
-    """A state as it is kept; null is none.
+    """Return a state as JSON text for the store, or None if it is null.
 
     Raises:
-        Invalid: it is too large.
+        Invalid: the JSON text is too large.
     """
     return None if state is None else _encode_json(state, path, STATE_BYTES_MAX)
 
@@ -73,18 +73,18 @@ def encode_state(state: Any, path: ArgumentPath) -> str | None:
 def _encode_json(value: Any, path: ArgumentPath, limit: int) -> str:
     encoded = msgspec.json.encode(value)
     if len(encoded) > limit:
-        wrong = f"is {len(encoded)} bytes long as JSON, the limit is {limit}; keep large things in files"
+        wrong = f"is {len(encoded)} bytes long as JSON, the limit is {limit}; store large content in files"
         raise invalid_argument(path, wrong, code="too_long", limit_bytes=limit, actual_bytes=len(encoded))
     return encoded.decode()
 
 
 def encode_links(links: list[str], path: ArgumentPath) -> str:
-    """Context links as they are kept.
+    """Return context links as JSON text for the store.
 
     Raises:
-        Invalid: there are too many.
+        Invalid: there are too many links.
     """
     if len(links) > LINKS_MAX:
-        wrong = f"would be {len(links)}, the limit is {LINKS_MAX}; remove some"
+        wrong = f"would have {len(links)} links, the limit is {LINKS_MAX}; remove some"
         raise invalid_argument(path, wrong, code="too_many", limit=LINKS_MAX)
     return msgspec.json.encode(links).decode() if links else "[]"

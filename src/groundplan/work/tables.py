@@ -1,4 +1,4 @@
-"""The tables of the work graph and who may touch their rows."""
+"""The tables of the work graph and the permissions that each access requires."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ TABLES = (
 
 
 class ClaimNumberReused(Conflict):
-    """The number of a claim never goes back, else a late writer could pass for the present one."""
+    """A claim number never decreases, because a late writer could then pass as the current holder."""
 
     code = "claim_number_reused"
 
 
-REFUSALS = {"claim_step": make_error_factory(ClaimNumberReused, "the number of a claim only grows")}
+REFUSALS = {"claim_step": make_error_factory(ClaimNumberReused, "the number of a claim can only increase")}
 
-# Not rows but where to find them: the index of summaries, which only SQLite has.
+# Indexes rather than tables of rows: the text index of summaries, which only SQLite has.
 INDEXES = ("work_text",)

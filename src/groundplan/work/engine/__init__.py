@@ -1,1 +1,1 @@
-"""The rules of the work graph: rows, readiness, cycles, claims, and every change that both dialects share."""
+"""The rules of the work graph: rows, readiness, cycles, claims, and the changes that both dialects share."""

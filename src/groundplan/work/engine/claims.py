@@ -1,8 +1,7 @@
-"""Claims: who works on a node, for how long, and how a late writer is noticed.
+"""Claims: who works on a node, until when, and how a late writer is detected.
 
-A claim is a lease by the store's clock. Taking one gives it a number, one higher than any before on that node; who
-sends the number with a change is refused once somebody else has taken the node (a fence). A person may hold a claim,
-which then never expires.
+A claim is a lease by the store's clock. Each new claim of a node gets a number, one higher than the last. A change that
+sends the number of an earlier claim is refused (fencing). A person may hold a claim, which then never expires.
 """
 
 from __future__ import annotations
@@ -22,19 +21,21 @@ from groundplan.work.events import WorkOp
 
 
 class StaleClaim(Conflict):
-    """The caller's claim is over."""
+    """The caller's claim has ended, or the caller holds none."""
 
     code = "stale_claim"
 
     def __init__(self, node: WorkNodeRow, *, given: int | None = None) -> None:
-        said = (
-            f"claim {given} of node {node.id} is over" if given is not None else f"you hold no claim of node {node.id}"
+        problem = (
+            f"claim {given} of node {node.id} has ended"
+            if given is not None
+            else f"you hold no claim on node {node.id}"
         )
         super().__init__(
-            said,
+            problem,
             next_steps=(
-                NextStep("work.history", "shows what happened meanwhile", {"node_id": node.id}),
-                NextStep("work.next", "takes it again", {"claim": True}),
+                NextStep("work.history", "shows what happened since", {"node_id": node.id}),
+                NextStep("work.next", "claims it again", {"claim": True}),
             ),
             node_id=node.id,
             current=node.claim_number if node.claimed_by is not None else None,
@@ -43,14 +44,14 @@ class StaleClaim(Conflict):
 
 
 class ClaimedByAnother(Conflict):
-    """Somebody else works on it, and the project enforces claims."""
+    """Another actor has claimed the node, and the project enforces claims."""
 
     code = "claimed_by_another"
 
     def __init__(self, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
         super().__init__(
             f"node {node_id} is claimed by {claimed_by!r}, and this project enforces claims; "
-            "let them finish or release it",
+            "wait until they finish or release it",
             node_id=node_id,
             claimed_by=claimed_by,
             claimed_until=claimed_until,
@@ -58,16 +59,16 @@ class ClaimedByAnother(Conflict):
 
 
 class HoldRequiresPerson(Forbidden):
-    """An agent may die without a word, so its claims expire."""
+    """Only a person may hold a claim without expiry, because an agent can stop without notice."""
 
     code = "hold_needs_person"
 
     def __init__(self) -> None:
-        super().__init__("only a person may hold a claim without end; renew it instead")
+        super().__init__("only a person may hold a claim without expiry; renew it instead")
 
 
 class ClaimFlags(Protocol):
-    """What an update may say about a claim."""
+    """The fields of an update that change a claim."""
 
     renew: bool
     release: bool
@@ -75,50 +76,50 @@ class ClaimFlags(Protocol):
 
 
 def lease_end(tx: Transaction) -> str:
-    """The moment until which a claim taken now holds."""
+    """Return the time at which a claim taken now expires."""
     minutes = tx.project.policies.claim_ttl_minutes or tx.preferences.claim_ttl_minutes
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
 def check_number(node: WorkNodeRow, number: int) -> None:
-    """Raises StaleClaim when the number is not that of the claim on the node."""
+    """Raise StaleClaim when `number` is not the number of the node's current claim."""
     if node.claimed_by is None or node.claim_number != number:
         raise StaleClaim(node, given=number)
 
 
 def enforce_claims(tx: Transaction, node_id: str, claimed_by: str | None, claimed_until: str | None) -> None:
-    """Raises ClaimedByAnother when the project enforces claims and somebody else's holds."""
+    """Raise ClaimedByAnother when the project enforces claims and another actor's claim is live."""
     if tx.project.policies.claims == "enforced" and is_claimed_by_another(tx, claimed_by, claimed_until):
         raise ClaimedByAnother(node_id, claimed_by, claimed_until)
 
 
-def update_claim(tx: Transaction, node: WorkNodeRow, wishes: ClaimFlags, changes: list[Change]) -> WorkOp | None:
-    """Bring the claim in line with what is wished and with whether the node is resolved; what to call it, if anything.
+def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes: list[Change]) -> WorkOp | None:
+    """Renew, hold, release or end the claim of a node, and return the operation to record, or None.
 
     Raises:
         StaleClaim: the caller does not hold the node.
-        HoldRequiresPerson: an agent wants to hold it without end.
+        HoldRequiresPerson: an agent asks to hold it without expiry.
     """
-    if wishes.renew or wishes.release or wishes.hold:
+    if flags.renew or flags.release or flags.hold:
         if node.claimed_by != tx.actor.id:
             raise StaleClaim(node)
-        if wishes.hold and tx.actor.kind is not ActorKind.PERSON:
+        if flags.hold and tx.actor.kind is not ActorKind.PERSON:
             raise HoldRequiresPerson
     if node.claimed_by is None:
         return None
-    if node.resolved:  # that nobody holds it any more goes without saying
+    if node.resolved:  # the resolve event implies that the claim ended, so no change is added
         node.unclaim()
         return None
     before = node.claimed_by, node.claimed_until
-    if wishes.release:
+    if flags.release:
         node.unclaim()
-    elif wishes.hold:
+    elif flags.hold:
         node.claimed_until = None
-    elif wishes.renew:
+    elif flags.renew:
         node.claimed_until = lease_end(tx)
     if node.claimed_by != before[0]:
         changes.append(changed("claimed_by", before[0], None))
-        if node.status == ACTIVE:  # nobody works on it now
+        if node.status == ACTIVE:  # nobody works on it any more
             node.status = None
             changes.append(changed("status", ACTIVE, None))
         return WorkOp.RELEASED

@@ -1,12 +1,12 @@
-"""Nothing may wait for itself: the dependencies of a project have no loop, and every refusal shows the way round.
+"""Cycle detection: the dependencies of a project never form a cycle, and the error shows the path of the cycle.
 
-By default a node waits for what it depends on, and a dependency on an own ancestor is refused as well, since the
-ancestor is finished last. Below features a node also waits for what the feature waits for, and under the policy
-`inherit_dependencies` for what any ancestor waits for, so loops can run through the tree. There, each node is two
+By default a node waits for the nodes it depends on. A dependency on an ancestor is refused as well, because an ancestor
+is finished last. Below a feature a node also waits for what the feature waits for, and under the policy
+`inherit_dependencies` for what any ancestor waits for, so a cycle can run through the tree. There, each node has two
 moments: its start (twice its number) and its finish (one more). A finish waits for the start and for the finishes of
 the children; a start waits for the finishes of the dependencies and for the start of the feature, or of the parent.
 
-One statement fetches what can be reached, each node once; the way round is found in what came back.
+One statement fetches everything reachable, each node once; the cycle is then searched in memory.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class CycleDetected(RuleViolated):
     contract_code = "CIRCULAR_DEPENDENCY"
 
     def __init__(self, path: Sequence[str], *, hint: str = "", **details: Any) -> None:
-        shown = shorten_path(path)
-        super().__init__(f"cycle: {' -> '.join(shown)}{hint}", path=shown, **details)
+        shortened = shorten_path(path)
+        super().__init__(f"cycle: {' -> '.join(shortened)}{hint}", path=shortened, **details)
 
 
 def depends_on_ancestor(node: str, ancestor: str) -> CycleDetected:
-    """The refusal of a dependency that could never be met."""
-    return CycleDetected([node, ancestor, node], hint=f"; {ancestor} lies above {node} and is finished after it")
+    """Return the error for a dependency on an ancestor, which could never be met."""
+    return CycleDetected([node, ancestor, node], hint=f"; {ancestor} is an ancestor of {node} and is finished after it")
 
 
 def shorten_path(path: Sequence[str]) -> list[str]:
-    """A way round, its middle left out where it is very long."""
+    """Return a path, with the middle of a very long one replaced by a count."""
     if len(path) <= PATH_SHOWN_MAX:
         return list(path)
     half = PATH_SHOWN_MAX // 2
@@ -52,40 +52,40 @@ def shorten_path(path: Sequence[str]) -> list[str]:
 
 
 def start_moment(n: int) -> int:
-    """The moment at which a node may begin."""
+    """Return the moment at which a node may start."""
     return n * 2
 
 
 def finish_moment(n: int) -> int:
-    """The moment at which a node is done."""
+    """Return the moment at which a node is finished."""
     return n * 2 + 1
 
 
 class DependencyCache:
-    """The dependencies that one call has walked along, so that a thousand new ones do not walk the same way each.
+    """The dependencies that one call has loaded, so that a thousand new ones do not load the same paths again.
 
-    Whoever adds or removes a dependency says so here. Where nodes wait through the tree nothing is remembered: there a
-    new one changes the ways of a whole subtree.
+    The caller must report each dependency that it adds or removes. Where nodes wait through the tree nothing is cached,
+    because a new dependency changes the paths of a whole subtree.
     """
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
         self._has_inherited = has_inherited_dependencies(tx)
-        self._waits: dict[int, list[int]] = {}  # of each node that was come to, all that it waits for
+        self._waits: dict[int, list[int]] = {}  # for each node visited, all nodes it waits for
 
     def added(self, source: int, target: int) -> None:
-        """`source` depends on `target` from now on."""
+        """Record that `source` now depends on `target`."""
         if source in self._waits:
             self._waits[source].append(target)
             self._load_from(target)
 
     def removed(self, source: int, target: int) -> None:
-        """`source` depends on `target` no more."""
+        """Record that `source` no longer depends on `target`."""
         if target in self._waits.get(source, ()):
             self._waits[source].remove(target)
 
     def find_cycle_closed_by(self, source: int, target: int) -> list[str] | None:
-        """The loop that `source` depending on `target` would close, as ids from source back to source."""
+        """Return the cycle that `source` depending on `target` would close, as ids from source to source, or None."""
         if self._has_inherited:
             found = _find_path(
                 _load_moment_graph(self._tx, [finish_moment(target)]), [finish_moment(target)], start_moment(source)
@@ -106,17 +106,17 @@ class DependencyCache:
 
 
 def has_inherited_dependencies(tx: Transaction) -> bool:
-    """Whether nodes of the project entered can wait for more than they depend on."""
+    """Return whether nodes of the current project can wait for more than their own dependencies."""
     return tx.project.policies.inherit_dependencies or tx.scalar(sql.count_features, project_id=tx.project.id) > 0
 
 
 def is_ancestor(tx: Transaction, n: int, *, depth: int, of: int) -> bool:
-    """Whether the node `n`, which lies at this depth, is the node `of` or above it."""
+    """Return whether `n`, a node at this depth, is the node `of` or one of its ancestors."""
     return n in tx.scalars(sql.ancestors_to_depth, project_id=tx.project.id, n=of, depth=depth)
 
 
 def find_cycle_through(tx: Transaction, ns: Collection[int]) -> list[str] | None:
-    """A loop through one of these nodes as the rows are now, or None."""
+    """Return a cycle through one of these nodes as stored now, or None."""
     if has_inherited_dependencies(tx):
         moments = [moment for n in ns for moment in (finish_moment(n), start_moment(n))]
         found = find_cycle(_load_moment_graph(tx, moments))
@@ -127,44 +127,44 @@ def find_cycle_through(tx: Transaction, ns: Collection[int]) -> list[str] | None
 
 
 def path_to_ids(tx: Transaction, path: Iterable[int]) -> list[str]:
-    """A way as ids, with each node once where it stands twice in a row."""
+    """Return a path as ids, with consecutive duplicates collapsed."""
     steps = [n for n, _ in groupby(path)]
-    named: dict[int, str] = dict(tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array(set(steps))))
-    return [named[n] for n in steps]
+    ids: dict[int, str] = dict(tx.all(sql.node_ids, project_id=tx.project.id, ns=to_json_array(set(steps))))
+    return [ids[n] for n in steps]
 
 
 def find_cycle(waits: WaitGraph) -> list[int] | None:
-    """Any loop in who waits for whom, the first node again at the end; each edge is looked at once."""
+    """Return any cycle, with its first node again at the end, or None. Each edge is visited once."""
     done: set[int] = set()
     for first in waits:
-        on_way: dict[int, None] = {}  # in the order of the way
+        on_path: dict[int, None] = {}  # ordered from `first` on
         todo: list[tuple[int, bool]] = [(first, False)]
         while todo:
             node, is_left = todo.pop()
             if is_left:
-                del on_way[node]
+                del on_path[node]
                 done.add(node)
-            elif node in on_way:
-                way = list(on_way)
-                return [*way[way.index(node) :], node]
+            elif node in on_path:
+                path = list(on_path)
+                return [*path[path.index(node) :], node]
             elif node not in done:
-                on_way[node] = None
+                on_path[node] = None
                 todo.append((node, True))
                 todo += [(after, False) for after in waits.get(node, ())]
     return None
 
 
 def _find_path(waits: WaitGraph, sources: Collection[int], goal: int) -> list[int] | None:
-    """The shortest way from one of the sources to the goal."""
+    """Return the shortest path from one of the sources to the goal, or None."""
     came_from: dict[int, int | None] = dict.fromkeys(sources)
     ahead = deque(sources)
     while ahead:
         node = ahead.popleft()
         if node == goal:
-            way = [node]
-            while (before := came_from[way[-1]]) is not None:
-                way.append(before)
-            return way[::-1]
+            path = [node]
+            while (before := came_from[path[-1]]) is not None:
+                path.append(before)
+            return path[::-1]
         for after in waits.get(node, ()):
             if after not in came_from:
                 came_from[after] = node

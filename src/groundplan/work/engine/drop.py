@@ -1,4 +1,4 @@
-"""Drop work: a node and everything open below it will not be done."""
+"""Drop a node: resolve it and every open node below it as work that will not be done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sql = load_queries(__file__)
 
 
 class OpenNodeRow(Struct):
-    """An open node, its parent, who holds it, and how much evidence it has."""
+    """An open node with its parent, its claim and its amount of evidence."""
 
     n: int
     id: str
@@ -32,17 +32,17 @@ class OpenNodeRow(Struct):
 
 
 class AlreadyResolved(RuleViolated):
-    """There is nothing left to drop."""
+    """A resolved node cannot be dropped."""
 
     code = "already_resolved"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: WorkNodeRow) -> None:
-        super().__init__(f"node {node.id} is resolved already; reopen it first if it shall be dropped", node_id=node.id)
+        super().__init__(f"node {node.id} is already resolved; reopen it before you drop it", node_id=node.id)
 
 
 def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
-    """A node and everything open below it, which is what dropping it ends."""
+    """Return the numbers of a node and of every open node below it."""
     return [row.n for row in _open_rows(tx, node)]
 
 
@@ -51,12 +51,12 @@ def _open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenNodeRow]:
 
 
 def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
-    """Resolve a node and everything open below it, each with the reason as its evidence; what was done, in words.
+    """Resolve a node and every open node below it with the reason as evidence, and return the result in words.
 
     Raises:
-        RootNotAllowed: it is the root; a project is archived instead.
-        AlreadyResolved: nothing of it is open.
-        ClaimedByAnother: the project enforces claims and somebody else holds a part of it.
+        RootNotAllowed: the node is the root; archive the project instead.
+        AlreadyResolved: the node is resolved.
+        ClaimedByAnother: the project enforces claims and another actor has claimed one of the nodes.
     """
     if node.n == ROOT_N:
         raise RootNotAllowed("dropped")

@@ -1,4 +1,4 @@
-"""Edges between nodes: make one, take one away, and say that a node changed by it."""
+"""Add, remove and look up edges between nodes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ sql = load_queries(__file__)
 
 
 def add_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
-    """Connect two nodes; False where they are connected like this already."""
+    """Add an edge between two nodes, and return False if it exists already."""
     return tx.run(sql.add_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
 
 
 def remove_edge(tx: Transaction, from_n: int, type_: str, to_n: int) -> bool:
-    """Take a connection away; False where there is none."""
+    """Remove an edge between two nodes, and return False if there is none."""
     return tx.run(sql.remove_edge, project_id=tx.project.id, from_n=from_n, type=type_, to_n=to_n) > 0
 
 
 def touch(tx: Transaction, n: int) -> None:
-    """Give a node its next revision for a change beside its row."""
+    """Increment the revision of a node for a change outside its row, such as a new edge."""
     tx.run(sql.touch_node, project_id=tx.project.id, n=n)
 
 
 def dependents(tx: Transaction, ns: Collection[int]) -> list[int]:
-    """Who waits for some nodes, as often as they do."""
+    """Return the nodes that depend on these nodes, once for each dependency."""
     return tx.scalars(sql.dependents, project_id=tx.project.id, ns=to_json_array(ns))

@@ -1,4 +1,4 @@
-"""What happens to a feature because of its tasks: it begins with the first, and ends with the last."""
+"""Status changes of features that follow from work on their tasks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sql = load_queries(__file__)
 
 
 class FeatureStatusChange(NamedTuple):
-    """A feature that went from one status to another by itself."""
+    """A status change of a feature that followed from its tasks."""
 
     id: str
     before: str
@@ -22,11 +22,11 @@ class FeatureStatusChange(NamedTuple):
 
 
 def begin_feature(tx: Transaction, feature_n: int, *, decision: str | None) -> list[FeatureStatusChange]:
-    """Let a feature that is new be active, and those above it; the moves that this takes, the nearest first."""
-    moves = []
+    """Make a new feature and the new features above it active, and return the changes, the nearest first."""
+    status_changes = []
     above: int | None = feature_n
     while above is not None and (row := tx.one_or_none(sql.begin_feature, project_id=tx.project.id, n=above)):
         feature_id, above = row
         tx.record(WorkOp.ADVANCED, feature_id, changed("status", None, ACTIVE), decision=decision)
-        moves.append(FeatureStatusChange(feature_id, NEW, ACTIVE))
-    return moves
+        status_changes.append(FeatureStatusChange(feature_id, NEW, ACTIVE))
+    return status_changes

@@ -1,4 +1,4 @@
-"""Put new nodes into the store: their rows, and their summaries where there is an index of text."""
+"""Insert new nodes: their rows, and their summaries into the text index where the engine has one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
 
-TEXT_KEY_BITS = 32  # of a node's number, below the project's
+TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
 
 sql = load_queries(__file__)
 
 
 def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
-    """Put nodes of one project in, each behind its parent, with their texts: one without is not found."""
+    """Insert nodes of one project, parents first, and index their summaries; search misses a node without."""
     number = tx.scalar(sql.project_number, project_id=project_id)
     now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
     tx.many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])

@@ -1,4 +1,4 @@
-"""What sorts of nodes there are. Most have no kind: the container dialect counts them as tasks."""
+"""The kinds of nodes. Most nodes have none; the container dialect counts them as tasks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ PROJECT = "project"  # the root
 FEATURE = "feature"  # tasks that belong together; never work itself
 TASK = "task"
 
-DROPPED = "dropped"  # the outcome of what was given up
+DROPPED = "dropped"  # the outcome of a node that will not be done
 
 
 def blocks_descendants(tx: Transaction, kind: str | None) -> bool:
-    """Whether what a node waits for holds back everything below it."""
+    """Return whether a waiting node of this kind blocks everything below it."""
     return kind == FEATURE or tx.project.policies.inherit_dependencies
 
 
 class FeatureFields(Protocol):
-    """What of a node tells which feature its children are in."""
+    """The fields of a node that determine the feature of its children."""
 
     @property
     def n(self) -> int: ...
@@ -30,5 +30,5 @@ class FeatureFields(Protocol):
 
 
 def feature_of_children(parent: FeatureFields) -> int | None:
-    """The nearest feature above the children of a node, if there is one."""
+    """Return the nearest feature above the children of a node, or None."""
     return parent.n if parent.kind == FEATURE else parent.feature_n

@@ -1,4 +1,4 @@
-"""Merge two nodes: the target takes over everything the source had, and the source is gone, but not its history."""
+"""Merge two nodes: the target takes over everything of the source. The source is removed, its history stays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class WorkEdgeRow(Struct):
-    """An edge of a node, and what is at its other end."""
+    """An edge of a node, with the id and the openness of the node at its other end."""
 
     from_n: int
     type: str
@@ -36,7 +36,7 @@ class WorkEdgeRow(Struct):
 
 
 class CannotMerge(RuleViolated):
-    """The two are the same, or one lies above the other."""
+    """The two nodes are the same, one is above the other, or only one is a feature."""
 
     code = "cannot_merge"
 
@@ -49,12 +49,12 @@ class CannotMerge(RuleViolated):
 def merge(
     tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, *, decision: str | None
 ) -> str:
-    """Let the target absorb the source; what was done, in words.
+    """Merge the source into the target and return the result in words.
 
     Raises:
-        RootNotAllowed: one of them is the root.
-        CannotMerge: they are one node, or one lies above the other.
-        ClaimedByAnother: the project enforces claims and somebody else holds the source.
+        RootNotAllowed: one of the nodes is the root.
+        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        ClaimedByAnother: the project enforces claims and another actor has claimed the source.
         CycleDetected: with the dependencies of both, a node would wait for itself.
     """
     _refuse_unmergeable(tx, source, target)
@@ -73,8 +73,8 @@ def merge(
     _remove_source(tx, readiness, fetch_node(tx, source.n), target, decision)
     _write_target(tx, readiness, source, target, changes, decision)
     refuse_ancestor_dependency(tx, target.n, target)
-    if looped := find_cycle_through(tx, [target.n]):
-        raise CycleDetected(looped)
+    if cycle := find_cycle_through(tx, [target.n]):
+        raise CycleDetected(cycle)
     return f"merged into {target.id}" + (f" with {children} children" if children else "")
 
 
@@ -87,7 +87,7 @@ def _refuse_unmergeable(tx: Transaction, source: WorkNodeRow, target: WorkNodeRo
         raise CannotMerge(source, target, "only one of them is a feature; move its tasks instead")
     upper, lower = (source, target) if source.depth < target.depth else (target, source)
     if is_ancestor(tx, upper.n, depth=upper.depth, of=lower.n):
-        raise CannotMerge(source, target, f"{upper.id} lies above {lower.id}; move or drop one of them instead")
+        raise CannotMerge(source, target, f"{upper.id} is an ancestor of {lower.id}; move or drop one of them instead")
 
 
 def _move_children(
@@ -107,7 +107,7 @@ def _move_children(
 def _move_edges(
     tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow, decision: str | None
 ) -> list[Change]:
-    """Let every edge of the source begin or end at the target, unless it would join the two, or is there already."""
+    """Move every edge of the source to the target, except edges between the two and those the target already has."""
     changes = []
     for edge in tx.all(sql.edges_of_node, WorkEdgeRow, project_id=tx.project.id, n=source.n):
         remove_edge(tx, edge.from_n, edge.type, edge.to_n)
@@ -126,7 +126,7 @@ def _move_edges(
                 readiness.waits_for([target.n], by=1)
         elif not leaves:
             readiness.snapshot([edge.from_n])
-            if joins:  # of the target to the source: it is the target's own event that tells
+            if joins:  # an edge from the target to the source: the event of the target records it
                 changes.append(changed(edge.type, source.id, None))
                 continue
             touch(tx, edge.from_n)
@@ -139,7 +139,7 @@ def _move_edges(
 
 
 def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    """Let the target wait as the source did, where nobody said that it shall wait by itself."""
+    """Move the hold of the source to the target, unless the target has a hold of its own."""
     if source.held_reason is None or source.resolved or target.held_reason is not None:
         return []
     was_waiting = fetch_node(tx, target.n).waits
@@ -181,9 +181,9 @@ def _write_target(
     decision: str | None,
 ) -> None:
     links, held_reason = target.context_links, target.held_reason
-    now = fetch_node(tx, target.n)  # what was moved to it may have reopened it
-    now.context_links, now.held_reason = links, held_reason
-    save_node(tx, now)
+    current = fetch_node(tx, target.n)  # the children that moved may have reopened it
+    current.context_links, current.held_reason = links, held_reason
+    save_node(tx, current)
     tx.record(WorkOp.MERGED, target.id, *changes, decision=decision)
-    if now.resolved and not source.resolved:  # the source was not done, so neither is what became of it
+    if current.resolved and not source.resolved:  # the source was open, so the merged node is open
         readiness.reopen(target.n)

@@ -1,4 +1,4 @@
-"""Move a node, with everything below it, under another parent."""
+"""Move a node and everything below it under another parent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class RootNotAllowed(RuleViolated):
-    """The root is the project itself."""
+    """The root is the project itself and cannot be moved, merged or dropped."""
 
     code = "root_stays"
     contract_code = "INVALID_OPERATION"
@@ -36,16 +36,16 @@ class RootNotAllowed(RuleViolated):
 
 
 def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkNodeRow, *, decision: str | None) -> str:
-    """Give a node another parent; what was done, in words.
+    """Move a node under another parent and return the result in words.
 
     Raises:
-        RootNotAllowed: it is the root.
-        CycleDetected: the new parent lies below the node, or something below would wait for itself.
+        RootNotAllowed: the node is the root.
+        CycleDetected: the new parent is below the node, or a node would wait for itself.
     """
     if node.n == ROOT_N:
         raise RootNotAllowed("moved")
     if parent.depth >= node.depth and is_ancestor(tx, node.n, depth=node.depth, of=parent.n):
-        raise CycleDetected([node.id, parent.id, node.id], hint=f"; {parent.id} lies below {node.id}")
+        raise CycleDetected([node.id, parent.id, node.id], hint=f"; {parent.id} is below {node.id}")
     if node.parent_n == parent.n:
         return f"already under {parent.id}"
     assert node.parent_n is not None  # noqa: S101 - only the root has none
@@ -54,13 +54,13 @@ def move(tx: Transaction, readiness: Readiness, node: WorkNodeRow, parent: WorkN
     below = tx.scalars(sql.descendants, project_id=tx.project.id, n=node.n)
     reparent(tx, readiness, [node.n], below, before, parent)
     tx.record(WorkOp.MOVED, node.id, changed("parent", before.id, parent.id), decision=decision)
-    if has_inherited_dependencies(tx) and (looped := find_cycle_through(tx, [node.n, parent.n])):
-        raise CycleDetected(looped)
+    if has_inherited_dependencies(tx) and (cycle := find_cycle_through(tx, [node.n, parent.n])):
+        raise CycleDetected(cycle)
     return f"moved under {parent.id}"
 
 
 def refuse_ancestor_dependency(tx: Transaction, n: int, parent: WorkNodeRow) -> None:
-    """Raises CycleDetected when a node or something below it depends on the parent it shall get, or on one above."""
+    """Raise CycleDetected when a node or one below it depends on the new parent or on one above it."""
     found = tx.one_or_none(sql.dependency_on_ancestor, project_id=tx.project.id, n=n, parent_n=parent.n)
     if found is not None:
         raise depends_on_ancestor(*path_to_ids(tx, found))
@@ -74,30 +74,30 @@ def reparent(
     before: WorkNodeRow,
     after: WorkNodeRow,
 ) -> None:
-    """Hang nodes with all that is below them under another parent; depth and readiness of everything follow."""
+    """Move nodes and their descendants (`below`) under another parent, and update depth, feature and readiness."""
     project_id = tx.project.id
     readiness.snapshot([*ns, before.n, after.n])
-    opened = len(tx.all(sql.open_nodes_among, project_id=project_id, ns=to_json_array(ns)))
-    if opened:
-        readiness.remove_open_children(before.n, opened)
+    open_count = len(tx.all(sql.open_nodes_among, project_id=project_id, ns=to_json_array(ns)))
+    if open_count:
+        readiness.remove_open_children(before.n, open_count)
     tx.run(sql.set_parent, project_id=project_id, ns=to_json_array(ns), parent_n=after.n)
     moved = [*ns, *below]
-    deeper = after.depth - before.depth
-    if deeper:
-        tx.run(sql.shift_depth, project_id=project_id, ns=to_json_array(moved), by=deeper)
+    depth_change = after.depth - before.depth
+    if depth_change:
+        tx.run(sql.shift_depth, project_id=project_id, ns=to_json_array(moved), by=depth_change)
     left, entered = feature_of_children(before), feature_of_children(after)
     if left != entered:
-        readiness.snapshot(moved)  # each of them is counted elsewhere from now on
+        readiness.snapshot(moved)  # each node moves to the counts of another feature
         tx.run(sql.set_feature, project_id=project_id, ns=to_json_array(moved), before=left, after=entered)
     readiness.adjust_blocked_above(
         moved, by=count_blockers_for_children(tx, after) - count_blockers_for_children(tx, before)
     )
-    if opened:
-        readiness.add_open_children({after.n: opened})
+    if open_count:
+        readiness.add_open_children({after.n: open_count})
     if left != entered and tx.one_or_none(sql.has_started_node, project_id=project_id, ns=to_json_array(moved)):
         readiness.begun(entered)
 
 
 def count_blockers_for_children(tx: Transaction, node: WorkNodeRow) -> int:
-    """By how many nodes, this one included, the children of a node are held back."""
+    """Return how many nodes, this one included, block the children of a node."""
     return node.blocked_above + (node.waits and blocks_descendants(tx, node.kind))

@@ -12,19 +12,19 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
 
-EVIDENCE_SHOWN_MAX = 20  # of one node in one answer, the newest; history has them all
+EVIDENCE_SHOWN_MAX = 20  # the newest of one node in one answer; its history has all of them
 TRIMMABLE_FIELDS = (
     "evidence",
     "context_links",
     "properties",
     "state",
-)  # what an answer gives up of a node, in this order
+)  # what a long answer drops from a node, in this order
 
 sql = load_queries(__file__)
 
 
 class Evidence(Struct):
-    """Something that shows what was done, or helps whoever comes next."""
+    """A reference that shows what was done, or that helps the next reader."""
 
     type: str
     ref: str
@@ -33,7 +33,7 @@ class Evidence(Struct):
 
 
 class WorkNode(Struct, kw_only=True):
-    """All of a node. A lean one has no empty and no bookkeeping fields."""
+    """A node in full. A lean one omits empty and bookkeeping fields."""
 
     id: str
     rev: int | UnsetType = UNSET
@@ -44,21 +44,21 @@ class WorkNode(Struct, kw_only=True):
     properties: dict[str, Any] | UnsetType = UNSET
     context_links: list[str] | UnsetType = UNSET
     evidence: list[Evidence] | UnsetType = UNSET
-    evidence_total: int | UnsetType = UNSET  # when there are more than are shown
+    evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
     created_at: str | UnsetType = UNSET
     updated_at: str | UnsetType = UNSET
     created_by: str | UnsetType = UNSET
 
 
 class NodeSummary(Struct):
-    """A node by name."""
+    """The id and summary of a node."""
 
     id: str
     summary: str
 
 
 class WorkCounts(Struct):
-    """How much there is to do. `total` counts the root."""
+    """Numbers of nodes by state. `total` includes the root."""
 
     total: int
     resolved: int
@@ -68,7 +68,7 @@ class WorkCounts(Struct):
 
 
 class EvidenceRow(Struct):
-    """One piece of evidence, as it is stored."""
+    """One stored entry of evidence."""
 
     node_n: int
     k: int
@@ -79,7 +79,7 @@ class EvidenceRow(Struct):
 
 
 def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: str | None = None) -> dict[int, WorkNode]:
-    """Nodes by their numbers, of the project entered, or of one that is just being made."""
+    """Return nodes by number, from the current project or from one that is being created (`project_id`)."""
     numbers = to_json_array(ns)
     rows = tx.all(sql.nodes, WorkNodeRow, project_id=project_id or tx.project.id, ns=numbers)
     evidence = evidence_of(tx, numbers) if any(row.evidence_total for row in rows) else {}
@@ -87,7 +87,7 @@ def load_nodes(tx: Transaction, ns: Iterable[int], *, lean: bool, project_id: st
 
 
 def build_node(tx: Transaction, row: WorkNodeRow, *, lean: bool) -> WorkNode:
-    """A node of the project entered."""
+    """Return a node of the current project from its row."""
     evidence = evidence_of(tx, f"[{row.n}]").get(row.n, []) if row.evidence_total else []
     return _node(row, evidence, now=tx.now, lean=lean)
 
@@ -116,14 +116,14 @@ def _node(row: WorkNodeRow, evidence: list[Evidence], *, now: str, lean: bool) -
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
-    """Evidence as it is shown; of a lean node without who and when, and not at all where there is none."""
+    """Return evidence for an answer; lean omits agent and timestamp, and the whole list if it is empty."""
     if not lean:
         return evidence
-    return [Evidence(one.type, one.ref) for one in evidence] or UNSET
+    return [Evidence(entry.type, entry.ref) for entry in evidence] or UNSET
 
 
 class ClaimFields(Protocol):
-    """A row that says who has claimed its node."""
+    """The claim fields of a row."""
 
     @property
     def claimed_by(self) -> str | None: ...
@@ -134,7 +134,7 @@ class ClaimFields(Protocol):
 
 
 def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
-    """Put a claim that still holds among the properties of its node."""
+    """Add a claim that has not expired to the properties of its node."""
     if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
         properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
         if row.claimed_until is None:
@@ -142,7 +142,7 @@ def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: s
 
 
 def evidence_of(tx: Transaction, numbers: str) -> dict[int, list[Evidence]]:
-    """The newest evidence of some nodes (a JSON array of their numbers), oldest first."""
+    """Return the newest evidence of the nodes in `numbers`, a JSON array, oldest first."""
     found: dict[int, list[Evidence]] = {}
     for row in tx.all(
         sql.newest_evidence, EvidenceRow, project_id=tx.project.id, ns=numbers, at_most=EVIDENCE_SHOWN_MAX

@@ -1,4 +1,4 @@
-"""Fresh ids for nodes: random, short, and not in use anywhere in the organization."""
+"""New ids for nodes: random, short, and unused in the whole organization."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ sql = load_queries(__file__)
 
 
 def generate_ids(tx: Transaction, count: int, *, population: int) -> list[str]:
-    """So many ids that nobody has; they get longer as the project grows."""
+    """Return `count` unused ids; they get longer as the project grows."""
     found: list[str] = []
     taken: set[str] = set()
     while len(found) < count:
         proposed = list(dict.fromkeys(new_short_ids(count - len(found), population + count)))
         taken.update(_find_used_ids(tx, proposed), found)
-        found += [one for one in proposed if one not in taken]
+        found += [node_id for node_id in proposed if node_id not in taken]
     return found
 
 
 def is_id_free(tx: Transaction, node_id: str) -> bool:
-    """Whether no node has this id, or had it."""
+    """Return whether no node has or had this id."""
     return not _find_used_ids(tx, [node_id])
 
 

@@ -1,4 +1,4 @@
-"""The two properties that the engine reads: `priority`, higher first; and `complexity`, lower first among tasks."""
+"""The two properties that the engine reads: `priority` (higher first) and `complexity` (lower first among tasks)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ COMPLEXITY_ABSENT = COMPLEXITY_MAX + 1
 
 
 def priority_of(properties: Mapping[str, Any]) -> float:
-    """Where a node with these properties ranks."""
+    """Return the priority in these properties, or PRIORITY_ABSENT if it is not a number."""
     given = properties.get(PRIORITY)
     return float(given) if isinstance(given, int | float) and _is_number(given) else PRIORITY_ABSENT
 
 
 def complexity_of(properties: Mapping[str, Any]) -> int:
-    """Where a task with these properties ranks among those of its priority."""
+    """Return the complexity in these properties, or COMPLEXITY_ABSENT if it is not valid."""
     given = parse_complexity(properties)
     return COMPLEXITY_ABSENT if given is None else given
 
 
 def parse_complexity(properties: Mapping[str, Any]) -> int | None:
-    """A complexity that can be compared, if there is one."""
+    """Return the complexity in these properties if it is an integer from 1 to COMPLEXITY_MAX, else None."""
     given = properties.get(COMPLEXITY)
     if not isinstance(given, int) or isinstance(given, bool):
         return None
@@ -33,10 +33,10 @@ def parse_complexity(properties: Mapping[str, Any]) -> int | None:
 
 
 def warn_about_priority(node: str, properties: Mapping[str, Any]) -> str | None:
-    """What to tell whoever gave a priority that cannot be compared."""
+    """Return a warning if the priority in these properties is not a number, else None."""
     if _is_number(properties.get(PRIORITY, 0)):
         return None
-    return f"{node}: priority is no number and ranks as absent"
+    return f"{node}: priority is not a number and ranks as absent"
 
 
 def _is_number(value: Any) -> bool:

@@ -1,13 +1,13 @@
-"""Readiness is stored, not searched: every write keeps who is ready exact, and knows whom it made ready.
+"""Stored readiness: every write keeps the readiness of nodes exact, and reports which nodes it made ready.
 
-A node carries how many of its children are open, how many of the nodes it depends on are open, and how many of its
-ancestors wait for something and pass that on: features do, and under the policy `inherit_dependencies` all. From these,
-and from whether somebody holds it, the database itself derives `is_ready` and `is_blocked`. A change to one node
-reaches its parent, whoever depends on it, and no further: only a reopened chain of ancestors, features that close with
-their last task, and holding back or releasing a subtree, take more steps, set by set.
+A node stores the number of its open children, of its open dependencies, and of the ancestors that wait and block what
+is below them (features do; under the policy `inherit_dependencies` all nodes do). From these numbers, and from whether
+the node is on hold, the database derives `is_ready` and `is_blocked`. A change to one node reaches its parent and its
+dependents, and no further. Only three changes take more steps, set by set: reopening a chain of ancestors, closing
+features with their last task, and blocking or unblocking a subtree.
 
-Before a neighbour is changed, how it stood is looked at once; when the write is done, all of them are looked at again.
-The difference moves the counts of the project and of its features, and tells which nodes became ready.
+The state of a node is read once before its first change, and again when the write is done. The differences update the
+counts of the project and of its features, and show which nodes became ready.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ sql = load_queries(__file__)
 
 
 class NodeState(Struct):
-    """How a node stands, and where it ranks."""
+    """The state of a node and the fields of its rank."""
 
     n: int
     id: str
@@ -64,7 +64,7 @@ class NodeState(Struct):
 
     @property
     def tally(self) -> dict[str, int]:
-        """What it counts for among the tasks of its project and of its feature."""
+        """What the node adds to the task counts of its project and of its feature."""
         if self.n == ROOT_N or self.kind == FEATURE:
             return {}
         is_closed, is_dropped = self.resolved and self.outcome is None, self.outcome is not None
@@ -72,7 +72,7 @@ class NodeState(Struct):
 
 
 class WaitingRow(Struct):
-    """A node that waits for more or less than before."""
+    """A node whose number of open dependencies changed."""
 
     n: int
     open_deps: int
@@ -94,16 +94,16 @@ class FinishedRow(Struct):
 
 
 class ReadinessChanges(NamedTuple):
-    """What a write came to for others than those it was about."""
+    """The effects of a write on nodes that it did not name."""
 
     newly_actionable: list[NodeSummary]
     reopened: list[NodeSummary]
     auto_resolved: list[str]
-    unblocked: list[NodeState]  # open, and nothing holds them back any more
+    unblocked: list[NodeState]  # open, and no longer blocked
 
 
 class Readiness:
-    """What one write does to the readiness of nodes."""
+    """The effects of one write on the readiness of nodes."""
 
     def __init__(self, tx: Transaction, *, decision: str | None) -> None:
         self._tx = tx
@@ -111,19 +111,19 @@ class Readiness:
         self._decision = decision
         self._before: dict[int, NodeState] = {}
         self._added = Counter[str]()
-        self._feature_count_deltas: dict[int, Counter[str]] = {}  # what changes in the counts of each
+        self._feature_count_deltas: dict[int, Counter[str]] = {}  # by the number of the feature
         self._reopened: dict[int, None] = {}
         self._auto_resolved: dict[int, str] = {}
-        self.feature_status_changes: list[FeatureStatusChange] = []  # to other statuses, by what happened below them
+        self.feature_status_changes: list[FeatureStatusChange] = []  # that followed from changes below them
 
     def snapshot(self, ns: Iterable[int]) -> None:
-        """Remember how nodes stand before they change for the first time in this write."""
+        """Remember the state of nodes before their first change in this write."""
         unseen = [n for n in ns if n not in self._before]
         if unseen:
             self._before.update(self._load_states(unseen))
 
     def added(self, *, tasks_of: Mapping[int | None, int], blocked: int, actionable: int, features: int = 0) -> None:
-        """Count nodes that this write made: so many tasks of each feature, or of none, and so many features."""
+        """Count nodes that this write created; `tasks_of` has the number of tasks by feature (None for no feature)."""
         tasks = sum(tasks_of.values())
         self._added.update(made=tasks + features, total=tasks + features, blocked=blocked, actionable=actionable)
         self._added.update(tasks=tasks, features=features)
@@ -131,43 +131,41 @@ class Readiness:
             if feature_n is not None:
                 self._feature_count_deltas.setdefault(feature_n, Counter())["tasks"] += count
 
-    # --- What a change does to its neighbours ---
-
     def closed(self, parents: Mapping[int, int | None]) -> None:
-        """Nodes (with their parents) were resolved: their dependents wait for less, their parents have less to do."""
-        while parents:  # level by level: features are resolved with their last task, and under a policy all parents
+        """Update the dependents and parents of nodes that were resolved; `parents` maps each node to its parent."""
+        while parents:  # level by level: features, or by policy all parents, are resolved with their last child
             self.update_dependents(parents, by=-1)
             lost = Counter(parent for parent in parents.values() if parent is not None and parent not in parents)
             self._adjust_open_children(lost, sign=-1)
             parents = self._resolve_finished(lost)
 
     def opened(self, parents: Mapping[int, int | None]) -> None:
-        """Nodes (with their parents) are open that were not: their dependents wait, and nothing above is finished."""
+        """Update the dependents and parents of nodes that became open; `parents` maps each node to its parent."""
         self.update_dependents(parents, by=1)
         self.add_open_children(Counter(parent for parent in parents.values() if parent is not None))
 
     def add_open_children(self, counts: Mapping[int, int]) -> None:
-        """Nodes get so many open children more; those that were resolved are reopened, and all above them."""
+        """Add to the number of open children of nodes; resolved ones are reopened, with their resolved ancestors."""
         self.snapshot(counts)
         for parent in self._tx.scalars(sql.resolved_nodes_among, project_id=self._project_id, ns=to_json_array(counts)):
             self.reopen(parent)
         self._adjust_open_children(counts, sign=1)
 
     def remove_open_children(self, parent: int, count: int = 1) -> None:
-        """A node lost open children to another parent, or to a merge."""
+        """Subtract open children that a node lost to another parent or to a merge."""
         self._adjust_open_children({parent: count}, sign=-1)
 
     def update_dependents(self, targets: Collection[int], *, by: int) -> None:
-        """Nodes were resolved (-1) or opened (+1): tell everybody who depends on them."""
+        """Update the dependents of nodes that were resolved (`by` is -1) or opened (+1)."""
         waiting = Counter(dependents(self._tx, targets))
         by_count: dict[int, list[int]] = {}
         for n, count in waiting.items():
             by_count.setdefault(count * by, []).append(n)
-        for moved, ns in by_count.items():
-            self.waits_for(ns, by=moved)
+        for change, ns in by_count.items():
+            self.waits_for(ns, by=change)
 
     def waits_for(self, ns: Collection[int], *, by: int) -> None:
-        """Nodes wait for so many open nodes more or less."""
+        """Add `by` to the number of open dependencies of nodes."""
         self.snapshot(ns)
         rows = self._tx.all(
             sql.adjust_open_dependencies, WaitingRow, project_id=self._project_id, ns=to_json_array(ns), by=by
@@ -177,44 +175,42 @@ class Readiness:
                 self.propagate_waiting(row.n, row.kind, waits=row.open_deps > 0)
 
     def propagate_waiting(self, n: int, kind: str | None, *, waits: bool) -> None:
-        """A node waits that did not, or does no more: what is below it is held back where the node passes that on."""
+        """Block or unblock what is below a node that began or stopped to wait, if nodes of its kind block it."""
         if blocks_descendants(self._tx, kind):
             below = self._tx.scalars(sql.descendants, project_id=self._project_id, n=n)
             self.adjust_blocked_above(below, by=1 if waits else -1)
 
     def adjust_blocked_above(self, ns: Collection[int], *, by: int) -> None:
-        """Nodes are held back by so many ancestors more or less."""
+        """Add `by` to the number of ancestors that block these nodes."""
         if ns and by:
             self.snapshot(ns)
             self._tx.run(sql.adjust_blocked_above, project_id=self._project_id, ns=to_json_array(ns), by=by)
 
     @property
     def has_reopened(self) -> bool:
-        """Whether a node was reopened so far."""
+        """Whether this write has reopened a node so far."""
         return bool(self._reopened)
 
     def begun(self, feature_n: int | None) -> None:
-        """Somebody works on a task of this feature: if it was new it is active now, and those above it."""
+        """Make a new feature and the new features above it active, because work on one of its tasks began."""
         if feature_n is not None:
             self.feature_status_changes += begin_feature(self._tx, feature_n, decision=self._decision)
 
     @property
     def auto_resolved_parents(self) -> list[int]:
-        """The nodes that were resolved with the last of their children, features apart."""
+        """The nodes, other than features, that were resolved with their last child."""
         return [n for n in self._auto_resolved if self._before[n].kind != FEATURE]
 
-    # --- What came of it ---
-
     def settle(self) -> ReadinessChanges:
-        """Move the counts of the project, and say what the write came to."""
+        """Update the stored counts, and return the effects of the write."""
         after = self._load_states(self._before) if self._before else {}
         self._update_counts(after)
         newly = [now for n, now in after.items() if now.is_ready and not self._before[n].is_ready]
-        # As it is in the end: what was reopened may have been resolved again, or merged away.
+        # Use the final state: a reopened node may have been resolved again or merged away.
         reopened = [after[n] for n in self._reopened if n in after and not after[n].resolved]
         return ReadinessChanges(
-            newly_actionable=[NodeSummary(one.id, one.summary) for one in sorted(newly, key=rank)],
-            reopened=[NodeSummary(one.id, one.summary) for one in reopened],
+            newly_actionable=[NodeSummary(node.id, node.summary) for node in sorted(newly, key=rank)],
+            reopened=[NodeSummary(node.id, node.summary) for node in reopened],
             auto_resolved=[node_id for n, node_id in self._auto_resolved.items() if n in after and after[n].resolved],
             unblocked=[
                 now
@@ -224,29 +220,29 @@ class Readiness:
         )
 
     def _update_counts(self, after: Mapping[int, NodeState]) -> None:
-        moved = Counter(self._added)
+        deltas = Counter(self._added)
         for n, was in self._before.items():
             now = after.get(n)
-            moved["total"] += (now is not None) - 1
-            moved["features"] += ((now is not None) - 1) * (was.kind == FEATURE)
-            moved["resolved"] += (now is not None and now.resolved) - was.resolved
-            moved["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
-            moved["actionable"] += (now is not None and now.is_ready) - was.is_ready
-            for standing, sign in ((was, -1), (now, 1)):
-                if standing is not None:
-                    self._add_tally(moved, standing, sign)
-        if any(moved.values()):
-            self._tx.run(sql.update_counts, project_id=self._project_id, **{name: moved[name] for name in COUNT_NAMES})
+            deltas["total"] += (now is not None) - 1
+            deltas["features"] += ((now is not None) - 1) * (was.kind == FEATURE)
+            deltas["resolved"] += (now is not None and now.resolved) - was.resolved
+            deltas["blocked"] += (now is not None and now.is_blocked) - was.is_blocked
+            deltas["actionable"] += (now is not None and now.is_ready) - was.is_ready
+            for state, sign in ((was, -1), (now, 1)):
+                if state is not None:
+                    self._add_tally(deltas, state, sign)
+        if any(deltas.values()):
+            self._tx.run(sql.update_counts, project_id=self._project_id, **{name: deltas[name] for name in COUNT_NAMES})
         for feature_n, tasks in self._feature_count_deltas.items():
             if any(tasks.values()):
-                deltas = {name: tasks[name] for name in ("tasks", "tasks_closed", "tasks_dropped")}
-                self._tx.run(sql.update_feature_counts, project_id=self._project_id, n=feature_n, **deltas)
+                task_deltas = {name: tasks[name] for name in ("tasks", "tasks_closed", "tasks_dropped")}
+                self._tx.run(sql.update_feature_counts, project_id=self._project_id, n=feature_n, **task_deltas)
 
-    def _add_tally(self, moved: Counter[str], standing: NodeState, sign: int) -> None:
-        for name, count in standing.tally.items():
-            moved[name] += sign * count
-            if standing.feature_n is not None:
-                self._feature_count_deltas.setdefault(standing.feature_n, Counter())[name] += sign * count
+    def _add_tally(self, deltas: Counter[str], state: NodeState, sign: int) -> None:
+        for name, count in state.tally.items():
+            deltas[name] += sign * count
+            if state.feature_n is not None:
+                self._feature_count_deltas.setdefault(state.feature_n, Counter())[name] += sign * count
 
     def _load_states(self, ns: Iterable[int]) -> dict[int, NodeState]:
         rows = self._tx.all(sql.node_states, NodeState, project_id=self._project_id, ns=to_json_array(ns))
@@ -263,18 +259,18 @@ class Readiness:
             self._tx.run(sql.adjust_open_children, project_id=self._project_id, ns=to_json_array(ns), by=sign * count)
 
     def reopen(self, n: int) -> None:
-        """Reopen a node and every ancestor that is resolved; above an open node all are open already."""
+        """Reopen a node and its resolved ancestors; the ancestors of an open node are always open."""
         chain = self._tx.all(sql.resolved_ancestors, project_id=self._project_id, n=n)
         if not chain:
             return
-        ns = [one for one, _ in chain]
+        ns = [reopened_n for reopened_n, _ in chain]
         self.snapshot(ns)
         outcomes: dict[int, str] = dict(self._tx.all(sql.outcomes, project_id=self._project_id, ns=to_json_array(ns)))
         self._tx.run(sql.reopen_nodes, project_id=self._project_id, ns=to_json_array(ns))
-        for one in ns:
-            self._mark_reopened(one, outcome=outcomes.get(one))
+        for reopened_n in ns:
+            self._mark_reopened(reopened_n, outcome=outcomes.get(reopened_n))
         self.update_dependents(ns, by=1)
-        # Each of them is an open child of the next; the first gets its own from the caller.
+        # Each reopened node is an open child of the next; the caller counts the open children of the first.
         self._adjust_open_children(Counter(parent for _, parent in chain if parent is not None), sign=1)
 
     def _mark_reopened(self, n: int, *, outcome: str | None) -> None:
@@ -291,7 +287,7 @@ class Readiness:
         self._reopened[n] = None
 
     def _resolve_finished(self, parents: Collection[int]) -> dict[int, int | None]:
-        """Resolve those of these nodes that have nothing left to do; they, with their parents."""
+        """Resolve the nodes among these that have nothing left to do, and return them with their parents."""
         resolves_all = self._tx.project.policies.auto_resolve_parents
         asked = [n for n in parents if resolves_all or self._before[n].kind == FEATURE]
         resolved: dict[int, int | None] = {}
@@ -310,7 +306,7 @@ class Readiness:
         return resolved
 
     def _close_feature(self, row: FinishedRow) -> None:
-        # One of which nothing was done was dropped, for all of it was.
+        # A feature counts as dropped when all of its nodes were dropped.
         is_done = self._tx.one_or_none(sql.feature_has_done_node, project_id=self._project_id, n=row.n) is not None
         self._resolve(row, outcome=None if is_done else DROPPED)
         after = CLOSED if is_done else WILL_NOT_IMPLEMENT
@@ -326,7 +322,7 @@ class Readiness:
         self._auto_resolved[row.n] = row.id
 
     def _may_resolve(self, row: FinishedRow) -> bool:
-        """Whether the policies let a node be resolved by what happened below it: they bind the engine as well."""
+        """Return whether the policies allow resolving a node automatically; they bind the engine as well."""
         policies = self._tx.project.policies
         if policies.evidence == "require" and not row.evidence_total:
             return False

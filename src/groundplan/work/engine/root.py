@@ -1,4 +1,4 @@
-"""Every project has a root from the start: the node under which all others hang. It is never work itself."""
+"""The root node of a project. All other nodes are below it, and it is never work itself."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 
 ROOT_N = 1
-PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a key of 63 bits, see work_text in the migration
+PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
 
 sql = load_queries(__file__)
 
 
 def create_root(tx: Transaction, project_id: str, summary: str) -> None:
-    """Give a project that is just being made its root, under the project's own id where no node has it."""
+    """Create the root of a new project, with the project's own id if no node uses it."""
     _create_work_project(tx, project_id)
     root_id = project_id if is_id_free(tx, project_id) else generate_ids(tx, 1, population=0)[0]
     root = WorkNodeRow(
@@ -47,9 +47,9 @@ def create_root(tx: Transaction, project_id: str, summary: str) -> None:
 
 
 def _create_work_project(tx: Transaction, project_id: str) -> None:
-    # A random number, because the next free one would be for somebody to know who sees every project.
+    # A random number, because only an actor who sees every project could know the next free one.
     for _ in range(NUMBER_TRIES_MAX):
         number = SystemRandom().randrange(1, PROJECT_NUMBER_LIMIT)
         if tx.run(sql.add_work_project, project_id=project_id, number=number, pipelines=tx.preferences.pipelines):
             return
-    raise Unavailable("no free number was found for this project; try again")
+    raise Unavailable("found no free number for this project; try again")

@@ -1,4 +1,4 @@
-"""A work node as it is stored: its fields, to be read, changed and put back."""
+"""The stored row of a work node, with functions to fetch and save it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sql = load_queries(__file__)
 
 
 class WorkNodeRow(Struct):
-    """The fields of one node; the defaults are those of a new one. What is JSON is kept as text until it is read."""
+    """The fields of one node; the defaults are those of a new node. JSON fields stay text until they are read."""
 
     n: int
     id: str
@@ -49,7 +49,7 @@ class WorkNodeRow(Struct):
     created_by: str = ""
     updated_at: str = ""
     evidence_total: int = 0
-    parent: str | None = None  # the id of the parent, where it was asked for
+    parent: str | None = None  # the id of the parent, where the query selects it
 
     @property
     def state_value(self) -> Any:
@@ -67,15 +67,15 @@ class WorkNodeRow(Struct):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for something itself, be it open or not: a dependency, or somebody's word."""
+        """Whether the node itself, open or resolved, has an open dependency or is on hold."""
         return self.open_deps > 0 or self.held_reason is not None
 
     def resolve(self, outcome: str | None = None) -> None:
-        """Let it be finished. That it has no status of its own any more goes without saying."""
+        """Mark the node as resolved, which also clears its own status."""
         self.resolved, self.outcome, self.status = True, outcome, None
 
     def reopen(self) -> list[Change]:
-        """Let it be open again, and say what of that does not go without saying. A feature is not new any more."""
+        """Mark the node as open and return the changes beyond `resolved`. A reopened feature is active, not new."""
         changes = [] if self.outcome is None else [changed("outcome", self.outcome, None)]
         if self.kind == FEATURE:
             self.status = ACTIVE
@@ -84,12 +84,12 @@ class WorkNodeRow(Struct):
         return changes
 
     def unclaim(self) -> None:
-        """Take the claim away. Its number stays, so that a late holder is told."""
+        """Remove the claim. Its number stays, so that a late holder is detected."""
         self.claimed_by = self.claimed_at = self.claimed_until = None
 
 
 class RankFields(Protocol):
-    """What of a node tells when it is offered."""
+    """The fields that determine the order in which nodes are offered."""
 
     @property
     def n(self) -> int: ...
@@ -107,16 +107,16 @@ def rank(node: RankFields) -> tuple[float, int, str, int]:
 
 
 def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until: str | None) -> bool:
-    """Whether somebody else's claim holds at this moment."""
+    """Return whether another actor's claim is live now."""
     return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
 
 
 def fetch_node(tx: Transaction, n: int) -> WorkNodeRow:
-    """A node of the project entered, as it is now."""
+    """Return a node of the current project as stored now."""
     return tx.one(sql.node_by_number, WorkNodeRow, project_id=tx.project.id, n=n)
 
 
 def save_node(tx: Transaction, node: WorkNodeRow) -> None:
-    """Store what a node says now, under its next revision."""
+    """Save the fields of a node under its next revision."""
     tx.store(sql.update_node, node, project_id=tx.project.id)
     node.rev += 1

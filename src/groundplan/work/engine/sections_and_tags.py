@@ -1,4 +1,4 @@
-"""What lies beside a node: sections and tags. Where a node is merged into another, they go there."""
+"""Sections and tags of a node, and how a merge moves them to another node."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.row import WorkNodeRow
 
-TAGS_MAX = 50  # of one node
-SECTIONS_MAX = 100
+TAGS_MAX = 50  # per node
+SECTIONS_MAX = 100  # per node
 
 sql = load_queries(__file__)
 
 
 class MergeLimitExceeded(RuleViolated):
-    """Each of two nodes has what one may have."""
+    """The merged node would have more sections or tags than one node may have."""
 
     code = "too_much_together"
 
     def __init__(self, target: WorkNodeRow, what: str, limit: int) -> None:
         super().__init__(
-            f"node {target.id} would have {what}, the limit is {limit}; take some away from one of the two first",
+            f"node {target.id} would have {what}, the limit is {limit}; remove some from one of the two nodes first",
             target=target.id,
             limit=limit,
         )
 
 
 def merge_sections_and_tags(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    """Give the sections and tags of one node to another; what changes there.
+    """Move the sections and tags of `source` to `target` and return the changes of `target`.
 
     Raises:
-        MergeLimitExceeded: they are more than one node may have.
+        MergeLimitExceeded: together they are more than one node may have.
     """
     changes = []
     sections = tx.all(sql.sections_of, project_id=tx.project.id, n=source.n)
     if sections:
-        behind, there = tx.one(sql.next_ordinal, project_id=tx.project.id, n=target.n)
-        if there + len(sections) > SECTIONS_MAX:
-            raise MergeLimitExceeded(target, f"{there + len(sections)} sections", SECTIONS_MAX)
-        tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=behind)
+        next_ordinal, section_count = tx.one(sql.next_ordinal, project_id=tx.project.id, n=target.n)
+        if section_count + len(sections) > SECTIONS_MAX:
+            raise MergeLimitExceeded(target, f"{section_count + len(sections)} sections", SECTIONS_MAX)
+        tx.run(sql.move_sections, project_id=tx.project.id, n=source.n, to_n=target.n, by=next_ordinal)
         changes.append(changed("sections", None, [section_id for section_id, _ in sections]))
     before = _tags(tx, target)
     gained = [tag for tag in _tags(tx, source) if tag not in before]

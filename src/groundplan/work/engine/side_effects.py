@@ -1,4 +1,4 @@
-"""What a change brought about beyond what was asked: who became actionable, who was reopened, what to mind."""
+"""Side effects of a change: nodes that became actionable, reopened or automatically resolved, and warnings."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.readiness import Readiness
 
-LISTED_NODES_MAX = 50  # nodes in one list; the rest are counted
+LISTED_NODES_MAX = 50  # nodes in one list; the rest are only counted
 WARNINGS_MAX = 20
-# A list has at most this share of the answer's cap: they are news, and must not crowd out what was asked.
+# Each list gets at most this fraction of the answer's cap, so that it does not crowd out the main answer.
 LIST_BUDGET_DIVISOR = 8
 
 
 class SideEffects(Struct, kw_only=True):
-    """Left out where there is nothing to say."""
+    """The side effects of a change. Empty fields are omitted."""
 
     newly_actionable: list[NodeSummary] | UnsetType = UNSET
-    newly_actionable_total: int | UnsetType = UNSET  # when more became actionable than are listed
+    newly_actionable_total: int | UnsetType = UNSET  # set when more became actionable than are listed
     reopened: list[NodeSummary] | UnsetType = UNSET
     reopened_total: int | UnsetType = UNSET
     auto_resolved: list[str] | UnsetType = UNSET
@@ -33,7 +33,7 @@ N = TypeVar("N")
 
 
 def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings: list[str]) -> T:
-    """The answer with everything that came of the change."""
+    """Settle readiness, and return the answer with the side effects of the change."""
     settled = readiness.settle()
     answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, settled.newly_actionable)
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
@@ -43,15 +43,15 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
 
 
 def limit_warnings(warnings: list[str]) -> list[str] | UnsetType:
-    """The first of the warnings, and how many more there are."""
+    """Return the first warnings, with a last line that counts the others."""
     if len(warnings) > WARNINGS_MAX:
-        warnings = [*warnings[:WARNINGS_MAX], f"{len(warnings) - WARNINGS_MAX} more like these"]
+        warnings = [*warnings[:WARNINGS_MAX], f"{len(warnings) - WARNINGS_MAX} more warnings"]
     return warnings or UNSET
 
 
-def list_within_budget(tx: Transaction, news: list[N]) -> tuple[list[N] | UnsetType, int | UnsetType]:
-    """Return as many entries as may stand beside what was asked for, and how many there are where these are not all."""
-    if not news:
+def list_within_budget(tx: Transaction, entries: list[N]) -> tuple[list[N] | UnsetType, int | UnsetType]:
+    """Return the entries that fit beside the main answer, and the total if these are not all."""
+    if not entries:
         return UNSET, UNSET
-    listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(news[:LISTED_NODES_MAX])
-    return listed or UNSET, len(news) if len(listed) < len(news) else UNSET
+    listed = tx.budget.share(1, of=LIST_BUDGET_DIVISOR).take_rows(entries[:LISTED_NODES_MAX])
+    return listed or UNSET, len(entries) if len(listed) < len(entries) else UNSET

@@ -1,10 +1,10 @@
-"""How far a task or a feature is.
+"""The status of a task or a feature.
 
-    NEW → ACTIVE → (what a project puts between them) → CLOSED      exit: WILL_NOT_IMPLEMENT
+    NEW → ACTIVE → (further statuses of the project) → CLOSED      exit: WILL_NOT_IMPLEMENT
 
-The graph dialect has no statuses, only open, claimed, resolved and dropped; so a status is kept in its own column only
-where these do not tell it. A resolved node is CLOSED, a dropped one WILL_NOT_IMPLEMENT; an open one has the status it
-was advanced to, and one that never was is ACTIVE while somebody's claim holds, else NEW.
+The graph dialect has no statuses, only open, claimed, resolved and dropped. A status is therefore stored in its own
+column only where it does not follow from these. A resolved node is CLOSED and a dropped one WILL_NOT_IMPLEMENT. An open
+node has the status it was advanced to; one that never was is ACTIVE while a claim on it is live, else NEW.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TERMINAL = (CLOSED, WILL_NOT_IMPLEMENT)
 
 
 class StatusFields(Protocol):
-    """What of a node tells its status."""
+    """The fields that determine the status of a node."""
 
     @property
     def resolved(self) -> bool: ...
@@ -35,7 +35,7 @@ class StatusFields(Protocol):
 
 
 def status_of(node: StatusFields, *, now: str) -> str:
-    """The status of a node at a moment."""
+    """Return the status of a node at the time `now`."""
     if node.resolved:
         return WILL_NOT_IMPLEMENT if node.outcome is not None else CLOSED
     if node.status is not None:
@@ -44,5 +44,5 @@ def status_of(node: StatusFields, *, now: str) -> str:
 
 
 def is_claim_live(claimed_by: str | None, claimed_until: str | None, *, now: str) -> bool:
-    """Whether a claim holds at this moment."""
+    """Return whether a claim exists and has not expired at the time `now`."""
     return claimed_by is not None and (claimed_until is None or claimed_until > now)
