@@ -1,1 +1,1 @@
-"""The `graph_*` tools: one file for each use case."""
+"""The `graph_*` tools: one file per use case."""

@@ -1,4 +1,4 @@
-"""Connect nodes, and take connections away: what waits for what, and whatever else belongs together."""
+"""Add and remove edges between nodes: dependencies and any other relations."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef, TypeName
 
 EDGES_MAX = 1_000
-EXPLAINED_MAX = 20  # rejected edges with a path or near ids; a call with more of them is wrong in some other way
-PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the tree is no edge
+EXPLAINED_MAX = 20  # rejected edges that get a path or near ids; more would only make the answer long
+PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the parent of a node is not an edge
 
 
 class Edge(Struct, forbid_unknown_fields=True):
-    """A connection to make, or to take away."""
+    """An edge to add, or to remove."""
 
     from_: NodeRef = field(name="from")
     to: NodeRef
@@ -42,7 +42,7 @@ class Edge(Struct, forbid_unknown_fields=True):
 
 
 class Connect(Struct, forbid_unknown_fields=True):
-    """Connections between nodes of one project, made in order."""
+    """Edges between nodes of one project, applied in order."""
 
     edges: Annotated[list[Edge], Meta(min_length=1, max_length=EDGES_MAX)]
     decision: Decision | None = None
@@ -50,24 +50,24 @@ class Connect(Struct, forbid_unknown_fields=True):
 
 
 class RejectedEdge(Struct, rename={"from_": "from"}):
-    """A connection that was not made, and why."""
+    """An edge that was not added or removed, and the reason."""
 
     from_: str
     to: str
     reason: str
-    path: list[str] | UnsetType = UNSET  # the way round, for a cycle
-    near: list[str] | UnsetType = UNSET  # what was probably meant, for an unknown node
+    path: list[str] | UnsetType = UNSET  # the path of the cycle, if there is one
+    near: list[str] | UnsetType = UNSET  # similar ids, for an unknown node
 
 
 class Connected(SideEffects, kw_only=True):
-    """How many connections were made or taken away; those that could not be."""
+    """The number of edges that were added or removed, and the edges that were rejected."""
 
     applied: int
     rejected: list[RejectedEdge] | UnsetType = UNSET
 
 
 class NodeIdentity(Protocol):
-    """A node that was found."""
+    """The number and id of a node."""
 
     @property
     def n(self) -> int: ...
@@ -83,25 +83,25 @@ class _EdgeRejected(Exception):
 
 
 def connect(tx: Transaction, request: Connect) -> Connected:
-    """Make and take away connections. One that cannot be made is listed with its reason; the others are made."""
-    connecting = _EdgeWriter(tx, request.decision)
+    """Add and remove edges. An edge that is rejected is listed with its reason; the others are applied."""
+    writer = _EdgeWriter(tx, request.decision)
     answer = Connected(applied=0)
     rejected: list[RejectedEdge] = []
     for edge in request.edges:
         try:
-            connecting.apply(edge)
+            writer.apply(edge)
             answer.applied += 1
-        except _EdgeRejected as refused:
-            one = RejectedEdge(edge.from_, edge.to, refused.reason, refused.path, refused.near)
+        except _EdgeRejected as error:
+            rejection = RejectedEdge(edge.from_, edge.to, error.reason, error.path, error.near)
             if len(rejected) >= EXPLAINED_MAX:
-                one.path = one.near = UNSET
-            rejected.append(one)
+                rejection.path = rejection.near = UNSET
+            rejected.append(rejection)
     answer.rejected = rejected or UNSET
-    return add_side_effects(answer, tx, connecting.readiness, [])
+    return add_side_effects(answer, tx, writer.readiness, [])
 
 
 class _EdgeWriter:
-    """The edges of one call, one after the other."""
+    """Applies the edges of one call, in order."""
 
     def __init__(self, tx: Transaction, decision: str | None) -> None:
         self._tx = tx
@@ -110,8 +110,8 @@ class _EdgeWriter:
         self.readiness = Readiness(tx, decision=decision)
 
     def apply(self, edge: Edge) -> None:
-        """Make one connection, or take it away. Raises _Refused when that cannot be."""
-        source, target = _end(self._tx, edge.from_), _end(self._tx, edge.to)
+        """Add or remove one edge, or raise _EdgeRejected."""
+        source, target = _find_end(self._tx, edge.from_), _find_end(self._tx, edge.to)
         ends = source.n, edge.type, target.n
         if edge.remove:
             if not remove_edge(self._tx, *ends):
@@ -145,7 +145,7 @@ class _EdgeWriter:
 
 
 def refuse_cycle(tx: Transaction, walked: DependencyCache, source: NodeIdentity, target: NodeIdentity) -> None:
-    """Raises CycleDetected when `source` depending on `target` would have to wait for itself."""
+    """Raise CycleDetected when a dependency of `source` on `target` would make a node wait for itself."""
     if source.n == target.n:
         raise CycleDetected([source.id, source.id])
     above, below = fetch_node(tx, target.n), fetch_node(tx, source.n)
@@ -156,7 +156,7 @@ def refuse_cycle(tx: Transaction, walked: DependencyCache, source: NodeIdentity,
         raise CycleDetected(path)
 
 
-def _end(tx: Transaction, ref: str) -> NodeLocation:
+def _find_end(tx: Transaction, ref: str) -> NodeLocation:
     try:
         return find_node_in_project(tx, ref)
     except NotFound as error:
@@ -168,10 +168,10 @@ def _end(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def locate(tx: Transaction, request: Connect) -> str:
-    """The project of the first node that there is.
+    """Return the project of the first node that exists.
 
     Raises:
-        NotFound: there is none of them.
+        NotFound: none of the nodes exists.
     """
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to)]
     for ref in refs:

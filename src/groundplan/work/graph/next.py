@@ -1,4 +1,4 @@
-"""What to do next: the best actionable nodes, with the way to them and what was done for them. Taking one claims it."""
+"""Offer the best actionable nodes with their ancestors and resolved dependencies, and claim them on request."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef
 
 COUNT_MAX = 50
-ANCESTORS_MAX = 50  # the root and the nearest
+ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20
-SHORTEST_OFFER = "x" * 600  # ids, moments, names and punctuation, without any text of the node
+SHORTEST_OFFER = "x" * 600  # room for ids, times, names and punctuation, without the node's texts
 
 sql = load_queries(__file__)
 
 
 class Next(Struct, forbid_unknown_fields=True):
-    """Where to look for work, and whether to take it."""
+    """Where to look for work, and whether to claim it."""
 
     project: Name
     scope: NodeRef | None = None
@@ -71,7 +71,7 @@ class LinksBySource(Struct, rename={"own": "self"}):
 
 
 class ResolvedDependency(Struct):
-    """What was completed for a node, and what shows it."""
+    """A resolved dependency of a node, with its evidence."""
 
     id: str
     summary: str
@@ -79,7 +79,7 @@ class ResolvedDependency(Struct):
 
 
 class AncestorLinksRow(Struct):
-    """A node above another, with its links."""
+    """An ancestor of a node, with its links."""
 
     n: int
     id: str
@@ -89,7 +89,7 @@ class AncestorLinksRow(Struct):
 
 
 class ResolvedDependencyRow(Struct):
-    """A dependency that was met, and how much evidence it has."""
+    """A resolved dependency, with its amount of evidence."""
 
     n: int
     id: str
@@ -109,7 +109,7 @@ class Offer(Struct, kw_only=True):
 
 
 class Offers(Struct):
-    """The best nodes, best first. Where there are none, why."""
+    """The best nodes, best first. If there are none, `reason` says why."""
 
     trimming: ClassVar[Trimming] = Trimming(
         *(DropField(f"nodes[].{part}") for part in ("resolved_deps", "context_links", "ancestors")),
@@ -122,20 +122,20 @@ class Offers(Struct):
 
 
 def offer(tx: Transaction, request: Next) -> Offers:
-    """The best actionable nodes.
+    """Return the best actionable nodes.
 
     Raises:
-        NotFound: the scope is no node here.
+        NotFound: the scope is not a node of the project.
     """
     picked = _pick(tx, request)
     return _answer(tx, request, picked, _fit_to_budget(tx, picked), is_claimed=False)
 
 
 def claim(tx: Transaction, request: Next) -> Offers:
-    """The best actionable nodes, which nobody else will be offered while the claim holds.
+    """Claim and return the best actionable nodes; nobody else is offered them while the claim is live.
 
     Raises:
-        NotFound: the scope is no node here.
+        NotFound: the scope is not a node of the project.
     """
     picked = _pick(tx, request)
     taken = _fit_to_budget(tx, picked)
@@ -145,7 +145,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
         claimed = tx.one(sql.claim_node, project_id=tx.project.id, n=node.n, until=until)
         node.rev, node.claim_number, node.claimed_until = claimed
         node.claimed_by, node.claimed_at, node.updated_at = tx.actor.id, tx.now, tx.now
-        # When it was taken, and that its number grew by one, the event says by itself.
+        # The event itself implies the time of the claim and that its number grew by one.
         changes = changed("claimed_by", before[0], tx.actor.id), changed("claimed_until", before[1], node.claimed_until)
         tx.record(WorkOp.CLAIMED, node.id, *changes, decision=request.decision)
         if node.feature_n is not None:
@@ -154,19 +154,19 @@ def claim(tx: Transaction, request: Next) -> Offers:
 
 
 def _pick(tx: Transaction, request: Next) -> list[WorkNodeRow]:
-    place = {"project_id": tx.project.id, "at_most": request.count}
+    parameters = {"project_id": tx.project.id, "at_most": request.count}
     if request.scope is None and not request.filter:
-        rows = tx.all(sql.next_nodes, WorkNodeRow, **place)
+        rows = tx.all(sql.next_nodes, WorkNodeRow, **parameters)
     elif request.scope is None:
-        rows = tx.all(sql.next_matching, WorkNodeRow, **place, wanted=wanted(request.filter))
+        rows = tx.all(sql.next_matching, WorkNodeRow, **parameters, wanted=wanted(request.filter))
     else:
         scope = find_node_in_project(tx, request.scope)
-        rows = tx.all(sql.next_below, WorkNodeRow, **place, scope=scope.n, wanted=wanted(request.filter))
+        rows = tx.all(sql.next_below, WorkNodeRow, **parameters, scope=scope.n, wanted=wanted(request.filter))
     return sorted(rows, key=rank)[: request.count]
 
 
 def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeRow]:
-    """Return the leading nodes that fit into half of the answer at their shortest: what is claimed must be told."""
+    """Return the leading nodes that fit into half of the answer at their shortest, as each claim must be shown."""
     if len(picked) < 2:
         return picked
     shortest = [(row.summary, SHORTEST_OFFER) for row in picked]
@@ -174,7 +174,7 @@ def _fit_to_budget(tx: Transaction, picked: list[WorkNodeRow]) -> list[WorkNodeR
 
 
 def wanted(properties: dict[str, Any]) -> str:
-    """Properties to look for, as the queries take them: name, kind and value of each."""
+    """Return the wanted properties as JSON for the queries: name, kind and value of each."""
     return msgspec.json.encode([[name, *_kind(value)] for name, value in properties.items()]).decode()
 
 
@@ -212,32 +212,35 @@ def _offer(tx: Transaction, row: WorkNodeRow, *, lean: bool, is_claimed: bool) -
         n=row.n,
         at_most=DEPENDENCIES_MAX + 1,
     )
-    left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}  # there is one at each depth
+    # A node has one ancestor at each depth.
+    left_out = {} if len(above) == row.depth else {"ancestors": row.depth - len(above)}
     if len(done) > DEPENDENCIES_MAX:
         del done[DEPENDENCIES_MAX:]
         total = tx.scalar(sql.count_resolved_dependencies, project_id=tx.project.id, n=row.n)
         left_out["resolved_deps"] = total - DEPENDENCIES_MAX
-    offered = Offer(node=node, ancestors=[NodeSummary(one.id, one.summary) for one in above])
+    offered = Offer(node=node, ancestors=[NodeSummary(ancestor.id, ancestor.summary) for ancestor in above])
     offered.left_out = left_out or UNSET
     if is_claimed:
         offered.claim = row.claim_number
     inherited = [
-        InheritedLinks(one.id, msgspec.json.decode(one.context_links)) for one in above if one.context_links != "[]"
+        InheritedLinks(ancestor.id, msgspec.json.decode(ancestor.context_links))
+        for ancestor in above
+        if ancestor.context_links != "[]"
     ]
     if not lean or node.context_links or inherited:
         offered.context_links = LinksBySource(node.context_links or [], inherited)
     if not lean or done:
         evidence = (
-            evidence_of(tx, to_json_array(one.n for one in done)) if any(one.evidence_total for one in done) else {}
+            evidence_of(tx, to_json_array(dep.n for dep in done)) if any(dep.evidence_total for dep in done) else {}
         )
         offered.resolved_deps = [
-            ResolvedDependency(one.id, one.summary, format_evidence(evidence.get(one.n, []), lean=lean)) for one in done
+            ResolvedDependency(dep.id, dep.summary, format_evidence(evidence.get(dep.n, []), lean=lean)) for dep in done
         ]
     return offered
 
 
 def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow]:
-    """The ancestors, root first; of very many the root and the nearest."""
+    """Return the ancestors, root first; of very many, the root and the nearest."""
     rows = tx.all(sql.ancestors, AncestorLinksRow, project_id=tx.project.id, n=row.parent_n, at_most=ANCESTORS_MAX)
     rows.sort(key=attrgetter("depth"))
     if rows[0].n != ROOT_N:
@@ -246,7 +249,7 @@ def _fetch_ancestors(tx: Transaction, row: WorkNodeRow) -> list[AncestorLinksRow
 
 
 def _reason(tx: Transaction) -> str:
-    """Why there is nothing to offer, from the counts that are kept anyway."""
+    """Return why there is nothing to offer, from the stored counts."""
     counts = tx.one(sql.counts, WorkCounts, project_id=tx.project.id)
     if counts.total == 1:
         return (
@@ -255,8 +258,8 @@ def _reason(tx: Transaction) -> str:
     if counts.unresolved <= 1 and not counts.actionable:
         return "everything is resolved"
     return (
-        f"of {counts.unresolved} open nodes {counts.actionable} are actionable and {counts.blocked} blocked; "
-        "none here is free for you"
+        f"{counts.unresolved} nodes are open, {counts.actionable} actionable and {counts.blocked} blocked; "
+        "none of them is available to you here"
     )
 
 

@@ -1,4 +1,4 @@
-"""Open a project: the projects there are, one that exists, or a new one; and how it wants to be worked in."""
+"""Open a project: list all projects, open or create one, and change its policies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEFAULT_POLICIES = Policies()
 
 
 class OpenProject(Struct, forbid_unknown_fields=True):
-    """A project by id or name; none lists them all. Goal: for a new one. Policies: for a new one, or to change some."""
+    """A project by id or name, or none to list all; the goal of a new one; policies to set or change."""
 
     project: Name | None = None
     goal: Goal | None = None
@@ -42,18 +42,18 @@ class OpenProject(Struct, forbid_unknown_fields=True):
 
 
 class OpenedProject(Struct):
-    """The root of a project, and how much there is to do."""
+    """The root of a project, and the numbers of its nodes."""
 
     trimming: ClassVar[Trimming] = Trimming(*(DropField(f"root.{part}") for part in TRIMMABLE_FIELDS))
 
     root: WorkNode
     summary: WorkCounts
-    policies: Policies | UnsetType = UNSET  # where they differ from the defaults
+    policies: Policies | UnsetType = UNSET  # omitted if they are the defaults
     left_out: LeftOut = UNSET
 
 
 class ProjectProgressRow(Struct):
-    """What a project is for, and how much there is to do in it."""
+    """The goal of a project, and the numbers of its nodes."""
 
     project_id: str
     summary: str
@@ -83,7 +83,7 @@ class ProjectLines(Struct):
 
 
 def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | ProjectLines:
-    """The root of an existing project and its counts; without a name, every project that the caller sees."""
+    """Return the root and the counts of an existing project, or without a name all projects the caller sees."""
     if not tx.has_project:
         return _list_projects(tx)
     return _build_answer(tx, tx.project.id, tx.project.policies)
@@ -102,12 +102,12 @@ def _list_projects(tx: Transaction) -> ProjectLines:
 
 
 def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
-    """Make a project; whoever makes it owns it.
+    """Create a project, which the caller then owns.
 
     Raises:
-        ProjectExists: there is one of that name which the caller may not see.
+        ProjectExists: a project that the caller may not see has this name.
     """
-    assert request.project is not None  # noqa: S101 - the route to here has looked
+    assert request.project is not None  # noqa: S101 - checked by the routing
     project_id = create_owned_project(tx, request.project, goal=request.goal)
     if project_id is None:
         return _open_concurrently_created(tx, request.project, request.policies)
@@ -118,30 +118,32 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
 
 
 def _open_concurrently_created(tx: Transaction, name: str, policies: PolicyChanges | None) -> OpenedProject:
-    """The project that somebody else made since this request looked for it, as if it had been there all along."""
+    """Open a project that another actor created after this request looked for it."""
     try:
         project = authorize_project(tx, name, Permission.WORK_READ)
     except NotFound:
         raise ProjectExists(name) from None
     if policies is not None:
-        raise ProjectExists(name)  # how it shall be worked in is now for its owner to say
+        raise ProjectExists(name)  # only its owner may set its policies
     return _build_answer(tx, project.id, project.policies)
 
 
 def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
-    """Change how a project wants to be worked in.
+    """Change the policies of a project.
 
     Raises:
-        CycleDetected: dependencies shall be inherited, and then a node would wait for itself.
+        CycleDetected: with inherited dependencies, a node would wait for itself.
     """
-    assert request.policies is not None  # noqa: S101 - the route to here has looked
+    assert request.policies is not None  # noqa: S101 - checked by the routing
     before = tx.project.policies
     after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
     tx.enter(replace(tx.project, policies=after))
     if after.inherit_dependencies and not before.inherit_dependencies:
         waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id)
-        if looped := find_cycle_through(tx, waiting):
-            raise CycleDetected(looped, hint="; remove one of these dependencies before they are inherited")
+        if cycle := find_cycle_through(tx, waiting):
+            raise CycleDetected(
+                cycle, hint="; remove one of these dependencies before you turn on inherit_dependencies"
+            )
     if after.inherit_dependencies != before.inherit_dependencies:
         tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
         tx.run(sql.recompute_counts, project_id=tx.project.id)

@@ -1,4 +1,4 @@
-"""Plan work: many nodes at once, with their parents and what they wait for, all of them or none."""
+"""Create many nodes at once, with their parents and dependencies; all of them or none."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from groundplan.work.requests import (
 )
 
 NODES_MAX = 1_000
-ROOT_REF = ""  # how a node without a parent_ref calls its parent; no ref is empty
+ROOT_REF = ""  # stands for the root as the parent of a node without parent_ref; a real ref is never empty
 
 sql = load_queries(__file__)
 
@@ -52,25 +52,25 @@ class DuplicateRef(Invalid):
 
     def __init__(self, ref: str, first: int, second: int) -> None:
         super().__init__(
-            f"nodes[{second}].ref {ref!r} is that of nodes[{first}] too; give each node a ref of its own",
+            f"nodes[{second}].ref {ref!r} is also the ref of nodes[{first}]; give each node its own ref",
             field=f"nodes[{second}].ref",
         )
 
 
 class MissingParent(Invalid):
-    """Nothing says where a node belongs."""
+    """A node has no parent and the call names no project."""
 
     code = "no_parent"
 
-    def __init__(self, place: int) -> None:
+    def __init__(self, index: int) -> None:
         super().__init__(
-            f"nodes[{place}] has no parent_ref and the call has no project; give one of the two",
-            field=f"nodes[{place}].parent_ref",
+            f"nodes[{index}] has no parent_ref and the call has no project; give one of them",
+            field=f"nodes[{index}].parent_ref",
         )
 
 
 class PlanNode(Struct, forbid_unknown_fields=True):
-    """A node to make. `parent_ref` and `depends_on` name refs of the same plan, in any order, or existing nodes."""
+    """A node to create. `parent_ref` and `depends_on` name refs of the same plan, in any order, or existing nodes."""
 
     ref: NodeRef
     summary: Summary
@@ -81,7 +81,7 @@ class PlanNode(Struct, forbid_unknown_fields=True):
 
 
 class PlanNodes(Struct, forbid_unknown_fields=True):
-    """What to make. Without `parent_ref` a node goes under the root of `project`."""
+    """Nodes to create. A node without `parent_ref` goes under the root of `project`."""
 
     nodes: Annotated[list[PlanNode], Meta(min_length=1, max_length=NODES_MAX)]
     project: Name | None = None
@@ -90,23 +90,23 @@ class PlanNodes(Struct, forbid_unknown_fields=True):
 
 
 class CreatedNode(Struct):
-    """The id that a ref got."""
+    """The id that was assigned to a ref."""
 
     ref: str
     id: str
 
 
 class Planned(Struct):
-    """What was made, and what was reopened because there is something to do below it again."""
+    """The nodes that were created, and the ancestors that were reopened because of them."""
 
     created: list[CreatedNode]
     reopened: list[NodeSummary] | UnsetType = UNSET
-    reopened_total: int | UnsetType = UNSET  # when more were reopened than are listed
+    reopened_total: int | UnsetType = UNSET  # set when more were reopened than are listed
     warnings: list[str] | UnsetType = UNSET
 
 
 class ExistingNode(Struct):
-    """A node that is there already."""
+    """A stored node that the plan refers to."""
 
     project_id: str
     id: str
@@ -121,7 +121,7 @@ class ExistingNode(Struct):
 
 @dataclass(slots=True)
 class NewNode:
-    """A node on its way into the graph."""
+    """A node that is being created."""
 
     given: PlanNode
     place: int
@@ -148,42 +148,42 @@ class NewNode:
 
 
 def locate(tx: Transaction, request: PlanNodes) -> str:
-    """The project that a plan is for.
+    """Return the project of a plan.
 
     Raises:
-        MissingParent: nothing says so.
+        MissingParent: neither the call nor a parent names it.
     """
     if request.project is not None:
         return request.project
     refs = {node.ref for node in request.nodes}
-    for place, node in enumerate(request.nodes):
+    for index, node in enumerate(request.nodes):
         if node.parent_ref is None:
-            raise MissingParent(place)
+            raise MissingParent(index)
     outside = next((ref for ref in _iter_refs(request.nodes) if ref not in refs), None)
-    if outside is None:  # the parents go round in a circle, or a project must be named
+    if outside is None:  # all refs are within the plan: the parents form a cycle
         raise MissingParent(0)
     return resolve_node_project(tx, outside)
 
 
 def plan(tx: Transaction, request: PlanNodes) -> Planned:
-    """Make nodes with their parents and dependencies.
+    """Create nodes with their parents and dependencies.
 
     Raises:
-        DuplicateRef: a ref stands for two nodes.
+        DuplicateRef: two nodes have the same ref.
         NotFound: a parent or a dependency is neither in the plan nor in the project.
         MixedProjects: it is in another project.
-        CycleDetected: a node would wait for itself, or lie below itself.
-        ReservedProperty: a property is the engine's own.
+        CycleDetected: a node would wait for itself, or be below itself.
+        ReservedProperty: a property is reserved for the engine.
     """
     existing = _load_existing(tx, request)
     nodes = _build_nodes(tx, request.nodes, existing)
     in_order = _sort_parents_first(nodes)
-    _refuse_loops(tx, nodes)
+    _refuse_cycles(tx, nodes)
     readiness = Readiness(tx, decision=request.decision)
     readiness.add_open_children(Counter(node.parent.n for node in nodes if isinstance(node.parent, ExistingNode)))
-    if readiness.has_reopened:  # who is open, and who is held back, may have changed
-        existing = _fetch_by_id(tx, {one.id for one in existing.values()})
-    _compute_readiness(tx, in_order, {one.n: one for one in existing.values()})
+    if readiness.has_reopened:  # which nodes are open or blocked may have changed
+        existing = _fetch_by_id(tx, {node.id for node in existing.values()})
+    _compute_readiness(tx, in_order, {node.n: node for node in existing.values()})
     _insert(tx, in_order)
     for node in nodes:
         tx.record(WorkOp.CREATED, node.id, *_changes(node), decision=request.decision)
@@ -193,8 +193,8 @@ def plan(tx: Transaction, request: PlanNodes) -> Planned:
         actionable=sum(node.is_ready for node in nodes),
     )
     settled = readiness.settle()
-    _refuse_loops_through_tree(tx, nodes)
-    warnings = [said for node in nodes if (said := warn_about_priority(node.given.ref, node.properties))]
+    _refuse_cycles_through_tree(tx, nodes)
+    warnings = [warning for node in nodes if (warning := warn_about_priority(node.given.ref, node.properties))]
     created = [CreatedNode(node.given.ref, node.id) for node in nodes]
     return Planned(created, *list_within_budget(tx, settled.reopened), limit_warnings(warnings))
 
@@ -207,20 +207,20 @@ def _iter_refs(nodes: Sequence[PlanNode]) -> Iterator[str]:
 
 
 def _load_existing(tx: Transaction, request: PlanNodes) -> dict[str, ExistingNode]:
-    """The nodes that are there already, by how the request calls them."""
+    """Return the existing nodes that the request refers to, by ref."""
     refs: dict[str, int] = {}
-    for place, node in enumerate(request.nodes):
+    for index, node in enumerate(request.nodes):
         if node.ref in refs:
-            raise DuplicateRef(node.ref, refs[node.ref], place)
-        refs[node.ref] = place
+            raise DuplicateRef(node.ref, refs[node.ref], index)
+        refs[node.ref] = index
     outside = {ref for ref in _iter_refs(request.nodes) if ref not in refs}
-    called = _fetch_by_id(tx, outside)
-    found = {ref: called[ref] for ref in outside if ref in called}
-    # What no node is called exactly may be the beginning of an id; else the refusal says so.
-    begun = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in found}
-    if begun:
-        called = _fetch_by_id(tx, begun.values())
-        found.update({ref: called[node_id] for ref, node_id in begun.items()})
+    by_id = _fetch_by_id(tx, outside)
+    found = {ref: by_id[ref] for ref in outside if ref in by_id}
+    # A ref that is not a whole id may be the prefix of one; if it is not, this raises.
+    id_by_prefix = {ref: find_node_in_project(tx, ref).id for ref in outside if ref not in found}
+    if id_by_prefix:
+        by_id = _fetch_by_id(tx, id_by_prefix.values())
+        found.update({ref: by_id[node_id] for ref, node_id in id_by_prefix.items()})
     found[ROOT_REF] = tx.one(sql.root, ExistingNode, project_id=tx.project.id)
     return found
 
@@ -238,28 +238,28 @@ def _build_nodes(tx: Transaction, given: Sequence[PlanNode], existing: Mapping[s
     ids = generate_ids(tx, len(given), population=last_n)
     nodes = [
         NewNode(
-            given=one,
-            place=place,
-            n=last_n + 1 + place,
-            id=ids[place],
-            properties=validate_properties(one.properties, ("nodes", place, "properties")),
-            links=list(dict.fromkeys(one.context_links)),
+            given=item,
+            place=index,
+            n=last_n + 1 + index,
+            id=ids[index],
+            properties=validate_properties(item.properties, ("nodes", index, "properties")),
+            links=list(dict.fromkeys(item.context_links)),
             parent=existing[ROOT_REF],
         )
-        for place, one in enumerate(given)
+        for index, item in enumerate(given)
     ]
     by_ref = {node.given.ref: node for node in nodes}
     for node in nodes:
         if (parent := node.given.parent_ref) is not None:
             node.parent = by_ref.get(parent) or existing[parent]
-        # By number: a node may be called by its id and by the beginning of it.
+        # Unique by number: one node may be referred to by its id and by a prefix of it.
         targets = [by_ref.get(ref) or existing[ref] for ref in node.given.depends_on]
         node.targets = list({target.n: target for target in targets}.values())
     return nodes
 
 
 def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
-    """The nodes in an order in which each comes behind its parent."""
+    """Return the nodes ordered so that each comes after its parent."""
     children: dict[int, list[NewNode]] = {}
     in_order: list[NewNode] = []
     for node in nodes:
@@ -267,22 +267,22 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
             children.setdefault(node.parent.n, []).append(node)
         else:
             in_order.append(node)
-    for node in in_order:  # which grows meanwhile
+    for node in in_order:  # the list grows during the loop
         in_order += children.get(node.n, ())
     if len(in_order) < len(nodes):
         seen = {node.n for node in in_order}
-        looped = cycles.find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen})
-        raise CycleDetected(_numbers_to_refs(nodes, looped or []), hint=" (parent_ref)")
+        cycle = cycles.find_cycle({node.n: [node.parent.n] for node in nodes if node.n not in seen})
+        raise CycleDetected(_numbers_to_refs(nodes, cycle or []), hint=" (parent_ref)")
     return in_order
 
 
-def _refuse_loops(tx: Transaction, nodes: Sequence[NewNode]) -> None:
-    # A new node can only be waited for by new nodes, so a loop lies within the plan; but a node must not depend on
-    # an ancestor either, and that may be any.
+def _refuse_cycles(tx: Transaction, nodes: Sequence[NewNode]) -> None:
+    # Only new nodes can depend on a new node, so a cycle is within the plan. A node must not depend on an ancestor
+    # either, and the ancestor may be new or existing.
     first_n = nodes[0].n
-    looped = cycles.find_cycle({node.n: [target.n for target in node.targets if target.n >= first_n] for node in nodes})
-    if looped is not None:
-        raise CycleDetected(_numbers_to_refs(nodes, looped))
+    cycle = cycles.find_cycle({node.n: [target.n for target in node.targets if target.n >= first_n] for node in nodes})
+    if cycle is not None:
+        raise CycleDetected(_numbers_to_refs(nodes, cycle))
     above: dict[tuple[int, int], bool] = {}
     for node in nodes:
         if not node.targets:
@@ -302,26 +302,27 @@ def _refuse_loops(tx: Transaction, nodes: Sequence[NewNode]) -> None:
                     raise depends_on_ancestor(node.given.ref, target.id)
 
 
-def _refuse_loops_through_tree(tx: Transaction, nodes: Sequence[NewNode]) -> None:
-    # Only what waits and lies below a feature can close such a loop: nobody else waits for it through the tree.
+def _refuse_cycles_through_tree(tx: Transaction, nodes: Sequence[NewNode]) -> None:
+    # Only a node with dependencies that inherits, by policy or below a feature, can close a cycle through the tree.
     inherits = tx.project.policies.inherit_dependencies
     waiting = [node.n for node in nodes if node.targets and (inherits or node.feature_n is not None)]
-    if waiting and (looped := cycles.find_cycle_through(tx, waiting)) is not None:
-        raise CycleDetected(_ids_to_refs(nodes, looped))
+    if waiting and (cycle := cycles.find_cycle_through(tx, waiting)) is not None:
+        raise CycleDetected(_ids_to_refs(nodes, cycle))
 
 
-def _numbers_to_refs(nodes: Sequence[NewNode], looped: Sequence[int]) -> list[str]:
+def _numbers_to_refs(nodes: Sequence[NewNode], cycle: Sequence[int]) -> list[str]:
     by_n = {node.n: node.given.ref for node in nodes}
-    return [by_n[n] for n in looped]
+    return [by_n[n] for n in cycle]
 
 
-def _ids_to_refs(nodes: Sequence[NewNode], looped: Sequence[str]) -> list[str]:
-    by_id = {node.id: node.given.ref for node in nodes}  # their ids will never have been
-    return [by_id.get(node_id, node_id) for node_id in looped]
+def _ids_to_refs(nodes: Sequence[NewNode], cycle: Sequence[str]) -> list[str]:
+    # The caller knows only refs: the new ids disappear with the refused plan.
+    by_id = {node.id: node.given.ref for node in nodes}
+    return [by_id.get(node_id, node_id) for node_id in cycle]
 
 
 def _compute_readiness(tx: Transaction, in_order: Sequence[NewNode], now: Mapping[int, ExistingNode]) -> None:
-    """How each node will stand, from its parent and its targets as they are now."""
+    """Set the depth, feature and readiness of each node from the current state of its parent and targets."""
     for node in in_order:
         parent = node.parent if isinstance(node.parent, NewNode) else now[node.parent.n]
         if isinstance(parent, NewNode):

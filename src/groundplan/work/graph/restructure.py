@@ -1,4 +1,4 @@
-"""Replan: move, merge and drop nodes, in order, all of it or nothing."""
+"""Restructure a project: move, merge and drop nodes in order; all operations or none."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ OPERATIONS_MAX = 100
 
 
 class Move(Struct, forbid_unknown_fields=True, tag_field="op", tag="move"):
-    """Hang a node under another parent."""
+    """Move a node under another parent."""
 
     node_id: NodeRef
     new_parent: NodeRef
 
 
 class Merge(Struct, forbid_unknown_fields=True, tag_field="op", tag="merge"):
-    """Let the target absorb the source."""
+    """Merge the source into the target."""
 
     source: NodeRef
     target: NodeRef
 
 
 class Drop(Struct, forbid_unknown_fields=True, tag_field="op", tag="drop"):
-    """Give a node up, with everything below it."""
+    """Drop a node and everything below it."""
 
     node_id: NodeRef
     reason: EvidenceRef
@@ -52,7 +52,7 @@ class Restructure(Struct, forbid_unknown_fields=True):
 
 
 class OperationResult(Struct):
-    """What came of one operation."""
+    """The result of one operation."""
 
     op: str
     node_id: str
@@ -60,7 +60,7 @@ class OperationResult(Struct):
 
 
 class Restructured(SideEffects, kw_only=True):
-    """What was done, and what came of it."""
+    """The operations that were applied, and their side effects."""
 
     applied: int
     details: list[OperationResult]
@@ -70,39 +70,39 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
     """Move, merge and drop nodes.
 
     Raises:
-        NotFound: there is no such node here.
-        MixedProjects: the nodes are of several projects.
-        CycleDetected: a node would lie below itself, or wait for itself.
-        CannotMerge: the two are one node, or one lies above the other.
-        ClaimedByAnother: the project enforces claims and somebody else holds a node.
-        AlreadyResolved: there is nothing left to drop.
-        RootNotAllowed: the root can be neither moved nor merged nor dropped.
+        NotFound: the project has no such node.
+        MixedProjects: the nodes are in several projects.
+        CycleDetected: a node would be below itself, or wait for itself.
+        CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a node.
+        AlreadyResolved: a node to drop is resolved.
+        RootNotAllowed: a node to move, merge or drop is the root.
     """
     readiness = Readiness(tx, decision=request.decision)
     details = []
     for operation in request.operations:
         match operation:
             case Move():
-                node = _node(tx, operation.node_id)
-                result = move(tx, readiness, node, _node(tx, operation.new_parent), decision=request.decision)
+                node = _fetch(tx, operation.node_id)
+                result = move(tx, readiness, node, _fetch(tx, operation.new_parent), decision=request.decision)
                 details.append(OperationResult("move", node.id, result))
             case Merge():
-                node = _node(tx, operation.source)
-                result = merge(tx, readiness, node, _node(tx, operation.target), decision=request.decision)
+                node = _fetch(tx, operation.source)
+                result = merge(tx, readiness, node, _fetch(tx, operation.target), decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
-                node = _node(tx, operation.node_id)
+                node = _fetch(tx, operation.node_id)
                 result = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 details.append(OperationResult("drop", node.id, result))
     return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, [])
 
 
-def _node(tx: Transaction, ref: str) -> WorkNodeRow:
+def _fetch(tx: Transaction, ref: str) -> WorkNodeRow:
     return fetch_node(tx, find_node_in_project(tx, ref).n)
 
 
 def locate(tx: Transaction, request: Restructure) -> str:
-    """The project of the first node; the others must be in it too."""
+    """Return the project of the first node; the others must be in the same project."""
     first = request.operations[0]
     return resolve_node_project(tx, first.source if isinstance(first, Merge) else first.node_id)
 

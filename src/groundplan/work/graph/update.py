@@ -1,4 +1,4 @@
-"""Change nodes: what they say, what shows that they are done, whether they are, and who holds them."""
+"""Change nodes: their fields, evidence, resolution and claims."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from groundplan.work.requests import (
 
 UPDATES_MAX = 1_000
 CHILDREN_SHOWN_MAX = 5
-CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # a status moves with a claim that is released
+CLAIM_FIELDS = ("claimed_by", "claimed_until", "status")  # releasing a claim also changes the status
 
 sql = load_queries(__file__)
 
 
 class UnresolvedChildren(RuleViolated):
-    """A node is finished after its children."""
+    """A node with open children cannot be resolved."""
 
     code = "unresolved_children"
     contract_code = "INVALID_OPERATION"
@@ -62,28 +62,28 @@ class UnresolvedChildren(RuleViolated):
 
 
 class EvidenceRequired(RuleViolated):
-    """The project wants to see what was done."""
+    """The project requires evidence to resolve a node."""
 
     code = "evidence_required"
     contract_code = "INVALID_OPERATION"
 
     def __init__(self, node: WorkNodeRow) -> None:
         super().__init__(
-            f"node {node.id} has no evidence and this project requires some to resolve it",
-            next_steps=NextStep("work.update", "adds some as add_evidence"),
+            f"node {node.id} has no evidence, and this project requires evidence to resolve a node",
+            next_steps=NextStep("work.update", "adds it with add_evidence"),
             node_id=node.id,
         )
 
 
 class AddEvidence(Struct, forbid_unknown_fields=True):
-    """Evidence to add; who added it and when is known."""
+    """Evidence to add. The actor and the time are recorded automatically."""
 
     type: TypeName
     ref: EvidenceRef
 
 
 class Update(Struct, forbid_unknown_fields=True):
-    """Changes to one node. Properties are merged; null takes one away."""
+    """Changes to one node. Properties are merged; null removes a property."""
 
     node_id: NodeRef
     resolved: bool | UnsetType = UNSET
@@ -101,7 +101,7 @@ class Update(Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.renew + self.release + self.hold > 1:
-            raise ValueError("renew, release and hold exclude each other; send one of them")
+            raise ValueError("renew, release and hold exclude each other; send only one of them")
 
 
 class UpdateNodes(Struct, forbid_unknown_fields=True):
@@ -113,14 +113,14 @@ class UpdateNodes(Struct, forbid_unknown_fields=True):
 
 
 class UpdatedNode(Struct):
-    """The revision that a node has now."""
+    """The current revision of a node."""
 
     node_id: str
     rev: int
 
 
 class Updated(SideEffects, kw_only=True):
-    """What was changed and what came of it."""
+    """The nodes that were updated, and the side effects."""
 
     updated: list[UpdatedNode]
 
@@ -129,22 +129,22 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     """Change nodes.
 
     Raises:
-        NotFound: there is no such node here.
-        MixedProjects: the nodes are of several projects.
-        StaleRevision: a node moved past `expected_rev`.
-        StaleClaim: the number of a claim is not the present one, or the caller holds none.
-        ClaimedByAnother: the project enforces claims and somebody else holds the node.
+        NotFound: the project has no such node.
+        MixedProjects: the nodes are in several projects.
+        StaleRevision: a node has another revision than `expected_rev`.
+        StaleClaim: the number of a claim is not the current one, or the caller holds no claim.
+        ClaimedByAnother: the project enforces claims and another actor has claimed the node.
         UnresolvedChildren: a node to resolve has open children.
-        EvidenceRequired: the project requires evidence and there is none.
-        ReservedProperty: a property is the engine's own.
+        EvidenceRequired: the project requires evidence and the node has none.
+        ReservedProperty: a property is reserved for the engine.
     """
     readiness = Readiness(tx, decision=request.decision)
     warnings: list[str] = []
     updated = []
-    for place, one in enumerate(request.updates):
-        node = fetch_node(tx, find_node_in_project(tx, one.node_id).n)
-        _check(tx, node, one)
-        rev = _apply(tx, node, one, place, readiness, warnings, decision=request.decision)
+    for index, item in enumerate(request.updates):
+        node = fetch_node(tx, find_node_in_project(tx, item.node_id).n)
+        _check(tx, node, item)
+        rev = _apply(tx, node, item, index, readiness, warnings, decision=request.decision)
         updated.append(UpdatedNode(node.id, rev))
     if len(updated) > 1:
         _refresh_revisions(tx, updated)
@@ -152,62 +152,62 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
 
 
 def _refresh_revisions(tx: Transaction, updated: list[UpdatedNode]) -> None:
-    """Give each node its present revision: what came later may have reached what came before."""
-    ids = {one.node_id for one in updated}
+    """Set the final revision of each node, because a later update may have changed an earlier node."""
+    ids = {entry.node_id for entry in updated}
     revs: dict[str, int] = dict(tx.all(sql.revisions, ids=to_json_array(ids)))
-    for one in updated:
-        one.rev = revs[one.node_id]
+    for entry in updated:
+        entry.rev = revs[entry.node_id]
 
 
-def _check(tx: Transaction, node: WorkNodeRow, one: Update) -> None:
-    if one.expected_rev is not UNSET and one.expected_rev != node.rev:
+def _check(tx: Transaction, node: WorkNodeRow, item: Update) -> None:
+    if item.expected_rev is not UNSET and item.expected_rev != node.rev:
         raise StaleRevision(
-            f"node {node.id}", "read it again", current=node.rev, expected=one.expected_rev, node_id=node.id
+            f"node {node.id}", "read it again", current=node.rev, expected=item.expected_rev, node_id=node.id
         )
-    if one.claim is not UNSET:
-        claims.check_number(node, one.claim)
-    if one.resolved is True and not node.resolved:
+    if item.claim is not UNSET:
+        claims.check_number(node, item.claim)
+    if item.resolved is True and not node.resolved:
         claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
         refuse_open_children(tx, node)
 
 
 def refuse_open_children(tx: Transaction, node: WorkNodeRow) -> None:
-    """Raises UnresolvedChildren when something right below a node is open."""
+    """Raise UnresolvedChildren when a node has open children."""
     if node.open_children:
-        shown = tx.scalars(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
-        raise UnresolvedChildren(node, shown)
+        children = tx.scalars(sql.open_children_of, project_id=tx.project.id, n=node.n, at_most=CHILDREN_SHOWN_MAX)
+        raise UnresolvedChildren(node, children)
 
 
 def _apply(
     tx: Transaction,
     node: WorkNodeRow,
-    one: Update,
-    place: int,
+    item: Update,
+    index: int,
     readiness: Readiness,
     warnings: list[str],
     *,
     decision: str | None,
 ) -> int:
-    """Make the changes of one item and give the node's revision."""
-    changes = _update_fields(tx, node, one, place, warnings)
-    entries = [] if one.add_evidence is UNSET else list(one.add_evidence)
+    """Apply one update and return the revision of the node."""
+    changes = _update_fields(tx, node, item, index, warnings)
+    entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
-    flips = one.resolved is not UNSET and one.resolved != node.resolved
-    if one.resolved is not UNSET and flips:
-        changes.insert(0, changed("resolved", node.resolved, one.resolved))
-        if one.resolved:
+    flips = item.resolved is not UNSET and item.resolved != node.resolved
+    if item.resolved is not UNSET and flips:
+        changes.insert(0, changed("resolved", node.resolved, item.resolved))
+        if item.resolved:
             _check_evidence(tx, node, len(entries), warnings)
             node.resolve()
         else:
             changes += node.reopen()
     op = WorkOp.UPDATED if not flips else WorkOp.RESOLVED if node.resolved else WorkOp.REOPENED
-    claim_op = claims.update_claim(tx, node, one, changes)
+    claim_op = claims.update_claim(tx, node, item, changes)
     if not changes:
         return node.rev
     if op is WorkOp.UPDATED and claim_op is not None and all(change.field in CLAIM_FIELDS for change in changes):
         op = claim_op
-    if flips:  # else nobody's readiness changes
+    if flips:  # otherwise no readiness changes
         readiness.snapshot([node.n] if node.parent_n is None else [node.n, node.parent_n])
     save_node(tx, node)
     tx.record(op, node.id, *changes, decision=decision)
@@ -220,60 +220,60 @@ def _apply(
     return node.rev
 
 
-def _update_fields(tx: Transaction, node: WorkNodeRow, one: Update, place: int, warnings: list[str]) -> list[Change]:
-    """What the item says differently from the node, put into the node."""
+def _update_fields(tx: Transaction, node: WorkNodeRow, item: Update, index: int, warnings: list[str]) -> list[Change]:
+    """Apply the fields of an update to the node and return the changes."""
     changes: list[Change] = []
-    if one.summary is not UNSET and one.summary != node.summary:
-        changes.append(changed("summary", node.summary, one.summary))
-        node.summary = one.summary
-    if one.state is not UNSET and not is_same_json(one.state, node.state_value):
-        changes.append(changed("state", node.state_value, one.state))
-        node.state = encode_state(one.state, ("updates", place, "state"))
-    if one.properties is not UNSET:
-        changes += _merge_properties(node, one.properties, place, warnings)
-    if one.add_context_links is not UNSET or one.remove_context_links is not UNSET:
-        changes += _change_links(node, one, place)
+    if item.summary is not UNSET and item.summary != node.summary:
+        changes.append(changed("summary", node.summary, item.summary))
+        node.summary = item.summary
+    if item.state is not UNSET and not is_same_json(item.state, node.state_value):
+        changes.append(changed("state", node.state_value, item.state))
+        node.state = encode_state(item.state, ("updates", index, "state"))
+    if item.properties is not UNSET:
+        changes += _merge_properties(node, item.properties, index, warnings)
+    if item.add_context_links is not UNSET or item.remove_context_links is not UNSET:
+        changes += _change_links(node, item, index)
     return changes
 
 
-def _merge_properties(node: WorkNodeRow, given: dict[str, Any], place: int, warnings: list[str]) -> Iterable[Change]:
-    path = ("updates", place, "properties")
+def _merge_properties(node: WorkNodeRow, given: dict[str, Any], index: int, warnings: list[str]) -> Iterable[Change]:
+    path = ("updates", index, "properties")
     before = node.properties_value
     kept = validate_properties(given, path)
     after = {key: value for key, value in before.items() if key not in given} | kept
-    # A key that was there keeps its place.
+    # An existing key keeps its position.
     after = {key: after[key] for key in [*before, *kept] if key in after}
-    moved = [key for key in given if not is_same_json(before.get(key), after.get(key))]
-    if not moved:
+    changed_keys = [key for key in given if not is_same_json(before.get(key), after.get(key))]
+    if not changed_keys:
         return []
     node.properties = encode_properties(after, path)
     node.priority, node.complexity = priority_of(after), complexity_of(after)
-    if PRIORITY in given and (said := warn_about_priority(node.id, after)):
-        warnings.append(said)
-    return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in moved]
+    if PRIORITY in given and (warning := warn_about_priority(node.id, after)):
+        warnings.append(warning)
+    return [changed(f"properties.{key}", before.get(key), after.get(key)) for key in changed_keys]
 
 
 def is_same_json(before: Any, after: Any) -> bool:
-    """Whether two values are the same as JSON: to Python true is 1, and 1 is 1.0."""
+    """Return whether two values are the same JSON; Python's == treats true, 1 and 1.0 as equal."""
     return msgspec.json.encode(before) == msgspec.json.encode(after)
 
 
-def _change_links(node: WorkNodeRow, one: Update, place: int) -> Iterable[Change]:
+def _change_links(node: WorkNodeRow, item: Update, index: int) -> Iterable[Change]:
     before = node.links_value
-    gone = set() if one.remove_context_links is UNSET else set(one.remove_context_links)
-    kept = [link for link in before if link not in gone]
-    added = [] if one.add_context_links is UNSET else one.add_context_links
+    removed = set() if item.remove_context_links is UNSET else set(item.remove_context_links)
+    kept = [link for link in before if link not in removed]
+    added = [] if item.add_context_links is UNSET else item.add_context_links
     after = kept + [link for link in dict.fromkeys(added) if link not in kept]
     if after == before:
         return []
-    node.context_links = encode_links(after, ("updates", place, "add_context_links"))
+    node.context_links = encode_links(after, ("updates", index, "add_context_links"))
     return [changed("context_links", before, after)]
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
-    """Append evidence to a node. Who added it and when, the event says by itself."""
+    """Append evidence to a node. The change omits actor and time, because the event has them."""
     numbered = enumerate(entries, node.evidence_total + 1)
-    add_evidence(tx, [EvidenceRow(node.n, k, one.type, one.ref, tx.actor.id, tx.now) for k, one in numbered])
+    add_evidence(tx, [EvidenceRow(node.n, k, entry.type, entry.ref, tx.actor.id, tx.now) for k, entry in numbered])
     return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
 
 
@@ -288,7 +288,7 @@ def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: li
 
 
 def locate(tx: Transaction, request: UpdateNodes) -> str:
-    """The project of the first node; the others must be in it too."""
+    """Return the project of the first node; the others must be in the same project."""
     return resolve_node_project(tx, request.updates[0].node_id)
 
 

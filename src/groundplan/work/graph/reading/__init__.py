@@ -1,1 +1,1 @@
-"""Reading the work graph: one node with its neighbourhood, its history, and a whole project at a glance."""
+"""Reading the work graph: a node with its neighbours, its history, and a short overview of a project."""

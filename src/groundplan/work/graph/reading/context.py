@@ -1,7 +1,7 @@
-"""Read one node deeply: all of it, the way to it, what lies below, what it waits for and who waits for it.
+"""Read one node in full, with its ancestors, its subtree, its dependencies and its dependents.
 
-Every part is bounded, and what was left out is counted. Where the caller has a cap on answers, the parts that matter
-least give way: the lower levels of the tree first, then edges, then distant ancestors; the node itself stays.
+Every part is bounded, and what is left out is counted. If the caller has a cap on answers, the least important parts
+are cut first: the lower levels of the tree, then edges, then distant ancestors; the node itself stays.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class ReadContext(Struct, forbid_unknown_fields=True):
 
 
 class NodeContext(Struct, kw_only=True):
-    """A node and its neighbourhood. A lean one has no empty fields."""
+    """A node and its neighbours. A lean answer omits empty fields."""
 
-    # The tree has given way before this: `context` adds as much of it as fits.
+    # The tree is not listed here: `context` adds only as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("related",)),
         CutLists(("depended_by",)),
         CutLists(("depends_on",)),
         CutLists(("ancestors",), from_start=True),
-        DropField("children.state"),  # the node has it, too
+        DropField("children.state"),  # the node has it as well
         CutLists(("node.context_links",)),
         CutLists(("node.evidence",), from_start=True),
         DropField("node.properties"),
@@ -63,10 +63,10 @@ class NodeContext(Struct, kw_only=True):
 
 
 def context(tx: Transaction, request: ReadContext) -> NodeContext:
-    """A node with its neighbourhood.
+    """Return a node with its neighbours.
 
     Raises:
-        AmbiguousNode: several ids begin like this.
+        AmbiguousNode: several ids begin with the given text.
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
     n = find_node_in_project(tx, request.node_id).n

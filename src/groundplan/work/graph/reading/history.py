@@ -1,7 +1,7 @@
-"""Read what happened to a node, the newest first: who did what, what it changed, and why.
+"""Read the history of a node, newest event first: who did what, what it changed, and why.
 
-Whoever asks usually wants to know how a node came to be as it is, so the last thing that happened stands on top. A node
-that was merged into another or deleted keeps its history under its own id.
+The newest event comes first because readers usually want to know how a node reached its current state. A node that was
+merged into another or deleted keeps its history under its own id.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from groundplan.work.engine.refs import find_node, find_removed_node
 from groundplan.work.events import ACTIONS
 from groundplan.work.requests import NodeRef
 
-EVENT_PREFIX = "work"  # what our events are called in front of the dot; a project has others too
+EVENT_PREFIX = "work"  # the part of an event's name before the dot; a project has other events too
 LIMIT_MAX = 100
 
 
 class ReadHistory(Struct, forbid_unknown_fields=True):
-    """The node, and which page of its history."""
+    """The node, and the page of its history."""
 
     node_id: NodeRef
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = 20
@@ -36,7 +36,7 @@ class ReadHistory(Struct, forbid_unknown_fields=True):
 
 
 class HistoryChange(Struct):
-    """One field that an event moved."""
+    """One field that an event changed."""
 
     field: str
     before: Any = UNSET
@@ -44,7 +44,7 @@ class HistoryChange(Struct):
 
 
 class HistoryEvent(Struct, kw_only=True):
-    """One thing that happened. A lean one has no null and no empty fields."""
+    """One event. A lean one omits null and empty fields."""
 
     timestamp: str
     agent: str
@@ -64,11 +64,11 @@ class History(Struct):
 
 
 def history(tx: Transaction, request: ReadHistory) -> History:
-    """What happened to a node, newest first.
+    """Return the events of a node, newest first.
 
     Raises:
-        InvalidCursor: the cursor is of another node or another caller.
-        AmbiguousNode: several ids begin like this.
+        InvalidCursor: the cursor belongs to another node or another caller.
+        AmbiguousNode: several ids begin with the given text.
     """
     lean = tx.preferences.lean if request.lean is None else request.lean
     _, node_id = locate_node(tx, request.node_id)
@@ -81,20 +81,20 @@ def history(tx: Transaction, request: ReadHistory) -> History:
         item=itemgetter(1),
         has_more=len(past) > request.limit,
     )
-    return History([shown for _, shown in page.rows], page.next_cursor)
+    return History([event for _, event in page.rows], page.next_cursor)
 
 
 def locate_node(tx: Transaction, ref: str) -> tuple[str, str]:
-    """The project and the id of a node, also of one that was merged into another or deleted.
+    """Return the project and the id of a node, also of one that was merged into another or deleted.
 
     Raises:
         NotFound: there is and was none that the actor may see.
-        AmbiguousNode: several ids begin like this.
+        AmbiguousNode: several ids begin with the given text.
     """
-    # First, for its id may be the beginning of another one.
-    left = find_removed_node(tx, ref)
-    if left is not None:
-        return left.project_id, ref
+    # Removed nodes first, because the id of one may be the prefix of another node's id.
+    removed = find_removed_node(tx, ref)
+    if removed is not None:
+        return removed.project_id, ref
     found = find_node(tx, ref)
     return found.project_id, found.id
 

@@ -1,4 +1,4 @@
-"""Who stands around a node: above it, before it, behind it, and beside it."""
+"""The neighbours of a node: its ancestors, dependencies, dependents and other relations."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import WorkNode, load_nodes
 
-ANCESTORS_MAX = 50  # the root and the nearest
+ANCESTORS_MAX = 50  # the root and the nearest ones
 DEPENDENCIES_MAX = 20  # in each direction
 RELATED_MAX = 20  # in each direction
-EDGES_SCANNED_MAX = 500  # edges of one node, to show the open ones first
+EDGES_SCANNED_MAX = 500  # edges of one node that are read to list the open ones first
 
 sql = load_queries(__file__)
 
 
 class Ancestor(Struct):
-    """A node above another."""
+    """An ancestor of a node."""
 
     id: str
     summary: str
@@ -28,14 +28,14 @@ class Ancestor(Struct):
 
 
 class NodeDependency(Struct):
-    """The other end of a `depends_on`, and whether there is nothing left to wait for."""
+    """The node at the other end of a `depends_on` edge, and whether the dependency is satisfied."""
 
     node: WorkNode
     satisfied: bool
 
 
 class Relation(Struct):
-    """The other end of an edge that nobody waits for."""
+    """The node at the other end of an edge that is not a dependency."""
 
     type: str
     direction: Literal["out", "in"]
@@ -44,7 +44,7 @@ class Relation(Struct):
 
 
 class AncestorRow(Struct):
-    """A node above another, and how deep it lies."""
+    """An ancestor of a node, with its depth."""
 
     id: str
     summary: str
@@ -53,14 +53,14 @@ class AncestorRow(Struct):
 
 
 class AncestorList(NamedTuple):
-    """The ancestors shown, root first, and how many there are between the root and the next."""
+    """The listed ancestors, root first, and how many are left out between the root and the next one."""
 
     ancestors: list[Ancestor]
     left_out: int
 
 
 class EdgeNeighbours(NamedTuple):
-    """The neighbours shown along edges, and how many more there are of each sort."""
+    """The listed neighbours along edges, and how many of each list are left out."""
 
     depends_on: list[NodeDependency]
     depended_by: list[NodeDependency]
@@ -69,7 +69,7 @@ class EdgeNeighbours(NamedTuple):
 
 
 def load_ancestors(tx: Transaction, n: int) -> AncestorList:
-    """The way from the root to a node; of a very long one both ends."""
+    """Return the ancestors of a node; of very many, the root and the nearest."""
     *rows, node = tx.all(sql.ancestors, AncestorRow, project_id=tx.project.id, n=n, at_most=ANCESTORS_MAX)
     if node.depth > ANCESTORS_MAX:
         rows[0] = tx.one(sql.root, AncestorRow, project_id=tx.project.id)
@@ -77,7 +77,7 @@ def load_ancestors(tx: Transaction, n: int) -> AncestorList:
 
 
 def load_edge_neighbours(tx: Transaction, n: int, *, resolved: bool, lean: bool) -> EdgeNeighbours:
-    """What a node waits for, who waits for it, and what else it is connected to."""
+    """Return the dependencies, dependents and other relations of a node."""
     project_id = tx.project.id
     edges = {"project_id": project_id, "n": n, "looked_through": EDGES_SCANNED_MAX, "at_most": DEPENDENCIES_MAX + 1}
     targets = tx.scalars(sql.dependencies, **edges)
@@ -111,4 +111,4 @@ def _relations(rows: Sequence[tuple[str, str, str]], direction: Literal["out", "
 
 
 def _first(related: Sequence[Relation], direction: str) -> list[Relation]:
-    return [one for one in related if one.direction == direction][:RELATED_MAX]
+    return [relation for relation in related if relation.direction == direction][:RELATED_MAX]

@@ -1,7 +1,7 @@
-"""One call for an agent that knows nothing: what the project is for, how it stands, and what to do next.
+"""An overview for a new agent in one call: the goal of the project, its state, and what to do next.
 
-The answer is never longer than 600 tokens. Without a project it is about the only one there is, or names those there
-are.
+The answer is never longer than 600 tokens. Without a project it describes the only one, or lists the projects to choose
+from.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.reading.orientation import LISTS_MAX, Orientation, ProjectChoice, shorten_orientation
 from groundplan.work.graph.reading.orientation_content import build_orientation, load_overview_rows
 
-FIRST_PROJECT = NextStep("work.open", "makes one, given project and goal")
-SEVERAL_PROJECTS = "call again with project: one of these, by id or name"
+FIRST_PROJECT = NextStep("work.open", "creates one from project and goal")
+SEVERAL_PROJECTS = "call again with project set to the id or name of one of these"
 
 
 class Onboard(Struct, forbid_unknown_fields=True):
@@ -33,7 +33,7 @@ class Onboard(Struct, forbid_unknown_fields=True):
 
 
 def onboard(tx: Transaction, request: Onboard) -> Orientation:
-    """One project at a glance; without a name the only one there is, or the projects to choose from."""
+    """Return an overview of one project; without a name, of the only one, or the projects to choose from."""
     if tx.has_project:
         return _shorten(tx, request, *build_orientation(tx))
     projects = list_projects(tx, ListProjects()).projects
@@ -42,17 +42,17 @@ def onboard(tx: Transaction, request: Onboard) -> Orientation:
     if len(projects) == 1:
         tx.enter(authorize_project(tx, projects[0].id, Permission.WORK_READ, by_id=True))
         return onboard(tx, request)
-    latest = nlargest(LISTS_MAX["projects"], projects, key=lambda one: (one.updated_at, one.id))
-    rows = load_overview_rows(tx, (one.id for one in latest))
+    latest = nlargest(LISTS_MAX["projects"], projects, key=lambda project: (project.updated_at, project.id))
+    rows = load_overview_rows(tx, (project.id for project in latest))
     choices = [
         ProjectChoice(
-            id=one.id,
-            name=one.name,
-            summary=rows[one.id].summary,
-            unresolved=rows[one.id].unresolved,
-            actionable=rows[one.id].actionable,
+            id=project.id,
+            name=project.name,
+            summary=rows[project.id].summary,
+            unresolved=rows[project.id].unresolved,
+            actionable=rows[project.id].actionable,
         )
-        for one in latest
+        for project in latest
     ]
     whole = Orientation(projects=choices, hint=SEVERAL_PROJECTS)
     return _shorten(tx, request, whole, {"projects": len(projects) - len(choices)})

@@ -1,4 +1,4 @@
-"""A project at a glance, as an agent reads it that has never been here: always short, whatever the project is like."""
+"""The overview of a project for a new agent, shortened to a fixed number of tokens."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOKENS_MAX = 600
 LISTS_MAX = {"next": 3, "my_claims": 5, "blocked": 3, "tree": 8, "recent": 5, "projects": 20}
 LISTS_MIN = {"next": 2, "my_claims": 2, "blocked": 1, "tree": 4, "recent": 2, "projects": 5}
 
-# A goal and a reason may be longer than what a node is called.
+# A goal and a decision get a multiple of the room that a summary gets.
 GOAL_WIDTHS = 4
 DECISION_WIDTHS = 2
 
 
 class ProjectBrief(Struct, kw_only=True):
-    """Which project it is, and what for."""
+    """The id, name and goal of a project."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class ProjectBrief(Struct, kw_only=True):
 
 
 class NodeBrief(Struct, kw_only=True):
-    """A node by name: its summary, or what there is room for."""
+    """The id of a node with its summary, or with the excerpt that there is room for."""
 
     id: str
     summary: str | UnsetType = UNSET
@@ -41,29 +41,29 @@ class NodeBrief(Struct, kw_only=True):
 
 
 class ClaimBrief(NodeBrief, kw_only=True):
-    """A node that the caller works on."""
+    """A node that the caller has claimed."""
 
     claimed_at: str | UnsetType = UNSET
 
 
 class BranchBrief(NodeBrief, kw_only=True):
-    """A node on the top level of the tree, with how many of its children are open."""
+    """A top-level node, with the number of its open children."""
 
-    resolved: bool | UnsetType = UNSET  # only where it is
+    resolved: bool | UnsetType = UNSET  # set only if it is true
     open_children: int | UnsetType = UNSET
 
 
 class BlockedBrief(NodeBrief, kw_only=True):
-    """A node that cannot be started, and what for; `through` is the ancestor that waits, if it is not the node."""
+    """A blocked node, with what it waits for; `through` is the ancestor that waits, if it is not the node itself."""
 
     through: str | UnsetType = UNSET
     waits_for: list[NodeBrief]
-    hold: str | UnsetType = UNSET  # why somebody put it, or that ancestor, on hold
+    hold: str | UnsetType = UNSET  # why the node, or that ancestor, is on hold
     hold_excerpt: str | UnsetType = UNSET
 
 
 class RecentBrief(NodeBrief, kw_only=True):
-    """Something that was finished, given up or decided lately."""
+    """A recent event: a node that was resolved or dropped, or a decision."""
 
     action: str
     agent: str | UnsetType = UNSET
@@ -73,7 +73,7 @@ class RecentBrief(NodeBrief, kw_only=True):
 
 
 class ProjectChoice(NodeBrief, kw_only=True):
-    """A project among several."""
+    """A project to choose from."""
 
     name: str
     unresolved: int
@@ -81,7 +81,7 @@ class ProjectChoice(NodeBrief, kw_only=True):
 
 
 class Orientation(Struct, kw_only=True):
-    """One project at a glance, or the projects to choose from."""
+    """An overview of one project, or the projects to choose from."""
 
     project: ProjectBrief | UnsetType = UNSET
     counts: WorkCounts | UnsetType = UNSET
@@ -91,7 +91,7 @@ class Orientation(Struct, kw_only=True):
     tree: list[BranchBrief] | UnsetType = UNSET
     recent: list[RecentBrief] | UnsetType = UNSET
     projects: list[ProjectChoice] | UnsetType = UNSET
-    left_out: LeftOut = UNSET  # of my_claims, tree (those that are open) and projects
+    left_out: LeftOut = UNSET  # for my_claims, tree (only open nodes) and projects
     hint: str | UnsetType = UNSET
 
 
@@ -99,7 +99,7 @@ AnyBrief = TypeVar("AnyBrief", bound=NodeBrief)
 
 
 def shorten_orientation(whole: Orientation, unlisted: Mapping[str, int], *, tokens_max: int, lean: bool) -> Orientation:
-    """As much of an orientation as fits. `unlisted` says how many more there are than its lists have."""
+    """Return as much of an orientation as fits; `unlisted` counts the entries that its lists do not have."""
     lists = {name: len(getattr(whole, name)) for name in LISTS_MAX if getattr(whole, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
@@ -114,7 +114,7 @@ def _shorten(
     whole: Orientation, unlisted: Mapping[str, int], chars: int, kept: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
-        name: [_shorten_entry(one, chars, lean=lean) for one in getattr(whole, name)[:count]]
+        name: [_shorten_entry(entry, chars, lean=lean) for entry in getattr(whole, name)[:count]]
         for name, count in kept.items()
     }
     if whole.project is not UNSET:
@@ -126,20 +126,20 @@ def _shorten(
     return replace(whole, **parts)
 
 
-def _shorten_entry(one: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
-    summary, excerpt = _excerpt(one.summary, chars)
-    shown = replace(one, summary=summary, excerpt=excerpt)
-    match shown:
+def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
+    summary, excerpt = _excerpt(entry.summary, chars)
+    shortened = replace(entry, summary=summary, excerpt=excerpt)
+    match shortened:
         case RecentBrief():
-            shown.decision, shown.decision_excerpt = _excerpt(shown.decision, chars * DECISION_WIDTHS)
+            shortened.decision, shortened.decision_excerpt = _excerpt(shortened.decision, chars * DECISION_WIDTHS)
             if lean:
-                shown.agent = shown.at = UNSET
+                shortened.agent = shortened.at = UNSET
         case BlockedBrief():
-            shown.waits_for = [_shorten_entry(other, chars, lean=lean) for other in shown.waits_for]
-            shown.hold, shown.hold_excerpt = _excerpt(shown.hold, chars)
+            shortened.waits_for = [_shorten_entry(other, chars, lean=lean) for other in shortened.waits_for]
+            shortened.hold, shortened.hold_excerpt = _excerpt(shortened.hold, chars)
         case ClaimBrief() if lean:
-            shown.claimed_at = UNSET
-    return shown
+            shortened.claimed_at = UNSET
+    return shortened
 
 
 def _excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, str | UnsetType]:
@@ -151,7 +151,7 @@ def _excerpt(stored: str | UnsetType, chars_max: int) -> tuple[str | UnsetType, 
 
 def _left_out(whole: Orientation, unlisted: Mapping[str, int], kept: Mapping[str, int]) -> LeftOut:
     counted = {
-        name: count + sum(not getattr(one, "resolved", False) for one in getattr(whole, name)[kept[name] :])
+        name: count + sum(not getattr(entry, "resolved", False) for entry in getattr(whole, name)[kept[name] :])
         for name, count in unlisted.items()
     }
     return {name: count for name, count in counted.items() if count} or UNSET

@@ -1,4 +1,4 @@
-"""What there is to say about a project in a few words, found by seeks: it takes the same time at any size."""
+"""A short overview of a project, read by index seeks so that it takes the same time at any size."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from groundplan.work.graph.reading.orientation import (
     RecentBrief,
 )
 
-# What is looked through where no index leads straight to it.
+# How many rows are scanned where no index leads straight to the wanted ones.
 CLAIMS_SCANNED_MAX = 200
 TOP_LEVEL_SCANNED_MAX = 100  # from each end
 CHANGES_SCANNED_MAX = 500
@@ -34,14 +34,14 @@ LEVELS_SCANNED_MAX = 1_000
 WRITES_SCANNED_MAX = 200
 EVENTS_PER_WRITE_MAX = 10
 
-DEPENDENCIES_SHOWN_MAX = 2  # shown of one blocked node
-SHOWN_PER_WRITE_MAX = 2  # one batch must not fill the list of what happened
+DEPENDENCIES_SHOWN_MAX = 2  # listed per blocked node
+SHOWN_PER_WRITE_MAX = 2  # so that one batch does not fill the list of recent events
 
 sql = load_queries(__file__)
 
 
 class ProjectOverviewRow(Struct):
-    """What a project is for, how much of its top level is open, and how much there is to do."""
+    """The goal of a project, its number of open top-level nodes, and the numbers of its nodes."""
 
     project_id: str
     summary: str
@@ -63,7 +63,7 @@ class TopLevelRow(Struct):
 
 
 class BlockedNodeRow(Struct):
-    """A node that cannot be started."""
+    """A blocked node."""
 
     n: int
     id: str
@@ -73,7 +73,7 @@ class BlockedNodeRow(Struct):
 
 
 def load_overview_rows(tx: Transaction, project_ids: Iterable[str]) -> dict[str, ProjectOverviewRow]:
-    """How some projects stand, by their ids."""
+    """Return the overview rows of some projects by their ids."""
     return {
         row.project_id: row
         for row in tx.all(sql.project_overviews, ProjectOverviewRow, project_ids=to_json_array(project_ids))
@@ -81,7 +81,7 @@ def load_overview_rows(tx: Transaction, project_ids: Iterable[str]) -> dict[str,
 
 
 def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
-    """Everything that an orientation in the project entered may show, in full length, and how much more there is."""
+    """Return the unshortened orientation of the current project, and how many entries its lists leave out."""
     project = tx.project
     row = load_overview_rows(tx, [project.id])[project.id]
     claims, tree = _claims(tx), _tree(tx)
@@ -97,7 +97,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         recent=_recent(tx),
         hint=_first_step(tx) if row.total == 1 else UNSET,
     )
-    open_in_tree = sum(not one.resolved for one in tree)
+    open_in_tree = sum(not branch.resolved for branch in tree)
     return whole, {"my_claims": max(len(claims) - LISTS_MAX["my_claims"], 0), "tree": row.open_children - open_in_tree}
 
 
@@ -108,7 +108,7 @@ def _first_step(tx: Transaction) -> str:
 
 def _next(tx: Transaction) -> list[NodeBrief]:
     offers = offer(tx, Next(project=tx.project.id, count=LISTS_MAX["next"], lean=True)).nodes
-    return [NodeBrief(id=one.node.id, summary=one.node.summary) for one in offers]
+    return [NodeBrief(id=offered.node.id, summary=offered.node.summary) for offered in offers]
 
 
 def _claims(tx: Transaction) -> list[ClaimBrief]:
@@ -117,12 +117,12 @@ def _claims(tx: Transaction) -> list[ClaimBrief]:
 
 
 def _tree(tx: Transaction) -> list[BranchBrief]:
-    asked = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
+    parameters = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
         BranchBrief(
             id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
         )
-        for row in tx.all(sql.top_level, TopLevelRow, **asked)
+        for row in tx.all(sql.top_level, TopLevelRow, **parameters)
     ]
 
 
@@ -147,7 +147,7 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
             looked_through=EDGES_SCANNED_MAX,
             at_most=DEPENDENCIES_SHOWN_MAX,
         )
-        waits_for = [NodeBrief(id=other, summary=called) for other, called in waited_for]
+        waits_for = [NodeBrief(id=id_, summary=summary) for id_, summary in waited_for]
         blocked = BlockedBrief(id=row.id, summary=row.summary, through=through, waits_for=waits_for)
         if hold is not None:
             blocked.hold = hold
@@ -156,9 +156,9 @@ def _blocked(tx: Transaction) -> list[BlockedBrief]:
 
 
 def _find_blocking_ancestor(tx: Transaction, n: int) -> tuple[int, str | UnsetType, str | None]:
-    """The ancestor that waits and holds a node back with it, and why somebody put it on hold."""
-    asked = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
-    found = tx.one_or_none(sql.blocking_ancestor, **asked, looked_through=LEVELS_SCANNED_MAX)
+    """Return the number and id of the waiting ancestor that blocks a node, and the reason of its hold, if any."""
+    parameters = {"project_id": tx.project.id, "n": n, "inherits": tx.project.policies.inherit_dependencies}
+    found = tx.one_or_none(sql.blocking_ancestor, **parameters, looked_through=LEVELS_SCANNED_MAX)
     return found or (n, UNSET, None)
 
 
@@ -172,16 +172,16 @@ def _recent(tx: Transaction) -> list[RecentBrief]:
         at_most_of_each=SHOWN_PER_WRITE_MAX,
         at_most=LISTS_MAX["recent"],
     )
-    ids = to_json_array(one.subject for one in found)
+    ids = to_json_array(event.subject for event in found)
     summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
     return [
         RecentBrief(
-            id=one.subject,
-            summary=summaries.get(one.subject, UNSET),  # a node that is gone has none
-            action=ACTIONS[one.op],
-            agent=one.actor,
-            at=one.at,
-            decision=UNSET if one.decision is None else one.decision,
+            id=event.subject,
+            summary=summaries.get(event.subject, UNSET),  # a removed node has none
+            action=ACTIONS[event.op],
+            agent=event.actor,
+            at=event.at,
+            decision=UNSET if event.decision is None else event.decision,
         )
-        for one in found
+        for event in found
     ]

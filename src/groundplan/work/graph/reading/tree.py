@@ -1,4 +1,4 @@
-"""What lies below a node, level by level: the nearest and oldest first, and never more than a reader can hold."""
+"""The subtree of a node, level by level, the oldest nodes first, with a bounded number of nodes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.node import WorkNode
 
-CHILDREN_MAX = 50  # of one node in one answer
+CHILDREN_MAX = 50  # per node in one answer
 TREE_NODES_MAX = 200  # in one answer
 
 sql = load_queries(__file__)
 
 
 class ChildRow(Struct):
-    """A node below another."""
+    """A child of a node."""
 
     parent_n: int
     n: int
@@ -32,7 +32,7 @@ class ChildRow(Struct):
 
 
 class NodeTree(Struct, kw_only=True):
-    """A node with what lies below it. `child_count` counts all its children and says that some are not shown."""
+    """A node with its subtree. `child_count` is the number of all its children, set only if some are not listed."""
 
     id: str
     summary: str
@@ -44,24 +44,24 @@ class NodeTree(Struct, kw_only=True):
 
 @dataclass(slots=True)
 class Branch:
-    """A node in the tree, by whom it hangs there, and how many children it has."""
+    """A node in the tree, with its parent and the number of its children."""
 
     n: int
     shown: NodeTree
     above: Branch | None = None
     count: int = 0
-    is_last_level: bool = False  # nobody asked for what is below
+    is_last_level: bool = False  # the request asks for nothing below
 
     def show(self, children: Sequence[NodeTree], *, lean: bool) -> None:
-        """Hang these children on the node, the first it has."""
+        """Add the first children of the node to it."""
         self.shown.child_count = self.count if len(children) < self.count else UNSET
-        # Of a leaf neither is said: that it has none is what an agent reads most often, and pays for each time.
+        # A leaf gets neither field: leaves are the most frequent nodes, and each field costs tokens.
         is_bare_top = self.above is None and not (self.count or lean or self.is_last_level)
         self.shown.children = list(children) if children or is_bare_top else UNSET
 
 
 def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> list[Branch]:
-    """The branches of the tree below a node, itself first, then level by level in the order of creation."""
+    """Return the branches of the tree below a node, itself first, then level by level in order of creation."""
     top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
     branches, level = [top], [top]
     for height in range(depth, -1, -1):
@@ -77,7 +77,7 @@ def load_branches(tx: Transaction, node: WorkNode, n: int, *, depth: int) -> lis
 
 
 def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | UnsetType:
-    """The tree that these branches make: all of them that there are, or the first few."""
+    """Return the tree of these branches, which are all branches or the leading ones."""
     children: dict[int, list[NodeTree]] = {}
     for branch in branches[1:]:
         if branch.above is not None:
@@ -88,15 +88,15 @@ def join_branches(branches: Sequence[Branch], *, lean: bool) -> NodeTree | Unset
 
 
 def left_out(branches: Sequence[Branch]) -> int:
-    """How many children of the nodes shown are missing, other than those that nobody asked for."""
+    """Return how many children of these branches are missing, other than those below the last level."""
     asked_for = sum(branch.count for branch in branches if not branch.is_last_level)
     return asked_for - (len(branches) - 1)
 
 
 def fit_branches(branches: list[Branch], budget: Budget) -> list[Branch]:
-    """Return the leading branches that fit; the top in any case."""
+    """Return the leading branches that fit the budget; the top always stays."""
     for branch in branches:
-        branch.shown.children, branch.shown.child_count = [], branch.count  # as much as joining can add
+        branch.shown.children, branch.shown.child_count = [], branch.count  # the most that joining can add
     return branches[: len(budget.take_rows([branch.shown for branch in branches], at_least=1))]
 
 

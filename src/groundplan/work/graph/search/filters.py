@@ -1,4 +1,4 @@
-"""Which nodes are wanted: what a caller asks for, as conditions that the queries take, and where to begin looking."""
+"""Filters for nodes: the request, the query conditions it becomes, and the source that the search starts from."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from groundplan.work.graph.search.text import index_match, lower_ascii
 from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
-CLAIMANT_PROPERTY = "_claimed_by"  # the property as which a claim is shown
+CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
 
 sql = load_queries(__file__)
 
 
 class Filter(Struct, forbid_unknown_fields=True):
-    """What must hold for a node: all that is given."""
+    """Conditions on a node; all that are given must hold."""
 
     resolved: bool | None = None
     properties: dict[str, Any] | None = None
@@ -39,12 +39,12 @@ class Filter(Struct, forbid_unknown_fields=True):
     is_leaf: bool | None = None
     is_actionable: bool | None = None
     is_blocked: bool | None = None
-    # Null says something here, so the schema must not leave it out.
+    # Null means unclaimed here, so the schema must allow it.
     claimed_by: Annotated[str | None, Meta(extra_json_schema={"type": ["string", "null"]})] | UnsetType = UNSET
 
 
 class Source(StrEnum):
-    """Where to begin: at the nodes that one condition finds by itself. The other conditions are then looked at."""
+    """Where a search starts: the nodes that one condition finds by itself. The other conditions filter them."""
 
     BELOW = "below"
     WAITING = "waiting"
@@ -55,8 +55,8 @@ class Source(StrEnum):
     PROJECT = "project"  # all nodes
 
 
-# Which condition finds nodes by itself, in the order in which they are tried: those that find the fewest come first.
-# Below a node is always searched from there: the other way, each node found would be followed up to the root.
+# The conditions that find nodes by themselves, in the order in which they are tried: those that find the fewest first.
+# A search below a node always starts there; otherwise each match would have to be followed up to the root.
 SOURCES: Mapping[str, Source] = {
     "ancestor_n": Source.BELOW,
     "depends_on_n": Source.WAITING,
@@ -66,7 +66,7 @@ SOURCES: Mapping[str, Source] = {
     "parent_n": Source.CHILDREN,
 }
 
-# What holds for every node for which something else does, and need not be asked.
+# Conditions that follow from another condition and need not be checked.
 IMPLIED: Mapping[str, Mapping[str, bool]] = {
     "is_ready": {"resolved": False, "is_blocked": False, "is_leaf": True},
     "is_blocked": {"resolved": False, "is_ready": False},
@@ -75,7 +75,7 @@ IMPLIED: Mapping[str, Mapping[str, bool]] = {
 
 
 class SearchCountsRow(Struct):
-    """The project's place in the text index, and how many nodes of each kind it has."""
+    """The project's number in the text index, and the numbers of its nodes by state."""
 
     number: int
     total: int
@@ -86,21 +86,21 @@ class SearchCountsRow(Struct):
 
 @dataclass(frozen=True, slots=True)
 class NodeSearch:
-    """A filter as the queries take it."""
+    """A filter in the form that the queries take."""
 
     source: Source
     parameters: Mapping[str, Any]
-    total: int | None  # how many nodes it finds, where that is known without counting
+    total: int | None  # how many nodes it finds, if that is known without counting
 
 
 def build_search(tx: Transaction, given: Filter) -> NodeSearch:
-    """What to ask the database for.
+    """Return the search for a filter.
 
     Raises:
-        NotFound: a node that the filter names is not there.
+        NotFound: a node that the filter names does not exist.
         MixedProjects: it is in another project.
-        ReservedProperty: it asks for a property that only the engine sets.
-        Invalid: it cannot be about a claim.
+        ReservedProperty: the filter names a property that is reserved for the engine.
+        Invalid: the condition on the claimant is not valid.
     """
     counts = tx.one(sql.counts, SearchCountsRow, project_id=tx.project.id)
     conditions = _conditions(tx, given)
@@ -124,10 +124,10 @@ def build_search(tx: Transaction, given: Filter) -> NodeSearch:
 
 
 def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
-    """Each condition by its name in the queries; None where it was not set."""
+    """Return each condition by its name in the queries; None if it is not set."""
     text = lower_ascii(given.text) if given.text else None
     ancestor_n = _number(tx, given.ancestor)
-    is_below_root = ancestor_n == ROOT_N  # as all others are, which need not be looked for
+    is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
     properties = dict(given.properties or {})
     claimed_by = _claimant(given.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
     for key in properties:
@@ -163,9 +163,9 @@ def _conditions(tx: Transaction, given: Filter) -> dict[str, Any]:
 
 
 def _fragment(properties: Mapping[str, Any]) -> str:
-    """A piece of text that stored properties must have to be equal to these, as far as the first of them says."""
+    """Return a text that the stored JSON must contain for the first of these properties to match."""
     key, value = next(iter(properties.items()))
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # which may be written 1 or 1.0
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
     pair = msgspec.json.encode({key: value}).decode()[1:-1]
     return f"{msgspec.json.encode(key).decode()}:" if is_number else pair
 
@@ -175,15 +175,13 @@ def _number(tx: Transaction, ref: str | None) -> int | None:
 
 
 def _claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
-    """Whose claims are asked for; None for those of nobody, UNSET for any. It may be said in two ways."""
-    place = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
+    """Return the wanted claimant, None for unclaimed nodes, or UNSET for any. A filter can give it in two ways."""
+    path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
-        raise invalid_argument(
-            place, f"is contradicted by filter.properties.{CLAIMANT_PROPERTY}; leave one of them out"
-        )
+        raise invalid_argument(path, f"contradicts filter.properties.{CLAIMANT_PROPERTY}; leave one of them out")
     claimant = as_property if claimed_by is UNSET else claimed_by
     if isinstance(claimant, str):
-        return apply_marker(NormalizedName(), claimant, place)
+        return apply_marker(NormalizedName(), claimant, path)
     if claimant is not None and claimant is not UNSET:
-        raise invalid_argument(place, f"must be a string or null, not {describe_value(claimant)}")
+        raise invalid_argument(path, f"must be a string or null, not {describe_value(claimant)}")
     return claimant

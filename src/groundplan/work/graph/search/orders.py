@@ -1,7 +1,7 @@
-"""The orders in which nodes come, page by page.
+"""The sort orders of nodes, with paging.
 
-A position is what a node is sorted by. The cursor carries it, so that the next page begins behind it whatever was
-added, taken away or changed meanwhile.
+A position holds the sort keys of a node. The cursor carries it, so that the next page begins after it, whatever was
+added, removed or changed in between.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 class Sort(StrEnum):
     """What callers may sort by."""
 
-    READINESS = "readiness"  # what may be started, best first, then the rest in the same order
+    READINESS = "readiness"  # actionable nodes, best first, then the rest in the same order
     DEPTH = "depth"  # from the top down
     RECENT = "recent"  # the latest change first
     CREATED = "created"  # the oldest node first
@@ -34,9 +34,9 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How nodes are sorted."""
+    """A sort order: its start position and its queries."""
 
-    start: Position  # in front of every node
+    start: Position  # before every node
     of_project: Query
     of_chosen: Query
 
@@ -56,7 +56,7 @@ ORDERS: Mapping[Sort, Order] = {
 def fetch_page(
     tx: Transaction, search: NodeSearch, sort: Sort, position: Position, *, at_most: int
 ) -> tuple[list[int], int | None]:
-    """The numbers of the nodes that come behind a position; and how many do in all, where that costs nothing more."""
+    """Return the numbers of the nodes after a position, and how many there are in all if that costs nothing extra."""
     order = ORDERS[sort]
     asked = {**search.parameters, **position}
     if sort is Sort.READINESS and search.source is Source.PROJECT:
@@ -80,7 +80,7 @@ def _ready_first(tx: Transaction, asked: Mapping[str, Any], *, at_most: int) -> 
 
 
 def total(tx: Transaction, search: NodeSearch) -> int:
-    """How many nodes there are on all pages together."""
+    """Return the number of nodes on all pages."""
     if search.total is not None:
         return search.total
     query = sql.count_in_project if search.source is Source.PROJECT else sql.count_of_chosen
@@ -88,12 +88,12 @@ def total(tx: Transaction, search: NodeSearch) -> int:
 
 
 def to_cursor(position: Position) -> list[CursorValue]:
-    """A position as a cursor carries it."""
+    """Return a position as the values of a cursor."""
     return [None if value == PRIORITY_ABSENT else value for value in position.values()]
 
 
 def from_cursor(sort: Sort, values: Sequence[CursorValue]) -> Position:
-    """The position that a cursor carried."""
+    """Return the position in the values of a cursor."""
     if len(values) != len(ORDERS[sort].start):
         raise InvalidCursor
     position = dict(zip(ORDERS[sort].start, values, strict=True))

@@ -1,4 +1,4 @@
-"""Search and filter nodes, in one of several orders, page by page."""
+"""Search and filter nodes in one of several orders, with paging."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sql = load_queries(__file__)
 
 
 class QueryNodes(Struct, forbid_unknown_fields=True):
-    """Which nodes to find, and how to list them."""
+    """The filter, the order and the page of a search."""
 
     project: Name
     filter: Filter | None = None
@@ -38,7 +38,7 @@ class QueryNodes(Struct, forbid_unknown_fields=True):
 
 
 class FoundNode(Struct, kw_only=True):
-    """A node in short."""
+    """A node in a list of results."""
 
     id: str
     summary: str
@@ -51,7 +51,7 @@ class FoundNode(Struct, kw_only=True):
 
 
 class FoundNodes(Struct):
-    """A page of nodes, how many there are on all pages, and where the next one begins."""
+    """A page of nodes, the number of nodes on all pages, and the cursor of the next page."""
 
     trimming: ClassVar[Trimming] = Trimming(DropField("nodes[].properties"), DropField("nodes[].state"))
 
@@ -61,7 +61,7 @@ class FoundNodes(Struct):
 
 
 class FoundRow(Struct):
-    """A node of the page, and what it is sorted by."""
+    """A node of the page, with its sort keys."""
 
     n: int
     id: str
@@ -80,31 +80,31 @@ class FoundRow(Struct):
 
 
 def query(tx: Transaction, request: QueryNodes) -> FoundNodes:
-    """The nodes that pass the filter.
+    """Return a page of the nodes that pass the filter.
 
     Raises:
-        NotFound: a node that the filter names is not there.
+        NotFound: a node that the filter names does not exist.
         MixedProjects: it is in another project.
-        InvalidCursor: the cursor is of another query.
+        InvalidCursor: the cursor belongs to another query.
     """
-    # Not how many, nor how much of each: whoever pages may change their mind about these.
+    # Without `limit` and `lean`, which the caller may change between pages.
     belongs_to = [tx.project.id, request.filter, request.sort]
     position = ORDERS[request.sort].start
     if request.cursor is not None:
         position = from_cursor(request.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
     search = build_search(tx, request.filter or Filter())
-    # One more than asked for tells whether there are more.
-    ns, behind = fetch_page(tx, search, request.sort, position, at_most=request.limit + 1)
+    # One more than the limit shows whether there is another page.
+    ns, counted = fetch_page(tx, search, request.sort, position, at_most=request.limit + 1)
     if request.cursor is not None:
-        behind = None  # those before it count as well
+        counted = None  # the total includes the nodes before the cursor
     elif len(ns) <= request.limit:
-        behind = len(ns)
-    found = FoundNodes([], total(tx, search) if behind is None else behind)
+        counted = len(ns)
+    found = FoundNodes([], total(tx, search) if counted is None else counted)
     lean = tx.preferences.lean if request.lean is None else request.lean
     listed_page = take_page(
         tx.budget.reserve(found),
         [(row, _node(row, now=tx.now, lean=lean)) for row in _rows(tx, ns[: request.limit])],
-        cursor_after=lambda one: encode_cursor(tx, NAME, belongs_to, *to_cursor(_position(request.sort, one[0]))),
+        cursor_after=lambda pair: encode_cursor(tx, NAME, belongs_to, *to_cursor(_position(request.sort, pair[0]))),
         item=itemgetter(1),
         has_more=len(ns) > request.limit,
     )
