@@ -1,8 +1,8 @@
 -- part: children
--- Differs from SQLite, which seeks. Here the planner guesses how many children a node has, and where the guess is wrong
--- each node that is reached reads the whole project. So it gets a subquery that cannot be merged; a range instead of an
--- equality, which is always taken for few rows; and an order that only the right index has, for as long as the table was
--- never analyzed.
+-- Differs from SQLite, which seeks. Here the planner estimates how many children a node has, and with a wrong estimate
+-- it reads the whole project for each node of the walk. Three things prevent that: a subquery that cannot be merged; a
+-- range instead of an equality, which is always estimated at few rows; and an order that only the right index has, for
+-- as long as the table was never analyzed.
 CROSS JOIN LATERAL (
         SELECT node.*
           FROM work_nodes AS node

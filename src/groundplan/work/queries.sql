@@ -1,27 +1,27 @@
 -- Columns and parts that the queries of work share.
 
 -- columns: position
--- Given when a node is made; later changed only by statements of their own.
+-- Set when a node is created; changed later only by dedicated statements.
 n, id, parent_n, kind, feature_n, depth, open_children, open_deps, blocked_above
 
 -- columns: content
--- Given when a node is made, and rewritten by each change.
+-- Set when a node is created, and rewritten by each change.
 summary, properties, priority, complexity, context_links
 
 -- columns: progress
--- Empty when a node is made, and rewritten by each change.
+-- Empty when a node is created, and rewritten by each change.
 resolved, outcome, status, held_reason, blocked_reason, state, claimed_by, claimed_at, claimed_until
 
 -- columns: stamps
--- Written by the statements themselves.
+-- Set by the statements themselves.
 rev, claim_number, created_at, created_by, updated_at
 
 -- part: node
--- All of a node `c`, as NodeRow has it.
+-- All fields of a node `c`, as in WorkNodeRow.
 {c.position}, {c.content}, {c.progress}, {c.stamps}, {evidence_total}
 
 -- part: evidence_total
--- How much evidence a node `c` has: it is numbered, and never taken away from a node that stays.
+-- The amount of evidence of a node `c`: the last number, because evidence is only removed together with its node.
 (SELECT coalesce(max(e.k), 0)
           FROM work_evidence AS e
          WHERE e.tenant_id = c.tenant_id
@@ -32,21 +32,21 @@ rev, claim_number, created_at, created_by, updated_at
 node_n, k, type, ref, agent, at
 
 -- part: children
--- The children of each node that a walk has come to.
+-- The children of each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.parent_n = walk.n
 
 -- part: its_parent
--- The parent of each node that a walk has come to.
+-- The parent of each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = walk.parent_n
 
 -- part: itself
--- Each node that a walk has come to.
+-- Each node that a walk has reached.
 JOIN work_nodes AS c
         ON c.tenant_id = :tenant_id
        AND c.project_id = :project_id

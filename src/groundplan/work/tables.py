@@ -76,7 +76,7 @@ TABLES = (
 
 
 class ClaimNumberReused(Conflict):
-    """A claim number never decreases, because a late writer could then pass as the current holder."""
+    """A claim number must never decrease; otherwise a late writer could pass as the current holder."""
 
     code = "claim_number_reused"
 

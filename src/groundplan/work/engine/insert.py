@@ -16,7 +16,7 @@ sql = load_queries(__file__)
 
 
 def insert_nodes(tx: Transaction, project_id: str, rows: Sequence[WorkNodeRow]) -> None:
-    """Insert nodes of one project, parents first, and index their summaries; search misses a node without."""
+    """Insert nodes of one project, parents first, and index their summaries for search."""
     number = tx.scalar(sql.project_number, project_id=project_id)
     now = {"project_id": project_id, "created_at": tx.now, "updated_at": tx.now}
     tx.many(sql.add_nodes, [msgspec.structs.asdict(row) | now for row in rows])

@@ -26,7 +26,7 @@ sql = load_queries(__file__)
 
 
 class WorkEdgeRow(Struct):
-    """An edge of a node, with the id and the openness of the node at its other end."""
+    """An edge of a node, with the id of the node at its other end and whether that node is open."""
 
     from_n: int
     type: str

@@ -1,5 +1,5 @@
 -- name: reachable_moments
--- Differs from SQLite, which has no LATERAL: here a recursive statement may name itself only once.
+-- Differs from SQLite, which has no LATERAL: here a recursive statement may refer to itself only once.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
       FROM each(:moments) AS start
@@ -39,8 +39,8 @@ SELECT moment
   FROM reached;
 
 -- name: add_nodes
--- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
--- once for all of them. A priority that is absent is infinite, which JSON cannot say, so it is that of the base record.
+-- Differs from SQLite, where a statement costs next to nothing: here many rows are sent at once, and the policies are
+-- checked once for all of them. An absent priority is -Infinity, which JSON cannot express, so the base record has it.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
                         rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
 SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :actor_id, :now, :actor_id
@@ -49,10 +49,10 @@ SELECT :tenant_id, r.project_id, {r.position}, {r.content}, 1, false, 0, :now, :
        ) AS r;
 
 -- name: index_summaries
--- Differs from SQLite, which has an index of text: here summaries are read, and there is nothing to be done.
+-- Differs from SQLite, which has a text index: here a search reads the summaries, so there is nothing to do.
 SELECT 1
  WHERE CAST(:rows AS text) IS NULL;
 
 -- name: find_used_ids
--- Differs from SQLite, which has no policies: here nodes of hidden projects do not show, but their ids are taken as well.
+-- Differs from SQLite, which has no policies: here nodes of hidden projects are invisible, but their ids are used too.
 SELECT gp_work_ids_taken(:ids);

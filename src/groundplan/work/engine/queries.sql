@@ -1,7 +1,7 @@
--- What the rules of the work graph read and write.
+-- The queries of the rules of the work graph.
 
 -- name: nodes
--- Nodes by their numbers, each with the id of its parent.
+-- Nodes by number, each with the id of its parent.
 SELECT {node}, p.id AS parent
   FROM work_nodes AS c
   LEFT JOIN work_nodes AS p
@@ -27,14 +27,14 @@ SELECT {e.evidence}
  ORDER BY e.node_n, e.k;
 
 -- name: node_by_id
--- Where a node is.
+-- The project, number and id of a node.
 SELECT project_id, n, id
   FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
 -- name: nodes_by_prefix
--- Nodes whose id lies between two texts: those that begin alike.
+-- Nodes whose id is between two texts: those with the same prefix.
 SELECT project_id, n, id
   FROM work_nodes
  WHERE tenant_id = :tenant_id
@@ -44,7 +44,7 @@ SELECT project_id, n, id
  LIMIT :at_most;
 
 -- name: removed_node
--- Where a node was that was merged away or deleted, and where it went.
+-- The project of a node that was merged away or deleted, and the node it was merged into.
 SELECT project_id, into_id
   FROM work_merged
  WHERE tenant_id = :tenant_id
@@ -57,7 +57,7 @@ SELECT project_id, NULL
    AND thing = 'node';
 
 -- name: find_used_ids
--- Which of these ids somebody in the organization has, or had before a merge or a deletion.
+-- The ids among these that a node of the organization has, or had before a merge or a deletion.
 SELECT c.id
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -74,38 +74,38 @@ SELECT gone.id
    AND gone.id IN (SELECT value FROM each(:ids));
 
 -- name: add_work_project
--- Begin to count a project's work. No row means that the number is taken.
+-- Add the row with the counts of a project. No row means that the number is in use.
 INSERT INTO work_projects (tenant_id, project_id, number, last_n, total, resolved, blocked, actionable, pipelines,
                            features, tasks, tasks_closed, tasks_dropped)
 VALUES (:tenant_id, :project_id, :number, 1, 1, 0, 0, 0, :pipelines, 0, 0, 0, 0)
     ON CONFLICT DO NOTHING;
 
 -- name: add_nodes
--- New nodes, each behind its parent.
+-- Insert new nodes, parents first.
 INSERT INTO work_nodes (tenant_id, project_id, {position}, {content},
                         rev, resolved, claim_number, created_at, created_by, updated_at, updated_by)
 VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 0, :now, :actor_id, :now, :actor_id);
 
 -- name: index_summaries
--- Let new nodes be found by their summaries. The key of a text is the project's number and the node's.
+-- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
 INSERT INTO work_text (rowid, summary)
 VALUES (:key, :summary);
 
 -- name: project_number
--- The number of the project among all, which the keys of its texts begin with.
+-- The number of a project, with which the keys of its texts begin.
 SELECT number
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: add_edge
--- Connect two nodes. No row means that they are connected like this already.
+-- Add an edge. No row means that it exists already.
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 VALUES (:tenant_id, :project_id, :from_n, :type, :to_n)
     ON CONFLICT DO NOTHING;
 
 -- name: remove_edge
--- Take a connection away.
+-- Remove an edge.
 DELETE FROM work_edges
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -119,7 +119,7 @@ INSERT INTO work_evidence (tenant_id, project_id, {evidence})
 VALUES (:tenant_id, :project_id, {evidence:values});
 
 -- name: update_counts
--- Keep the counts of a project with what a write changed.
+-- Add the changes of a write to the counts of a project.
 UPDATE work_projects
    SET last_n = last_n + :made,
        total = total + :total,
@@ -134,7 +134,7 @@ UPDATE work_projects
    AND project_id = :project_id;
 
 -- name: update_feature_counts
--- Keep the counts of a feature with what a write changed.
+-- Add the changes of a write to the counts of a feature.
 UPDATE work_features
    SET tasks = tasks + :tasks,
        tasks_closed = tasks_closed + :tasks_closed,
@@ -144,14 +144,14 @@ UPDATE work_features
    AND n = :n;
 
 -- name: count_features
--- How many features a project has.
+-- The number of features in a project.
 SELECT features
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: node_states
--- How some nodes stand, and where they rank.
+-- The state of some nodes, with the fields of their rank.
 SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outcome, c.is_ready, c.is_blocked,
        c.priority, c.depth, c.updated_at
   FROM work_nodes AS c
@@ -160,7 +160,7 @@ SELECT c.n, c.id, c.summary, c.parent_n, c.kind, c.feature_n, c.resolved, c.outc
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: node_by_number
--- Everything about a node that a change must know.
+-- All fields of a node, by its number.
 SELECT {node}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -168,7 +168,7 @@ SELECT {node}
    AND c.n = :n;
 
 -- name: update_node
--- Give a node its next revision.
+-- Write the fields of a node under its next revision.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
@@ -179,7 +179,7 @@ UPDATE work_nodes
    AND n = :n;
 
 -- name: touch_node
--- Give a node its next revision for a change beside its row, such as a new edge.
+-- Increment the revision of a node for a change outside its row, such as a new edge.
 UPDATE work_nodes
    SET rev = rev + 1,
        updated_at = :now,
@@ -189,7 +189,7 @@ UPDATE work_nodes
    AND n = :n;
 
 -- name: adjust_open_children
--- Some children of these nodes were opened or closed.
+-- Add to the number of open children of these nodes.
 UPDATE work_nodes
    SET open_children = open_children + :by
  WHERE tenant_id = :tenant_id
@@ -197,7 +197,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: adjust_open_dependencies
--- Some of what these nodes wait for was opened or closed.
+-- Add to the number of open dependencies of these nodes, and return them.
 UPDATE work_nodes
    SET open_deps = open_deps + :by
  WHERE tenant_id = :tenant_id
@@ -206,7 +206,7 @@ UPDATE work_nodes
 RETURNING n, open_deps, kind, held_reason;
 
 -- name: adjust_blocked_above
--- Something that these nodes' ancestor waits for was opened or closed.
+-- Add to the number of ancestors that block these nodes.
 UPDATE work_nodes
    SET blocked_above = blocked_above + :by
  WHERE tenant_id = :tenant_id
@@ -214,7 +214,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: dependents
--- Who waits for these nodes, as often as they do. Counted by the caller: grouped here, SQLite would read every edge.
+-- The nodes that depend on these, once per dependency. The caller counts: with GROUP BY, SQLite would read every edge.
 SELECT d.from_n
   FROM work_edges AS d
  WHERE d.tenant_id = :tenant_id
@@ -239,7 +239,7 @@ SELECT n
   FROM below;
 
 -- name: open_nodes_among
--- Which of these nodes are open.
+-- The nodes among these that are open.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -248,7 +248,7 @@ SELECT c.n
    AND NOT c.resolved;
 
 -- name: resolved_nodes_among
--- Which of these nodes are resolved.
+-- The nodes among these that are resolved.
 SELECT c.n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -257,7 +257,7 @@ SELECT c.n
    AND c.resolved;
 
 -- name: resolved_ancestors
--- A node and the ancestors above it, as far up as they are resolved.
+-- A node and its ancestors, up to the first that is not resolved.
 WITH RECURSIVE chain (n, parent_n) AS (
     SELECT c.n, c.parent_n
       FROM work_nodes AS c
@@ -275,7 +275,7 @@ SELECT n, parent_n
   FROM chain;
 
 -- name: outcomes
--- How those of these nodes ended that were not simply done.
+-- The outcomes of the nodes among these that have one.
 SELECT c.n, c.outcome
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -284,7 +284,7 @@ SELECT c.n, c.outcome
    AND c.outcome IS NOT NULL;
 
 -- name: reopen_nodes
--- Resolved nodes that are not finished after all. A feature was worked on, so it is not new.
+-- Reopen nodes. A reopened feature becomes active, because it was worked on.
 UPDATE work_nodes
    SET resolved = false,
        outcome = NULL,
@@ -297,7 +297,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: resolve_nodes
--- Nodes that are finished, with everything below them.
+-- Resolve nodes; everything below them must be resolved with them.
 UPDATE work_nodes
    SET resolved = true,
        outcome = :outcome,
@@ -314,7 +314,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: finished_parents
--- Which of these nodes have nothing left to do: features of which nothing is open, and whatever could be started.
+-- The nodes among these with nothing left to do: features without open children, and other nodes that are ready.
 SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {evidence_total}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -323,7 +323,7 @@ SELECT c.n, c.parent_n, c.id, c.kind, c.status, c.claimed_by, c.claimed_until, {
    AND (c.is_ready OR (c.kind = 'feature' AND NOT c.resolved AND c.open_children = 0));
 
 -- name: feature_has_done_node
--- Whether something of a feature was done, and not dropped.
+-- Whether a node of a feature was resolved and not dropped.
 SELECT 1
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -334,7 +334,7 @@ SELECT 1
  LIMIT 1;
 
 -- name: begin_feature
--- Let a feature that is new be active, for somebody works on a task of it.
+-- Make a new feature active, because work on one of its tasks began.
 UPDATE work_nodes
    SET status = 'ACTIVE',
        rev = rev + 1,
@@ -348,7 +348,7 @@ UPDATE work_nodes
 RETURNING id, feature_n;
 
 -- name: has_started_node
--- Whether somebody has begun one of these nodes, which is no feature, and not finished it.
+-- Whether one of these nodes, other than a feature, was started and is still open.
 SELECT 1
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -378,7 +378,7 @@ SELECT n
   FROM chain;
 
 -- name: reachable_dependencies
--- Every dependency that can be reached from some nodes along dependencies.
+-- Every dependency that is reachable from some nodes along dependencies.
 WITH RECURSIVE reached (n) AS (
     SELECT CAST(value AS bigint)
       FROM each(:ns) AS start
@@ -401,7 +401,7 @@ SELECT d.from_n, d.to_n
 
 -- name: reachable_moments
 -- The same where nodes also wait through the tree, everywhere (`inherits`) or below features: each node has a start,
--- written as twice its number, and a finish, one more. A finish waits for the start and for the finishes of the
+-- which is twice its number, and a finish, which is one more. A finish waits for the start and for the finishes of the
 -- children; a start waits for the finishes of the dependencies and for the start of the parent, or of the feature.
 WITH RECURSIVE reached (moment) AS (
     SELECT CAST(value AS bigint)
@@ -442,8 +442,8 @@ SELECT moment
   FROM reached;
 
 -- name: parents_among
--- The parents of some nodes, and the features they are in. Of the root too: asked for nodes with a parent, SQLite would
--- read all of them.
+-- The parents and features of some nodes. The root is included: with a condition on the parent, SQLite would read every
+-- node that has one.
 SELECT c.n, c.parent_n, c.feature_n
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -468,7 +468,7 @@ SELECT c.n, c.id
    AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: set_parent
--- Hang nodes under another parent.
+-- Move nodes under another parent.
 UPDATE work_nodes
    SET parent_n = :parent_n,
        rev = rev + 1,
@@ -479,7 +479,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: set_feature
--- Nodes of one feature, or of none, are in another now. Those below a feature of their own stay where they are.
+-- Move nodes of one feature, or of none, to another. Nodes below a nested feature stay in it.
 UPDATE work_nodes
    SET feature_n = :after
  WHERE tenant_id = :tenant_id
@@ -488,7 +488,7 @@ UPDATE work_nodes
    AND coalesce(feature_n, 0) = coalesce(CAST(:before AS bigint), 0);
 
 -- name: shift_depth
--- Nodes lie deeper, or less deep, than before.
+-- Add to the depth of nodes.
 UPDATE work_nodes
    SET depth = depth + :by
  WHERE tenant_id = :tenant_id
@@ -496,7 +496,7 @@ UPDATE work_nodes
    AND n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: dependency_on_ancestor
--- A dependency of a node, or of one below it, on another node or one above that.
+-- A dependency of a node, or of one below it, on the given parent or on an ancestor of the parent.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
     UNION ALL
@@ -522,7 +522,7 @@ SELECT d.from_n, d.to_n
  LIMIT 1;
 
 -- name: open_subtree
--- A node and every open node below it, with the number of its last evidence. Below a resolved node nothing is open.
+-- A node and every open node below it, with its amount of evidence. Below a resolved node nothing is open.
 WITH RECURSIVE below (n) AS (
     SELECT CAST(:n AS bigint)
     UNION ALL
@@ -545,7 +545,7 @@ SELECT c.n, c.id
  ORDER BY c.n;
 
 -- name: edges_of_node
--- Every edge of a node, with the id of the node at its other end and whether that is open.
+-- Every edge of a node, with the id of the node at its other end and whether that node is open.
 SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_open
   FROM work_edges AS d
   JOIN work_nodes AS o
@@ -576,21 +576,21 @@ SELECT {evidence}
  ORDER BY k;
 
 -- name: remove_evidence
--- Take the evidence of a node away, for it goes elsewhere.
+-- Remove the evidence of a node that is merged into another.
 DELETE FROM work_evidence
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n = :n;
 
 -- name: remove_node
--- Take a node away that was merged into another, or deleted.
+-- Remove a node that was merged into another or deleted.
 DELETE FROM work_nodes
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND n = :n;
 
 -- name: remove_feature
--- Count the tasks of a feature no more, for it goes away.
+-- Remove the task counts of a feature that is being removed.
 DELETE FROM work_features
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
@@ -606,7 +606,7 @@ SELECT id, title
  ORDER BY ordinal;
 
 -- name: next_ordinal
--- The ordinal behind the last section of a node, and how many it has.
+-- The ordinal after the last section of a node, and the number of its sections.
 SELECT coalesce(max(ordinal) + 1, 0), count(*)
   FROM work_sections
  WHERE tenant_id = :tenant_id
@@ -614,7 +614,7 @@ SELECT coalesce(max(ordinal) + 1, 0), count(*)
    AND node_n = :n;
 
 -- name: move_sections
--- Put the sections of a node behind those of another.
+-- Move the sections of a node after those of another.
 UPDATE work_sections
    SET node_n = :to_n,
        ordinal = ordinal + :by,
@@ -635,19 +635,19 @@ SELECT tag
  ORDER BY tag;
 
 -- name: add_tag
--- Give a node a tag that it may have already.
+-- Add a tag to a node, unless it has the tag already.
 INSERT INTO work_node_tags (tenant_id, project_id, node_n, tag)
 VALUES (:tenant_id, :project_id, :n, :tag)
     ON CONFLICT DO NOTHING;
 
 -- name: remove_tags
--- Take the tags of a node away.
+-- Remove the tags of a node.
 DELETE FROM work_node_tags
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
    AND node_n = :n;
 
 -- name: record_merge
--- Remember where a node went.
+-- Record which node a node was merged into.
 INSERT INTO work_merged (tenant_id, id, project_id, into_id)
 VALUES (:tenant_id, :id, :project_id, :into_id);

@@ -64,7 +64,7 @@ class NodeState(Struct):
 
     @property
     def tally(self) -> dict[str, int]:
-        """What the node adds to the task counts of its project and of its feature."""
+        """The numbers that the node adds to the task counts of its project and of its feature."""
         if self.n == ROOT_N or self.kind == FEATURE:
             return {}
         is_closed, is_dropped = self.resolved and self.outcome is None, self.outcome is not None
@@ -175,7 +175,7 @@ class Readiness:
                 self.propagate_waiting(row.n, row.kind, waits=row.open_deps > 0)
 
     def propagate_waiting(self, n: int, kind: str | None, *, waits: bool) -> None:
-        """Block or unblock what is below a node that began or stopped to wait, if nodes of its kind block it."""
+        """Block or unblock the descendants of a node that starts or stops waiting, if its kind blocks them."""
         if blocks_descendants(self._tx, kind):
             below = self._tx.scalars(sql.descendants, project_id=self._project_id, n=n)
             self.adjust_blocked_above(below, by=1 if waits else -1)

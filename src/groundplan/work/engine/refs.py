@@ -23,7 +23,7 @@ sql = load_queries(__file__)
 
 
 class AmbiguousNode(Invalid):
-    """The ids of several nodes begin with this text."""
+    """The given text is the prefix of several node ids."""
 
     code = "ambiguous_node"
 
@@ -137,7 +137,7 @@ def resolve_task(tx: Transaction, ref: str) -> tuple[str, str]:
 
 
 class RemovedNode(NamedTuple):
-    """Where a removed node was, and what it was merged into."""
+    """The project of a removed node, and the node it was merged into."""
 
     project_id: str
     into: str | None  # the node it was merged into; None when it was deleted

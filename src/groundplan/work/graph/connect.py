@@ -28,7 +28,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.requests import Decision, NodeRef, TypeName
 
 EDGES_MAX = 1_000
-EXPLAINED_MAX = 20  # rejected edges that get a path or near ids; more would only make the answer long
+EXPLAINED_MAX = 20  # rejected edges that get a path or near ids; a call with more has a more general mistake
 PARENT_TYPES = ("parent", "parent_of", "child", "child_of")  # the parent of a node is not an edge
 
 

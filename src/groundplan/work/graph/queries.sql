@@ -1,14 +1,14 @@
--- What the use cases of the work graph read.
+-- The queries of the use cases of the work graph.
 
 -- name: nodes_by_id
--- Nodes by their whole ids, with what a plan must know of them. In whatever project: asked for one, SQLite would read it.
+-- Nodes by whole id, with the fields that a plan needs. In any project: limited to one, SQLite would read all of it.
 SELECT {existing}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: root
--- The root of the project, with what a plan must know of it.
+-- The root of the project, with the fields that a plan needs.
 SELECT {existing}
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
@@ -27,7 +27,7 @@ SELECT c.id, c.rev
    AND c.id IN (SELECT value FROM each(:ids));
 
 -- name: add_edges
--- What new nodes wait for.
+-- Insert the dependencies of new nodes.
 INSERT INTO work_edges (tenant_id, project_id, from_n, type, to_n)
 VALUES (:tenant_id, :project_id, :from_n, :type, :to_n);
 
@@ -39,14 +39,14 @@ SELECT last_n
    AND project_id = :project_id;
 
 -- name: counts
--- How much there is to do.
+-- The numbers of nodes in a project.
 SELECT total, resolved, total - resolved AS unresolved, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: counts_of_projects
--- What each project is for, and how much there is to do in it.
+-- The goal of each project, and the numbers of its nodes.
 SELECT c.project_id, c.summary, w.total, w.resolved
   FROM work_projects AS w
   JOIN work_nodes AS c
@@ -57,7 +57,7 @@ SELECT c.project_id, c.summary, w.total, w.resolved
    AND w.project_id IN (SELECT value FROM each(:project_ids));
 
 -- name: recompute_counts
--- Count the blocked and the actionable anew.
+-- Recount the blocked and the actionable nodes.
 UPDATE work_projects
    SET blocked = (SELECT count(*)
                     FROM work_nodes AS c
@@ -84,7 +84,7 @@ SELECT c.id
  LIMIT :at_most;
 
 -- name: waiting_nodes
--- Every node that depends on another.
+-- Every node that has a dependency.
 SELECT DISTINCT d.from_n
   FROM work_edges AS d
  WHERE d.tenant_id = :tenant_id
@@ -92,7 +92,7 @@ SELECT DISTINCT d.from_n
    AND d.type = 'depends_on';
 
 -- name: recompute_blocked_above
--- Let every node be held back by the features above it that wait, and where it is inherited by whatever waits above it.
+-- Recount for every node the ancestors that block it: waiting features, and with `inherits` all waiting ancestors.
 WITH RECURSIVE held (n, blocked_above, passes_on) AS (
     SELECT c.n, CAST(0 AS bigint), :inherits AND (c.open_deps > 0 OR c.held_reason IS NOT NULL)
       FROM work_nodes AS c
@@ -114,7 +114,7 @@ UPDATE work_nodes
    AND held.blocked_above <> work_nodes.blocked_above;
 
 -- part: offered
--- Whether a node whose claim is looked at may be offered to the actor.
+-- Whether a claimed node may be offered to the actor: the claim is the actor's own, or expired.
 (c.claimed_by = :actor_id OR c.claimed_until <= :now)
 
 -- part: ready
@@ -126,8 +126,8 @@ c.tenant_id = :tenant_id
 ORDER BY c.priority DESC, c.depth DESC, c.updated_at, c.n
 
 -- name: next_nodes
--- What may be done next: the best of what nobody has claimed, and the best of what the actor has or nobody has any
--- more. Two seeks; the caller puts the two lists in order.
+-- The best ready nodes that are unclaimed, and the best whose claim is the actor's own or expired. Two seeks; the
+-- caller merges the two lists in order.
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
@@ -146,7 +146,7 @@ SELECT *
          LIMIT :at_most) AS claimed;
 
 -- name: next_matching
--- The same among those with certain properties.
+-- The same among nodes with the wanted properties.
 SELECT *
   FROM (SELECT {node}
           FROM work_nodes AS c
@@ -187,7 +187,7 @@ SELECT {node}
  LIMIT :at_most;
 
 -- part: matching
--- Whether a node has all of the wanted properties: [name, kind, value] each, where null is for one that is not there.
+-- Whether a node has all wanted properties, each given as [name, kind, value]; the kind null means an absent property.
 NOT EXISTS (
         SELECT 1
           FROM json_each(:wanted) AS w
@@ -206,7 +206,7 @@ NOT EXISTS (
      )
 
 -- name: claim_node
--- Take a node that may be taken. No row means that somebody else has it.
+-- Claim a node that may be claimed. No row means that another actor has claimed it.
 UPDATE work_nodes
    SET claimed_by = :actor_id,
        claimed_at = :now,
@@ -223,7 +223,7 @@ UPDATE work_nodes
 RETURNING rev, claim_number, claimed_until;
 
 -- name: ancestors
--- A node and its ancestors, the nearest of very many, with their links.
+-- A node and its ancestors with their links; of very many, the nearest.
 WITH RECURSIVE above (n, parent_n, id, summary, context_links, depth, step) AS (
     SELECT c.n, c.parent_n, c.id, c.summary, c.context_links, c.depth, 1
       FROM work_nodes AS c
@@ -248,7 +248,7 @@ SELECT n, id, summary, context_links, depth
    AND n = 1;
 
 -- name: count_resolved_dependencies
--- How many of the nodes that a node depended on are done.
+-- The number of resolved dependencies of a node.
 SELECT count(*)
   FROM work_edges AS d
   JOIN work_nodes AS c
@@ -262,7 +262,7 @@ SELECT count(*)
    AND c.resolved;
 
 -- name: resolved_dependencies
--- What a node depended on and is done, the latest first, with the number of its evidence.
+-- The resolved dependencies of a node, the latest first, with their amounts of evidence.
 SELECT c.n, c.id, c.summary, {evidence_total}
   FROM work_edges AS d
   JOIN work_nodes AS c

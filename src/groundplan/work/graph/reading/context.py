@@ -40,7 +40,7 @@ class ReadContext(Struct, forbid_unknown_fields=True):
 class NodeContext(Struct, kw_only=True):
     """A node and its neighbours. A lean answer omits empty fields."""
 
-    # The tree is not listed here: `context` adds only as much of it as fits.
+    # The tree needs no rule here: `context` adds only as much of it as fits.
     trimming: ClassVar[Trimming] = Trimming(
         CutLists(("related",)),
         CutLists(("depended_by",)),

@@ -1,5 +1,5 @@
 -- name: first_children
--- Differs from SQLite, which has no LATERAL: there is no other way to tell PostgreSQL that it is a few of each.
+-- Differs from SQLite, which has no LATERAL: no other form tells PostgreSQL that only a few rows per node are wanted.
 SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
   FROM each(:ns) AS wanted
  CROSS JOIN LATERAL (

@@ -1,8 +1,8 @@
--- What is read of the work graph beside the nodes themselves. Every answer is bounded: nothing here reads more than a
--- few hundred rows, however large the project is; only counting the children of a node walks an index.
+-- The queries that read nodes with their neighbours. Every answer is bounded: no query here reads more than a few
+-- hundred rows, however large the project is; only counting the children of a node walks an index.
 
 -- name: ancestors
--- A node and the nearest nodes above it, the farthest first, each with how deep it lies.
+-- A node and its nearest ancestors, the farthest first, each with its depth.
 WITH RECURSIVE above (id, summary, resolved, depth, parent_n, distance) AS (
     SELECT c.id, c.summary, c.resolved, c.depth, c.parent_n, 0
       FROM work_nodes AS c
@@ -31,7 +31,7 @@ SELECT c.id, c.summary, c.resolved, c.depth
    AND c.n = 1;
 
 -- name: child_counts
--- How many children some nodes have. A count each: as a join it could be planned as a walk over the whole project.
+-- The number of children of some nodes. One count per node: a join could be planned as a scan of the whole project.
 SELECT CAST(wanted.value AS bigint),
        (SELECT count(*)
           FROM work_nodes AS c
@@ -41,8 +41,8 @@ SELECT CAST(wanted.value AS bigint),
   FROM each(:ns) AS wanted;
 
 -- name: first_children
--- The first children of some nodes, so many of each, in the order of their creation. Materialized, or SQLite would look
--- at every node of the project.
+-- The first children of some nodes, at most `of_each` per node, in order of creation. Materialized, otherwise SQLite
+-- would read every node of the project.
 WITH wanted (parent_n, behind_n) AS MATERIALIZED (
     SELECT CAST(one.value AS bigint),
            (SELECT c.n
@@ -64,7 +64,7 @@ SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
  ORDER BY c.n;
 
 -- name: dependencies
--- What a node waits for, the open ones first; of very many, those among the oldest.
+-- The dependencies of a node, the open ones first; of very many, only the oldest are considered.
 SELECT t.n
   FROM (SELECT d.to_n
           FROM work_edges AS d
@@ -82,7 +82,7 @@ SELECT t.n
  LIMIT :at_most;
 
 -- name: dependents
--- Who waits for a node, the open ones first; of very many, those among the oldest.
+-- The dependents of a node, the open ones first; of very many, only the oldest are considered.
 SELECT f.n
   FROM (SELECT d.from_n
           FROM work_edges AS d
@@ -100,7 +100,7 @@ SELECT f.n
  LIMIT :at_most;
 
 -- name: edge_counts
--- How many nodes a node waits for and how many wait for it, and how many other edges it has.
+-- The numbers of dependencies, dependents and other edges of a node.
 SELECT (SELECT count(*)
           FROM work_edges AS d
          WHERE d.tenant_id = :tenant_id
@@ -127,7 +127,7 @@ SELECT (SELECT count(*)
            AND d.type <> 'depends_on');
 
 -- name: related_out
--- Where the other edges of a node lead. Two ranges of types, so that dependencies are passed over at no cost.
+-- The targets of the other edges of a node. Two ranges of types, so that dependencies are skipped at no cost.
 SELECT t.id, d.type, t.summary
   FROM (SELECT a.type, a.to_n
           FROM work_edges AS a
@@ -151,7 +151,7 @@ SELECT t.id, d.type, t.summary
  ORDER BY d.type, t.n;
 
 -- name: related_in
--- Where the other edges come from that lead to a node.
+-- The sources of the other edges that lead to a node.
 SELECT f.id, d.type, f.summary
   FROM (SELECT a.type, a.from_n
           FROM work_edges AS a
@@ -175,7 +175,7 @@ SELECT f.id, d.type, f.summary
  ORDER BY d.type, f.n;
 
 -- name: project_overviews
--- What some projects are for, how much there is to do in them, and how much of it lies open on their top level.
+-- The goals of some projects, the numbers of their nodes, and of their open top-level nodes.
 SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - p.resolved AS unresolved, p.blocked,
        p.actionable
   FROM work_projects AS p
@@ -187,7 +187,7 @@ SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - 
    AND p.project_id IN (SELECT value FROM each(:project_ids));
 
 -- name: own_claims
--- What the actor has claimed and not lost since, the latest first.
+-- The live claims of the actor, the latest first.
 SELECT held.id, held.summary, held.claimed_at
   FROM (SELECT c.n, c.id, c.summary, c.claimed_at
           FROM work_nodes AS c
@@ -200,7 +200,7 @@ SELECT held.id, held.summary, held.claimed_at
  ORDER BY held.claimed_at DESC, held.n DESC;
 
 -- name: top_level
--- Children of the root, the open ones first; of very many, those among the oldest and the newest.
+-- Children of the root, the open ones first; of very many, only the oldest and the newest are considered.
 SELECT c.id, c.summary, c.resolved, c.open_children
   FROM (SELECT oldest.n
           FROM (SELECT a.n
@@ -227,7 +227,7 @@ SELECT c.id, c.summary, c.resolved, c.open_children
  LIMIT :at_most;
 
 -- name: recently_blocked
--- Blocked nodes among those that changed last, in the order in which they would be offered if they were not.
+-- Blocked nodes among those that changed last, by rank.
 SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
   FROM (SELECT c.n, c.id, c.summary, c.open_deps, c.held_reason, c.is_blocked, c.priority, c.depth, c.updated_at
           FROM work_nodes AS c
@@ -240,7 +240,7 @@ SELECT late.n, late.id, late.summary, late.open_deps, late.held_reason
  LIMIT :at_most;
 
 -- name: blocking_ancestor
--- The nearest ancestor that waits for something and holds back what is below it.
+-- The nearest ancestor that waits and blocks what is below it.
 WITH RECURSIVE above (n, id, parent_n, held_reason, holds_back, distance) AS (
     SELECT c.n, c.id, c.parent_n, c.held_reason, false, 0
       FROM work_nodes AS c
@@ -265,7 +265,7 @@ SELECT n, id, held_reason
  WHERE holds_back;
 
 -- name: open_dependencies
--- What a node still waits for; of very many dependencies, those among the oldest.
+-- The open dependencies of a node; of very many dependencies, only the oldest are considered.
 SELECT t.id, t.summary
   FROM (SELECT d.to_n
           FROM work_edges AS d
@@ -284,7 +284,7 @@ SELECT t.id, t.summary
  LIMIT :at_most;
 
 -- name: summaries
--- What some nodes are called. By their ids alone: with the project, SQLite would walk through all of its nodes.
+-- The summaries of some nodes. By id alone: with the project, SQLite would read all of its nodes.
 SELECT c.id, c.summary
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id

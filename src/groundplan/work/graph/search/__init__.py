@@ -1,1 +1,1 @@
-"""Find nodes: by what they say, where they stand, how they stand, and in a chosen order, page by page."""
+"""Search for nodes: filters, text search, sort orders and paging."""

@@ -24,7 +24,7 @@ sql = load_queries(__file__)
 
 
 class Sort(StrEnum):
-    """What callers may sort by."""
+    """The sort orders that callers may choose."""
 
     READINESS = "readiness"  # actionable nodes, best first, then the rest in the same order
     DEPTH = "depth"  # from the top down

@@ -1,11 +1,11 @@
--- What PostgreSQL calls by other names, and where it looks for text.
+-- Parts that PostgreSQL spells differently, and its text search.
 
 -- part: says
--- Differs from SQLite in the function's name. The collation "C" makes lower() one of ASCII letters alone.
+-- Differs from SQLite in the function's name. The collation "C" limits lower() to ASCII letters.
 strpos(lower(c.summary COLLATE "C"), CAST(:text AS text)) > 0
 
 -- part: has_properties
--- Differs from SQLite in how a JSON value is taken apart; arrays and objects are compared as the text they are kept as.
+-- Differs from SQLite in how a JSON value is read; arrays and objects are compared as their stored text.
 strpos(c.properties, CAST(:fragment AS text)) > 0
         AND (SELECT count(*)
            FROM json_each(CAST(:properties AS json)) AS wanted
@@ -21,15 +21,15 @@ strpos(c.properties, CAST(:fragment AS text)) > 0
         ) = (SELECT count(*) FROM json_each(CAST(:properties AS json)))
 
 -- part: lacks_properties
--- Differs from SQLite in how a JSON value is taken apart.
+-- Differs from SQLite in how a JSON value is read.
 NOT EXISTS (SELECT 1
                          FROM gp_each(:absent) AS unwanted
                          JOIN json_each(CAST(c.properties AS json)) AS had
                            ON had.key = unwanted.value)
 
 -- part: by_text
--- Differs from SQLite, which has an index of trigrams: under row level security it would go unused, so every summary
--- of the project is read.
+-- Differs from SQLite, which has a trigram index: under row level security PostgreSQL would not use one, so every
+-- summary of the project is read.
 SELECT c.n
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
@@ -38,10 +38,10 @@ SELECT c.n
        AND CAST(:source AS text) = 'text'
 
 -- part: children_of_b
--- Differs from SQLite, where CROSS JOIN is an order to begin at the left and to seek. Here the planner guesses how many
--- children a node has, and where the guess is wrong each node that is reached reads the whole project. So it gets a
--- subquery that cannot be merged; a range instead of an equality, which is always taken for few rows; and an order that
--- only the right index has, for as long as the table was never analyzed.
+-- Differs from SQLite, where CROSS JOIN forces a seek that starts at the left. Here the planner estimates how many
+-- children a node has, and with a wrong estimate it reads the whole project for each node of the walk. Three things
+-- prevent that: a subquery that cannot be merged; a range instead of an equality, which is always estimated at few
+-- rows; and an order that only the right index has, for as long as the table was never analyzed.
 CROSS JOIN LATERAL (
         SELECT child.n
           FROM work_nodes AS child

@@ -1,8 +1,8 @@
--- Which nodes a filter finds, in each order, and how many. A page is asked for by numbers alone; what is shown of the
--- nodes is fetched for those that made it onto the page.
+-- The nodes that a filter finds, in each order, and their number. The queries of a page return only numbers; the fields
+-- are fetched afterwards, for the nodes of the page.
 
 -- part: filters
--- Every condition on a node `c`, each of which holds by itself when it was not set.
+-- Every condition on a node `c`. A condition that is not set is true.
    AND (CAST(:is_below_root AS boolean) IS NULL OR c.parent_n IS NOT NULL)
    AND (CAST(:resolved AS boolean) IS NULL OR c.resolved = CAST(:resolved AS boolean))
    AND (CAST(:is_leaf AS boolean) IS NULL OR (c.open_children = 0) = CAST(:is_leaf AS boolean))
@@ -40,12 +40,12 @@
                       AND d.to_n = c.n))
 
 -- part: says
--- The text as it was given, apart from the case of ASCII letters.
+-- The summary contains the text, ignoring the case of ASCII letters.
 instr(lower(c.summary), CAST(:text AS text)) > 0
 
 -- part: has_properties
--- Every wanted property is there with an equal value: 1 is 1.0, but neither true nor "1". The fragment, which must be in
--- the text, spares most nodes from being taken apart.
+-- The node has every wanted property with an equal value: 1 equals 1.0, but neither true nor "1". The check for the
+-- fragment, which the stored text must contain, avoids parsing the JSON of most nodes.
 instr(c.properties, CAST(:fragment AS text)) > 0
         AND (SELECT count(*)
            FROM json_each(:properties) AS wanted
@@ -63,7 +63,7 @@ NOT EXISTS (SELECT 1
                            ON had.key = unwanted.value)
 
 -- part: by_text
--- Nodes of which the summary has every trigram of the text.
+-- Nodes whose summary has every trigram of the text.
 SELECT work_text.rowid - CAST(:first_key AS bigint)
       FROM work_text
      WHERE work_text MATCH :match
@@ -71,7 +71,7 @@ SELECT work_text.rowid - CAST(:first_key AS bigint)
        AND CAST(:source AS text) = 'text'
 
 -- part: chosen
--- The nodes that the source finds; of the arms one is asked.
+-- The nodes that the source finds; only the arm of that source returns rows.
 WITH RECURSIVE below (n) AS (
     SELECT c.n
       FROM work_nodes AS c
@@ -138,7 +138,7 @@ CROSS JOIN work_nodes AS c
    AND c.n = chosen.n
 
 -- part: from_whole_project
--- For what reads every node anyway: the last condition always holds, and lets SQLite read them as they lie in the file.
+-- For queries that read every node: the last condition is always true, and makes SQLite read in the order of the file.
 {from_project}
    AND c.n > 0
 
@@ -149,7 +149,7 @@ CROSS JOIN work_nodes AS c
 {filters}
 
 -- part: behind_in_rank
--- Behind a node in the order of ranking. The first line is where the index begins; the others say the same exactly.
+-- After a node by rank. The first line is the start of the index range; the others are the exact condition.
    AND c.priority <= CAST(:after_priority AS double precision)
    AND (c.priority < CAST(:after_priority AS double precision)
         OR c.depth < CAST(:after_depth AS bigint)
@@ -158,14 +158,14 @@ CROSS JOIN work_nodes AS c
                  OR (c.updated_at = CAST(:after_updated_at AS text) AND c.n > CAST(:after_n AS bigint)))))
 
 -- name: counts
--- The project's place in the text index, and how many nodes of each kind it has.
+-- The project's number in the text index, and the numbers of its nodes by state.
 SELECT number, total, resolved, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
 
 -- name: ready
--- What may be started, best first. Unclaimed and claimed nodes have an index each, of which the first few are merged.
+-- Ready nodes, best first. Unclaimed and claimed nodes have separate indexes; the first rows of both are merged.
 SELECT n
   FROM (SELECT *
           FROM (SELECT c.n, c.priority, c.depth, c.updated_at
@@ -188,7 +188,7 @@ SELECT n
  LIMIT :at_most;
 
 -- name: not_ready
--- What may not be started, in the same order.
+-- Nodes that are not ready, in the same order.
 SELECT c.n
 {from_whole_project}
    AND NOT c.is_ready
@@ -197,7 +197,7 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: by_depth
--- The project from the top down.
+-- Nodes of the project, from the top down.
 SELECT c.n
 {from_whole_project}
    AND (c.depth, c.n) > (CAST(:after_depth AS bigint), CAST(:after_n AS bigint))
@@ -205,7 +205,7 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: by_creation
--- The project from the oldest to the newest node.
+-- Nodes of the project, from the oldest to the newest.
 SELECT c.n
 {from_project}
    AND c.n > CAST(:after_n AS bigint)
@@ -213,7 +213,7 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: by_change
--- The project from the latest change to the earliest.
+-- Nodes of the project, from the latest change to the earliest.
 SELECT c.n
 {from_project}
    AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
@@ -221,7 +221,7 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: chosen_by_rank
--- What a source finds: what may be started, best first, then the rest in the same order.
+-- Nodes that a source finds: the ready ones, best first, then the rest in the same order.
 {chosen}
 SELECT c.n, count(*) OVER ()
 {from_chosen}
@@ -232,7 +232,7 @@ SELECT c.n, count(*) OVER ()
  LIMIT :at_most;
 
 -- name: chosen_by_depth
--- What a source finds, from the top down.
+-- Nodes that a source finds, from the top down.
 {chosen}
 SELECT c.n, count(*) OVER ()
 {from_chosen}
@@ -241,7 +241,7 @@ SELECT c.n, count(*) OVER ()
  LIMIT :at_most;
 
 -- name: chosen_by_creation
--- What a source finds, from the oldest to the newest node.
+-- Nodes that a source finds, from the oldest to the newest.
 {chosen}
 SELECT c.n, count(*) OVER ()
 {from_chosen}
@@ -250,7 +250,7 @@ SELECT c.n, count(*) OVER ()
  LIMIT :at_most;
 
 -- name: chosen_by_change
--- What a source finds, from the latest change to the earliest.
+-- Nodes that a source finds, from the latest change to the earliest.
 {chosen}
 SELECT c.n, count(*) OVER ()
 {from_chosen}
@@ -259,19 +259,19 @@ SELECT c.n, count(*) OVER ()
  LIMIT :at_most;
 
 -- name: count_in_project
--- How many nodes of the project pass the filter.
+-- The number of nodes of the project that pass the filter.
 SELECT count(*)
 {from_whole_project};
 
 -- name: count_of_chosen
--- How many nodes that a source finds pass the filter.
+-- The number of nodes that a source finds and that pass the filter.
 {chosen}
 SELECT count(*)
 {from_chosen};
 
 -- name: page_rows
--- What is shown of the nodes of a page, and what they are sorted by. The numbers are made beforehand: under row level
--- security PostgreSQL seeks by none that it would have to make on the way.
+-- The fields of the nodes of a page, and their sort keys. The numbers are computed first: under row level security
+-- PostgreSQL does not seek by values that it would have to compute on the way.
 WITH wanted (n) AS MATERIALIZED (
     SELECT CAST(e.value AS bigint)
       FROM each(:ns) AS e
