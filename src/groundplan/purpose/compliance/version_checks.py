@@ -163,8 +163,8 @@ def _origin(ctx: ProposalContext) -> CheckedItem:
 
 def _gates(tx: Transaction, row: VersionRow, ctx: ProposalContext) -> list[GateResult]:
     """Run the gates that publishing requires."""
+    from groundplan.purpose.gate_inputs import read_gate_inputs
     from groundplan.purpose.gates.run import run_gate  # loaded only to publish
-    from groundplan.purpose.gate_inputs import gate_inputs
 
     observations, outside, today = read_gate_inputs(tx, row, ctx.content)
     return [
