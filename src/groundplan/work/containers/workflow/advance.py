@@ -85,7 +85,7 @@ class Advanced(TransitionAnswer, kw_only=True):
 
 
 def advance(tx: Transaction, request: Advance) -> Advanced:
-    """Move to the next step of the pipeline. An ACTIVE task with the lapsed claim of another actor stays ACTIVE.
+    """Move to the next step of the pipeline; a task that another actor left ACTIVE is claimed and stays ACTIVE.
 
     Raises:
         NotFound: the task or feature does not exist.
