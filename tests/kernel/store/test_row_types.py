@@ -62,7 +62,7 @@ def test_rows_in_the_order_of_the_fields_are_built_as_they_come(store: Store) ->
 
 
 def test_a_column_without_a_field_is_refused_by_name(store: Store) -> None:
-    with pytest.raises(TypeError, match=r"thing does not fit Pair: .*colour.*is_open"):
+    with pytest.raises(TypeError, match=r"thing does not match Pair: .*colour.*is_open"):
         store.read(ADA, lambda tx: tx.all(THING, Pair))
 
 

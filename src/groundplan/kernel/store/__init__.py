@@ -1,1 +1,1 @@
-"""One write path on two engines: transactions, named SQL, migrations, and what the database itself enforces."""
+"""The store on two engines: transactions, named SQL, migrations, and the rules that the database enforces."""

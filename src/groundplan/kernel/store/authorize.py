@@ -1,4 +1,4 @@
-"""Who may come in. Asked inside the transaction, so that the answer and what it allows belong to one state."""
+"""Authorization, checked inside the transaction, so that the check and the change see the same state."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ ROLES = {role.value: role for role in Role}
 
 
 class AmbiguousProject(Invalid):
-    """One project's id is another project's name."""
+    """The reference is the id of one project and the name of another."""
 
     code = "ambiguous_project"
 
     def __init__(self, ref: str, by_id: Project, by_name: Project) -> None:
         super().__init__(
             f"{ref!r} is the id of one project and the name of another; "
-            f"say {by_id.name!r} for the first or {by_name.id!r} for the second",
+            f"use {by_id.name!r} for the first or {by_name.id!r} for the second",
             ref=ref,
             instead=[by_id.name, by_name.id],
         )
 
 
 class ProjectId(str):
-    """The id of a project that was looked up, and not what a caller wrote: no name can be meant by it."""
+    """The id of a project from the database; unlike text of a caller, it cannot be a name."""
 
     __slots__ = ()
 
 
 def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_id: bool = False) -> Project:
-    """The project with this id or name, if the actor may do this to it; `by_id`, or a ProjectId, leaves names out.
+    """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names.
 
     Raises:
-        AmbiguousProject: it is the id of one and the name of another, and the actor sees both.
-        NotFound: there is none, or the actor is not a member of it; one answer for both.
-        Forbidden: the actor is a member, but the role does not carry the permission.
+        AmbiguousProject: `ref` is the id of one project and the name of another, and the actor sees both.
+        NotFound: there is no such project, or the actor is not a member of it.
+        Forbidden: the actor is a member, but the role does not have the permission.
     """
     found = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if found is None:
         raise NotFound("project", ref, near=_find_similar_names(tx, ref))
     if not allows(found.role, permission, found.policies):
         raise Forbidden(
-            f"you are {found.role} of this project and this needs {permission}; ask an owner for a larger role",
+            f"your role in this project is {found.role} and this needs {permission}; ask an owner for a higher role",
             role=found.role,
             permission=permission,
         )
@@ -57,21 +57,21 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
 
 
 def authorize_organization(tx: Transaction, permission: Permission) -> None:
-    """Raises NotFound for a stranger: an organization looks to them like one that does not exist."""
-    assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a slip in the registry, not an input
+    """Raise NotFound if the actor is not in the organization; its existence is not revealed."""
+    assert permission in ORGANIZATION_GRANTS, permission  # noqa: S101 - a mistake in the registry, not in the input
     if tx.actor.access is Access.MEMBERS and tx.one_or_none(sql.organization_membership) is None:
-        raise NotFound("organization", tx.actor.organization, hint="ask somebody in it to add you to a project")
+        raise NotFound("organization", tx.actor.organization, hint="ask one of its members to add you to a project")
 
 
 def find_visible_project_ids(tx: Transaction) -> frozenset[str] | None:
-    """The ids of the projects that the actor may know of; None where that is all of them."""
+    """Return the ids of the projects that the actor may see; None means all of them."""
     if tx.actor.access is Access.OPEN:
         return None
     return frozenset(tx.scalars(sql.projects_of_member))
 
 
 class ProjectAccessRow(NamedTuple):
-    """A project, and the role of the actor in it."""
+    """A project row, with the role of the actor."""
 
     id: str
     name: str
@@ -82,7 +82,7 @@ class ProjectAccessRow(NamedTuple):
 
 
 def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project | None:
-    # What the actor cannot see is passed over: a hidden project's id must not shadow the name of a visible one.
+    # Skip projects that the actor cannot see: the id of a hidden project must not shadow the name of a visible one.
     found: list[Project] = []
     query = sql.projects_by_ref if tx.actor.access is Access.OPEN else sql.projects_for_actor
     for row in tx.all(query, ProjectAccessRow, ref=ref):
@@ -91,14 +91,14 @@ def _find_visible_project(tx: Transaction, ref: str, *, by_id: bool) -> Project 
             found.append(Project(row.id, row.name, row.rev, ROLES[row.role], row.archived_at, policies))
     if len(found) < 2:
         return found[0] if found else None
-    first, second = sorted(found, key=lambda one: one.id != ref)
+    first, second = sorted(found, key=lambda project: project.id != ref)
     if first.id != second.id:
         raise AmbiguousProject(ref, first, second)
     return first
 
 
 def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
-    from difflib import get_close_matches  # only a mistake needs it
+    from difflib import get_close_matches  # here, because only an error needs it
 
     query = sql.project_names if tx.actor.access is Access.OPEN else sql.project_names_of_member
     return get_close_matches(ref, tx.scalars(query), n=2)

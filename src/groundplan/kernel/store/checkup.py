@@ -1,4 +1,4 @@
-"""What a check of a database found, and what to do about it."""
+"""Findings of database checks, with fixes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 
 class CheckStatus(StrEnum):
-    """How bad it is."""
+    """The severity of a finding."""
 
     OK = "ok"
-    WARN = "warn"  # works, but should not stay so
+    WARN = "warn"  # works, but should be fixed
     FAIL = "fail"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check, and what to do where it is not well."""
+    """The result of one check, and a fix if there is a problem."""
 
     name: str
     status: CheckStatus
@@ -24,21 +24,21 @@ class Finding:
     fix: str | None = None
 
     def body(self) -> dict[str, str]:
-        """As data."""
+        """Return the finding as data."""
         body = {"name": self.name, "status": self.status.value, "message": self.message}
         return body if self.fix is None else {**body, "fix": self.fix}
 
 
 def ok(name: str, message: str) -> Finding:
-    """All is well."""
+    """Return a finding without a problem."""
     return Finding(name, CheckStatus.OK, message)
 
 
 def warn(name: str, message: str, fix: str) -> Finding:
-    """It works, but should not stay so."""
+    """Return a finding that works but should be fixed."""
     return Finding(name, CheckStatus.WARN, message, fix)
 
 
 def fail(name: str, message: str, fix: str | None = None) -> Finding:
-    """Data or strangers are not kept as they should be."""
+    """Return a finding about a failed check."""
     return Finding(name, CheckStatus.FAIL, message, fix)

@@ -1,7 +1,7 @@
 """Triggers that keep rows from changing, generated for both engines from the declarations in `tables.py`.
 
-All names begin with `guard_`, so the whole set can be taken down and put up again after a migration. A guard speaks by
-a message `word: table`; `REFUSALS` says which error a caller sees for the word. A slice declares the words of its own
+All names start with `guard_`, so that all guards can be dropped and created again after a migration. A guard raises the
+message `word: table`; `REFUSALS` maps the word to the error for the caller. A slice declares the words of its own
 triggers beside its tables, and the catalog adds them here.
 """
 
@@ -16,62 +16,62 @@ from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Tabl
 
 
 class Frozen(Conflict):
-    """The row belongs to something that is final."""
+    """The row belongs to a final version or run and cannot change."""
 
     code = "frozen"
 
     def __init__(
-        self, problem: str = "this is final and cannot change any more; make a new version instead", **details: Any
+        self, problem: str = "this is final and can no longer change; create a new version instead", **details: Any
     ) -> None:
         super().__init__(problem, **details)
 
 
 class LastOwner(RuleViolated):
-    """A project keeps at least one owner."""
+    """The change would leave the project without an owner."""
 
     code = "pciv_scope_members_last_owner_forbidden"
 
     def __init__(self, table: str) -> None:
-        super().__init__("the last owner cannot be removed or given a smaller role; make somebody else owner first")
+        super().__init__("the last owner cannot be removed or given a lower role; add another owner first")
 
 
 class RevisionSkipped(Conflict):
-    """A revision moves by one and never back."""
+    """A revision must increase by exactly one."""
 
     code = "revision_skipped"
 
     def __init__(self, table: str) -> None:
-        super().__init__("a revision moves on by exactly one", table=table)
+        super().__init__("a revision must increase by exactly one", table=table)
 
 
 class VersionSkipped(Conflict):
-    """Every change of the row raises its version by one, so that nobody overwrites what they have not read."""
+    """Every change of a row must increase its version by one, so that no change is overwritten unread."""
 
     code = "version_skipped"
 
     def __init__(self, table: str) -> None:
-        super().__init__("a change raises the version by exactly one", table=table)
+        super().__init__("a change must increase the version by exactly one", table=table)
 
 
 class ParentMissing(RuleViolated):
-    """What the row would belong to is not there."""
+    """The parent of the row does not exist."""
 
     code = "parent_missing"
 
     def __init__(self, table: str) -> None:
-        super().__init__("what this belongs to is not there", table=table)
+        super().__init__("the parent of this row does not exist", table=table)
 
 
 class NotADraft(RuleViolated):
-    """What can be final begins as a draft, so that it is looked at before it is final."""
+    """A row that can become final must be created as a draft."""
 
     code = "not_a_draft"
 
     def __init__(self, table: str) -> None:
-        super().__init__("this begins as a draft and becomes final afterwards", table=table)
+        super().__init__("this must be created as a draft before it can become final", table=table)
 
 
-ErrorFactory = Callable[[str], GroundplanError]  # the error for a table
+ErrorFactory = Callable[[str], GroundplanError]  # takes the name of the table
 
 REFUSALS: dict[str, ErrorFactory] = {
     "frozen": lambda table: Frozen(table=table),
@@ -85,17 +85,17 @@ REFUSALS: dict[str, ErrorFactory] = {
 
 
 def make_error_factory(error: type[GroundplanError], problem: str) -> ErrorFactory:
-    """Return what a slice declares for a word of its triggers: this error, with this problem."""
+    """Return a factory for this error with this problem, for the refusals of a slice."""
     return lambda table: error(problem, table=table)
 
 
 def declare_refusals(refusals: Mapping[str, ErrorFactory]) -> None:
-    """Add the words that the triggers of a slice say."""
+    """Add the words of the triggers of a slice."""
     REFUSALS.update(refusals)
 
 
 def find_refusal(message: str) -> GroundplanError | None:
-    """The error for what a guard said, or None when it was not a guard that spoke."""
+    """Return the error for the message of a guard; None if the message is not from a guard."""
     word, _, table = message.partition(": ")
     found = REFUSALS.get(word)
     return found(table) if found else None
@@ -105,8 +105,8 @@ def find_refusal(message: str) -> GroundplanError | None:
 
 
 def generate_sqlite_guards(schema: Schema) -> Iterator[str]:
-    """The statements that put every guard up on SQLite. They rely on `PRAGMA recursive_triggers`, without which
-    `INSERT OR REPLACE` would delete a row behind the triggers' back."""
+    """Yield the statements that create the guards on SQLite. They need `PRAGMA recursive_triggers`: without it,
+    `INSERT OR REPLACE` deletes a row without running its delete triggers."""
     for table in schema.tables:
         if table.append_only:
             for event in ("UPDATE", "DELETE"):
@@ -123,7 +123,7 @@ def generate_sqlite_guards(schema: Schema) -> Iterator[str]:
 
 
 def _sqlite_closed_condition(frozen: FreezeRule, columns: tuple[str, ...], values: str, row: str) -> str:
-    # No parent row seen means closed: a row must not slip in while its parent is somewhere else.
+    # Closed if there is no parent row: a row must not be added without its parent.
     match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
     return f"NOT EXISTS (SELECT 1 FROM {frozen.parent} WHERE {match} AND {frozen.column} NOT IN ({values}))"
 
@@ -139,7 +139,7 @@ def _sqlite_trigger(table: str, event: str, word: str, condition: str) -> str:
 
 
 def generate_postgres_guards(schema: Schema) -> Iterator[str]:
-    """The statements that put every guard up on PostgreSQL."""
+    """Yield the statements that create the guards on PostgreSQL."""
     yield (
         "CREATE FUNCTION guard_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "RAISE EXCEPTION '%: %', TG_ARGV[0], TG_TABLE_NAME USING ERRCODE = 'GP001'; END $$"
@@ -173,8 +173,8 @@ def _postgres_trigger(table: str, word: str, events: str, level: str, when: str 
 
 
 def _postgres_child_function(frozen: FreezeRule, child: str, columns: tuple[str, ...], values: str) -> str:
-    # FOR SHARE: whoever is about to freeze the parent waits for us, or we wait and then see it frozen. A plain read
-    # would let both sides believe that they came first.
+    # FOR SHARE: a transaction that freezes the parent waits for this one, or this one waits and then sees it frozen.
+    # With a plain read, both could commit.
     def check(row: str) -> str:
         match = " AND ".join(f"{key} = {row}.{column}" for key, column in zip(frozen.key, columns, strict=True))
         return (
@@ -209,12 +209,12 @@ def _postgres_reserved_columns(table: Table) -> Iterator[str]:
 
 
 def _postgres_widening_condition(table: Table, permission: Permission) -> str:
-    """What else lets an actor do this, where the policies of a project may give the permission to more roles."""
+    """Return the condition for the roles that a policy of the project gives the permission to."""
     policy = WIDENING_POLICIES.get(permission)
     if policy is None:
         return ""
-    given = f"SELECT policies::json ->> '{policy}' FROM projects WHERE tenant_id = OLD.tenant_id"
+    policy_role = f"SELECT policies::json ->> '{policy}' FROM projects WHERE tenant_id = OLD.tenant_id"
     return (
         f" AND NOT OLD.{table.key_column} = ANY (gp_projects_as(ARRAY[("
-        f"{given} AND id = OLD.{table.key_column})]::text[]))"
+        f"{policy_role} AND id = OLD.{table.key_column})]::text[]))"
     )

@@ -1,4 +1,4 @@
-"""Durable idempotency: the same `op_id` with the same body has one effect and one answer, however often it is sent."""
+"""Durable idempotency: a request sent again with the same `op_id` has no second effect and gets the same answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 
 ANSWER_TTL = timedelta(days=7)  # longer than any client retries
-SWEEP_ROWS_MAX = 8  # more than one write adds, so the table shrinks back after a burst
+SWEEP_ROWS_MAX = 8  # a write adds one row and deletes up to eight, so the table shrinks after a burst
 
 T = TypeVar("T")
 
@@ -23,13 +23,13 @@ sql = load_queries(__file__)
 
 
 class OpIdReused(Conflict):
-    """The op_id was already used for something else."""
+    """The op_id was already used with another request."""
 
     code = "op_id_reused"
 
     def __init__(self, op_id: str) -> None:
         super().__init__(
-            "this op_id was used with another request; send a fresh op_id, or exactly the earlier request",
+            "this op_id was used with another request; send a new op_id, or repeat the earlier request exactly",
             op_id=op_id,
         )
 
@@ -47,21 +47,21 @@ class IdempotentRequest(Generic[T]):
 def make_idempotent_request(
     op_id: str, operation: str, body: Any, *, dump: Callable[[T], bytes], load: Callable[[str], T]
 ) -> IdempotentRequest[T]:
-    """What must not happen twice, of one request. `body` is what the request says, without the op_id itself.
+    """Return the idempotent form of a request. `body` is the request without its op_id.
 
-    `dump` writes an answer as it is kept, `load` reads it back.
+    `dump` encodes an answer for storage, `load` decodes it.
     """
-    from hashlib import sha256  # only callers that send an op_id pay for it
+    from hashlib import sha256  # here, because only requests with an op_id need it
 
     encoded = msgspec.json.encode([operation, body], order="deterministic")
     return IdempotentRequest(op_id, sha256(encoded).hexdigest(), dump, load)
 
 
 def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | None:
-    """What was answered before, or None for a first time.
+    """Return the stored answer of a request; None if there is none.
 
     Raises:
-        OpIdReused: it was answered for another body.
+        OpIdReused: the stored answer is for another body.
     """
     row = tx.one_or_none(sql.stored_answer, op_id=request.op_id, kept_since=subtract_time(tx.now, ANSWER_TTL))
     if row is None:
@@ -73,9 +73,9 @@ def find_stored_answer(tx: Transaction, request: IdempotentRequest[T]) -> T | No
 
 
 def store_answer(tx: Transaction, request: IdempotentRequest[T], answer: T) -> bool:
-    """Keep the answer beside its effect. False when somebody else has just answered the same op_id."""
+    """Store the answer in the same transaction. Return False if another write has stored one for the same op_id."""
     kept_since = subtract_time(tx.now, ANSWER_TTL)
-    kept = tx.one_or_none(
+    stored = tx.one_or_none(
         sql.store_answer,
         op_id=request.op_id,
         body_digest=request.body_digest,
@@ -83,4 +83,4 @@ def store_answer(tx: Transaction, request: IdempotentRequest[T], answer: T) -> b
         kept_since=kept_since,
     )
     tx.all(sql.sweep_answers, kept_since=kept_since, at_most=SWEEP_ROWS_MAX)
-    return kept is not None
+    return stored is not None

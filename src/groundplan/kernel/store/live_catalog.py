@@ -1,7 +1,7 @@
-"""What the database in use says of some tables, asked inside a transaction and with the rights that one has there.
+"""Read the structure and row level security of tables from the database, with the rights of a transaction.
 
-What the declarations ask for is one thing, what is really in place another: whoever vouches for tenant isolation or
-for the shape of the tables looks here. Only PostgreSQL has row level security; on SQLite there is none to look at.
+Checks of tenant isolation and of the schema use this instead of the declarations, because it shows what is really in
+place. Only PostgreSQL has row level security.
 """
 
 from __future__ import annotations
@@ -17,54 +17,54 @@ from groundplan.kernel.store.transaction import Transaction
 sql = load_queries(__file__)
 
 COMMANDS = ("SELECT", "INSERT", "UPDATE", "DELETE")
-NOBODY = "false"  # the condition of a policy that lets nothing through
-TENANT_FUNCTION = "gp_tenant()"  # what every other condition asks
+NOBODY = "false"  # the condition of a policy that allows nothing
+TENANT_FUNCTION = "gp_tenant()"  # occurs in every other condition
 
 
 class Reference(Struct, frozen=True):
-    """Columns that lead to the rows of a table."""
+    """A foreign key: its columns and the table that they reference."""
 
     columns: list[str]
     table: str
 
 
 class Policy(Struct, frozen=True):
-    """A policy that adds to what the current role may see or write."""
+    """A permissive policy for the current role."""
 
     name: str
     command: str  # one of COMMANDS, or ALL
-    reads: str | None  # the condition over rows that are there
-    writes: str | None  # the condition over rows that come of it
+    reads: str | None  # the condition on existing rows
+    writes: str | None  # the condition on new rows
 
     @property
     def checks_tenant(self) -> bool:
-        """Whether no row of somebody else can get past it."""
-        said = [condition for condition in (self.reads, self.writes) if condition is not None]
-        return all(condition == NOBODY or TENANT_FUNCTION in condition for condition in said)
+        """Whether every condition checks the tenant or allows nothing."""
+        conditions = [condition for condition in (self.reads, self.writes) if condition is not None]
+        return all(condition == NOBODY or TENANT_FUNCTION in condition for condition in conditions)
 
 
 class RowSecurity(Struct, frozen=True):
-    """How a table is guarded against the current role."""
+    """The row level security of a table for the current role."""
 
     enabled: bool
     forced: bool
     policies: list[Policy]
-    owned: bool  # by the current role, itself or by one it is in
+    owned: bool  # by the current role, or by a role that it is a member of
     is_superuser: bool
     bypasses_policies: bool
 
     @property
     def commands(self) -> list[str]:
-        """The commands that have a policy of their own, which says what may come of them."""
+        """The commands with a policy of their own."""
         return [command for command in COMMANDS if any(_covers(policy, command) for policy in self.policies)]
 
 
 class LiveTable(Struct, frozen=True):
-    """A table as it is."""
+    """A table in the database."""
 
     name: str
-    columns: dict[str, str]  # with their types
-    keys: list[list[str]]  # what is unique
+    columns: dict[str, str]  # name → type
+    keys: list[list[str]]  # unique keys
     references: list[Reference]
     row_security: RowSecurity | None  # None: the engine has none
 
@@ -76,29 +76,32 @@ class _Structure(Struct, frozen=True):
 
 
 def list_tables_with_prefix(tx: Transaction, prefix: str) -> list[str]:
-    """The names of the tables that begin so."""
+    """Return the names of the tables with this prefix."""
     return tx.scalars(sql.tables_with_prefix, prefix=prefix)
 
 
 def read_live_tables(tx: Transaction, names: Iterable[str]) -> dict[str, LiveTable]:
-    """Those of the tables that are there, in the order asked for."""
-    asked = list(names)
-    structures = _read_structures(tx, asked)
-    guarded = _read_row_security(tx, asked)
+    """Return the tables that exist, in the given order."""
+    requested = list(names)
+    structures = _read_structures(tx, requested)
+    guarded = _read_row_security(tx, requested)
     return {
         name: LiveTable(name, found.columns, found.keys, found.references, guarded[name])
-        for name in asked
+        for name in requested
         if (found := structures.get(name)) is not None
     }
 
 
 def check_row_security(tx: Transaction, tables: Iterable[str]) -> list[str] | None:
-    """What is wrong with the row level security of some tables, in sentences; None where the engine has none."""
+    """Return the problems of the row level security of some tables; None if the engine has none."""
     guarded = _read_row_security(tx, list(tables))
     found = {name: facts for name, facts in guarded.items() if facts is not None}
     if guarded and not found:
         return None
-    return [*_check_role(found.values()), *(one for name, facts in found.items() for one in _check_table(name, facts))]
+    return [
+        *_check_role(found.values()),
+        *(problem for name, facts in found.items() for problem in _check_table(name, facts)),
+    ]
 
 
 def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]:
@@ -114,10 +117,10 @@ def _read_structures(tx: Transaction, names: list[str]) -> dict[str, _Structure]
 
 
 def _parse_table(text: str) -> _Structure:
-    from groundplan.kernel.store.sqlite.table_definition import parse_create_table  # PostgreSQL can do without
+    from groundplan.kernel.store.sqlite.table_definition import parse_create_table  # only SQLite needs it
 
     table = parse_create_table(text)
-    return _Structure(table.columns, table.keys, [Reference(*one) for one in table.references])
+    return _Structure(table.columns, table.keys, [Reference(*reference) for reference in table.references])
 
 
 def _parse_index(text: str) -> list[list[str]]:
@@ -154,9 +157,9 @@ def _check_table(name: str, facts: RowSecurity) -> Iterator[str]:
         yield f"{name} has no policy for {', '.join(lacking)}"
     for policy in facts.policies:
         if not policy.checks_tenant:
-            yield f"policy {policy.name} on {name} does not ask for the tenant"
+            yield f"policy {policy.name} on {name} does not check the tenant"
 
 
 def _covers(policy: Policy, command: str) -> bool:
-    says_what_comes = command not in ("INSERT", "UPDATE") or policy.writes is not None
-    return policy.command == command and says_what_comes
+    checks_new_rows = command not in ("INSERT", "UPDATE") or policy.writes is not None
+    return policy.command == command and checks_new_rows

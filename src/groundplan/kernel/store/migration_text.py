@@ -1,6 +1,6 @@
-"""One migration file for both engines, and how it is expanded for one of them.
+"""Expand a migration file, which is written once for both engines.
 
-A table is written once. Where only the spelling differs there is a placeholder, one of `PLACEHOLDERS`:
+Where only the syntax differs there is a placeholder, one of `PLACEHOLDERS`:
 
     CREATE TABLE projects (
         id    {text} NOT NULL,
@@ -8,7 +8,7 @@ A table is written once. Where only the spelling differs there is a placeholder,
         CONSTRAINT projects_goal_fits CHECK ({bytes(goal)} <= 4096)
     ){strict_without_rowid};
 
-What only one engine has, or has to say in its own way, stands in a block. Blocks do not nest.
+Statements for only one engine are in a block. Blocks do not nest.
 
     -- only: postgres
     CREATE DOMAIN instant AS text …;
@@ -27,14 +27,14 @@ from groundplan.kernel.store.migrations import Dialect
 
 
 class Placeholder(NamedTuple):
-    """What a placeholder stands for on each engine; {0} and {1} are its arguments."""
+    """The text of a placeholder on each engine; {0} and {1} are its arguments."""
 
     sqlite: str
     postgres: str
     arguments: int = 0
 
 
-# Once released a spelling is as final as the files that use it: another one would change their checksums.
+# A released text must not change: it would change the checksums of the files that use it.
 PLACEHOLDERS = {
     # Types of columns.
     "text": Placeholder("TEXT", 'text COLLATE "C"'),
@@ -42,10 +42,10 @@ PLACEHOLDERS = {
     "boolean": Placeholder("INTEGER", "boolean"),
     "double": Placeholder("REAL", "double precision"),
     "instant": Placeholder("TEXT", "instant"),
-    # SQLite's options of a table, behind its last bracket.
+    # SQLite table options, after the closing bracket.
     "strict": Placeholder(" STRICT", ""),
     "strict_without_rowid": Placeholder(" STRICT, WITHOUT ROWID", ""),
-    # How a generated column is kept: SQLite cannot add a stored one later, PostgreSQL 15 has no other.
+    # Storage of a generated column: SQLite cannot add a stored one later, PostgreSQL 15 has only stored ones.
     "stored_or_virtual": Placeholder("VIRTUAL", "STORED"),
     # Expressions over a column.
     "bytes": Placeholder("length(CAST({0} AS BLOB))", "octet_length({0})", 1),
@@ -54,11 +54,11 @@ PLACEHOLDERS = {
     "is_date": Placeholder(
         "{0} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'", "{0} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$'", 1
     ),
-    # {is_key(key, AS)}: the prefix, and a number from 1.
+    # {is_key(key, AS)}: the prefix, then a number from 1.
     "is_key": Placeholder(
         "rtrim({0}, '0123456789') = '{1}' AND ltrim({0}, '{1}') GLOB '[1-9]*'", "{0} ~ '^{1}[1-9][0-9]*$'", 2
     ),
-    # {refuse(rev_step, projects)}: all that a trigger does, once its condition holds.
+    # {refuse(rev_step, projects)}: the body of a trigger that raises an error.
     "refuse": Placeholder("BEGIN SELECT RAISE(ABORT, '{0}: {1}'); END", "EXECUTE FUNCTION gp_refuse_{0}()", 2),
 }
 
@@ -68,26 +68,26 @@ _BRACE = re.compile(r"\{[A-Za-z_][^{}]*\}?")  # not '{}', '{"a": 1}' or [0-9]{4}
 _PLACEHOLDER = re.compile(r"\{(\w+)(?:\((\w+(?:, \w+)*)\))?\}")
 
 
-@cache  # setting a database up asks for every step again and again, for its checksum
+@cache  # set-up reads the checksum of every step several times
 def expand(path: Path, dialect: Dialect) -> str:
-    """The SQL of a migration file for one engine.
+    """Return the SQL of a migration file for one engine.
 
     Raises:
-        ValueError: a placeholder is unknown or a block is not closed, also where it is for the other engine.
+        ValueError: a placeholder is unknown or a block is not closed, even if it is for the other engine.
     """
     expanded = []
     for number, only, line in parse_lines(path):
         try:
-            spelled = _BRACE.sub(lambda found: _expand_placeholder(found[0], dialect), line)
+            line_sql = _BRACE.sub(lambda found: _expand_placeholder(found[0], dialect), line)
         except ValueError as error:
             raise ValueError(f"{path.name}:{number}: {error}") from None
         if only in (None, dialect):
-            expanded.append(spelled)
+            expanded.append(line_sql)
     return "".join(expanded)
 
 
 def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
-    """Every line but the marks of blocks: its number, the engine that it is only for (None: both), and the line."""
+    """Yield every line except block markers: its number, its engine (None: both), and its text."""
     only, begin = None, 0
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(keepends=True), 1):
         if begun := _ONLY.fullmatch(line):
@@ -103,13 +103,13 @@ def parse_lines(path: Path) -> Iterator[tuple[int, Dialect | None, str]]:
         else:
             yield number, only, line
     if only is not None:
-        raise ValueError(f"{path.name}:{begin}: the block for {only} is not closed; write `-- end` behind it")
+        raise ValueError(f"{path.name}:{begin}: the block for {only} is not closed; write `-- end` after it")
 
 
 def _expand_placeholder(written: str, dialect: Dialect) -> str:
     parsed = _PLACEHOLDER.fullmatch(written)
-    spelling = PLACEHOLDERS.get(parsed[1]) if parsed else None
+    placeholder = PLACEHOLDERS.get(parsed[1]) if parsed else None
     arguments = parsed[2].split(", ") if parsed and parsed[2] else []
-    if spelling is None or len(arguments) != spelling.arguments:
-        raise ValueError(f"there is no placeholder {written.strip()}; SPELLINGS in {__name__} has them all")
-    return (spelling.sqlite if dialect is Dialect.SQLITE else spelling.postgres).format(*arguments)
+    if placeholder is None or len(arguments) != placeholder.arguments:
+        raise ValueError(f"there is no placeholder {written.strip()}; see PLACEHOLDERS in {__name__}")
+    return (placeholder.sqlite if dialect is Dialect.SQLITE else placeholder.postgres).format(*arguments)

@@ -1,9 +1,8 @@
-"""The numbered steps from an empty database to today's schema: forward only, each whole or not at all.
+"""Migrations: numbered steps from an empty database to the current schema, forward only, each in one transaction.
 
-A step is one file for both engines, which `migration_text` expands. The step and the note that it was taken are one
-transaction, so a run that was killed is simply run again. A step that was taken is never edited: the checksum of the
-expansion is kept, and a database that took another one is refused, as is a database that a newer Groundplan has already
-taken further.
+A step is one file for both engines, which `migration_text` expands. The step and its record are one transaction, so an
+interrupted run can be repeated. A released step is never edited: the checksum of the expanded text is stored, and a
+database with another checksum, or with steps of a newer Groundplan, is refused.
 """
 
 from __future__ import annotations
@@ -37,20 +36,20 @@ class Migration:
 
     @property
     def text(self) -> str:
-        from groundplan.kernel.store.migration_text import expand  # not at import, as for the checksum
+        from groundplan.kernel.store.migration_text import expand  # not at import, as in `checksum`
 
         return expand(self.path, self.dialect)
 
     @property
     def checksum(self) -> str:
-        from hashlib import sha256  # not at import: a database that is up to date needs no checksum
+        from hashlib import sha256  # not at import: a current database needs no checksum
 
         return sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedMigration:
-    """What a database says it has taken."""
+    """A step that a database has recorded."""
 
     number: int
     name: str
@@ -58,7 +57,7 @@ class AppliedMigration:
 
 
 class NewerSchema(Unavailable):
-    """A newer Groundplan wrote here; an older one could only do harm."""
+    """The database has the schema of a newer Groundplan."""
 
     code = "store_newer"
 
@@ -71,14 +70,14 @@ class NewerSchema(Unavailable):
 
 
 class ChangedMigration(Unavailable):
-    """The database took a step that reads differently here."""
+    """A migration of the database differs from the one in this Groundplan."""
 
     code = "store_migration_changed"
 
     def __init__(self, number: int, name: str) -> None:
         super().__init__(
-            f"migration {number} ({name}) is not the one this database was made with; "
-            "use the Groundplan that made it, or restore a backup",
+            f"migration {number} ({name}) is not the one this database was created with; "
+            "use the Groundplan that created it, or restore a backup",
             number=number,
             name=name,
         )
@@ -86,7 +85,7 @@ class ChangedMigration(Unavailable):
 
 @cache
 def load_migrations(dialect: Dialect, folder: Path = MIGRATIONS_FOLDER) -> tuple[Migration, ...]:
-    """All steps for one engine, in order."""
+    """Return all steps for one engine, in order."""
     found = []
     for path in sorted(folder.glob("*.sql")):
         number, _, name = path.stem.partition("_")
@@ -97,10 +96,10 @@ def load_migrations(dialect: Dialect, folder: Path = MIGRATIONS_FOLDER) -> tuple
 
 
 def find_pending(steps: Sequence[Migration], applied: Sequence[AppliedMigration]) -> Sequence[Migration]:
-    """The steps still to take, after checking that those taken are the ones we know."""
+    """Return the steps that are not applied yet, after checking the checksums of the others."""
     if len(applied) > len(steps):
         raise NewerSchema(applied[-1].number, len(steps))
-    for step, taken in zip(steps, applied, strict=False):
-        if step.checksum != taken.checksum:
+    for step, recorded in zip(steps, applied, strict=False):
+        if step.checksum != recorded.checksum:
             raise ChangedMigration(step.number, step.name)
     return steps[len(applied) :]

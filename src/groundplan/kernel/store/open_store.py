@@ -1,4 +1,4 @@
-"""Open a store by what the user names: a file, or a `postgresql://` URL."""
+"""Open the store that the user names: a file, or a `postgresql://` URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundplan.kernel.store.tables import Schema
 
 
 class NoDriver(Unavailable):
-    """PostgreSQL is an optional part."""
+    """The PostgreSQL driver, an optional dependency, is not installed."""
 
     code = "store_no_driver"
 
@@ -20,12 +20,12 @@ class NoDriver(Unavailable):
 
 
 def is_postgres(db: str) -> bool:
-    """Whether a store is named by the URL of a PostgreSQL database."""
+    """Return whether `db` is the URL of a PostgreSQL database."""
     return db.startswith(("postgresql://", "postgres://"))
 
 
 def open_store(db: str, schema: Callable[[], Schema]) -> Store:
-    """The store that `db` names. A file that is not there yet is made."""
+    """Return the store that `db` names. A missing file is created."""
     if not is_postgres(db):
         from groundplan.kernel.store.sqlite.store import SqliteStore
 

@@ -1,6 +1,6 @@
 -- name: lock_project
--- Differs from SQLite, where nobody waits here: the moment of the write is the one behind the wait for the lock, by the
--- clock that all clients share unless one was given.
+-- Differs from SQLite, where this does not wait: the time of the write is the time after the wait for the lock, by the
+-- clock of the database unless a clock is given.
 UPDATE projects
    SET rev = rev + 1,
        updated_at = coalesce(:clock::text, gp_now())
@@ -16,12 +16,12 @@ UPDATE organizations
 RETURNING rev, coalesce(:clock::text, gp_now());
 
 -- name: sweep_answers
--- Differs from SQLite, which has no policies: here an actor sees only the answers it got itself, so a function of the
--- schema's owner sweeps for all of them.
+-- Differs from SQLite, which has no policies: here an actor sees only its own answers, so a function of the owner of the
+-- schema deletes those of all actors.
 SELECT gp_sweep_answers(:kept_since, :at_most);
 
 -- name: add_event
--- Differs from SQLite, where a statement costs next to nothing: here many rows travel at once, and the policies are asked
+-- Differs from SQLite, where a statement costs little: here all rows are sent at once, and the policies are evaluated
 -- once for all of them.
 INSERT INTO events (tenant_id, project_id, rev, n, v, at, actor_id, op, subject, changes, decision)
 SELECT :tenant_id, r.project_id, r.rev, r.n, r.v, :now, :actor_id, r.op, r.subject, r.changes, r.decision
@@ -38,7 +38,7 @@ SELECT relname::text
  ORDER BY relname::text COLLATE "C";
 
 -- name: live_structures
--- Differs from SQLite, which keeps the text of statements: here the catalog has the facts themselves.
+-- Differs from SQLite, which stores the text of statements: here the catalog has the columns, keys and references.
 SELECT t.relname::text,
        NULL,
        json_build_object(
@@ -90,8 +90,8 @@ SELECT t.relname::text,
    AND t.relname::text IN (SELECT value FROM each(:names));
 
 -- name: live_row_security
--- Differs from SQLite, which has no row level security. What is not there is guarded by nothing; of the policies, those
--- count that add something to what the current role may do.
+-- Differs from SQLite, which has no row level security. A missing table is returned as unprotected; only permissive
+-- policies for the current role are returned.
 SELECT asked.value,
        json_build_object(
            'enabled', coalesce(t.relrowsecurity, false),

@@ -1,11 +1,11 @@
-"""Named SQL: a slice keeps its statements in `queries.sql`, and in `queries.postgres.sql` the few that must differ.
+"""Named SQL: the statements of a slice are in `queries.sql`, those that differ on PostgreSQL in `queries.postgres.sql`.
 
     -- name: resolve_node
     -- One sentence about it.
     UPDATE … WHERE id = :id;
 
-A parameter is written `:name` for both engines; here it becomes what each driver wants. Values never become SQL text.
-`each(:list)` stands for the elements of a JSON array, and `{name}` for a part that several statements share:
+A parameter is written `:name` for both engines and is converted for each driver. Values never become SQL text.
+`each(:list)` returns the elements of a JSON array, and `{name}` inserts a part that several statements share:
 
     -- part: filters
     AND …
@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import msgspec
 
-# The few things in which a colon is not a parameter are matched first and kept as they are.
+# Tokens in which a colon is not a parameter are matched first and kept.
 _TOKEN = re.compile(
     r"""(?P<keep>'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::)
       | :(?P<parameter>[a-z_][a-z0-9_]*)""",
@@ -40,15 +40,15 @@ _TOKEN = re.compile(
 _NAME = re.compile(r"^-- (name|part|columns): *([a-z_][a-z0-9_]*) *$", re.MULTILINE)
 _PART = re.compile(r"\{(?:([a-z_]+)\.)?([a-z_]+)(?::(values|set))?\}")
 _EACH = re.compile(r"\beach\(")
-# PostgreSQL joins with a subselect and reads the whole table for it; an array, made once, is looked up in the index.
+# PostgreSQL reads the whole table to join with a subquery; for an array it uses the index.
 _IN_EACH = re.compile(r"\bIN \((SELECT [^()]+(?:\([^()]*\))? FROM each\(:\w+\))\)")
 
-# Filled in by the transaction; a caller can neither forget nor choose them.
+# Filled in by the transaction, never by a caller.
 AMBIENT_PARAMETERS = frozenset({"tenant_id", "actor_id", "now"})
 
 
 class Query:
-    """One named statement in the spelling of each engine."""
+    """One named statement, with its text for each engine."""
 
     __slots__ = ("ambient", "name", "own_parameters", "parameters", "postgres", "sqlite")
 
@@ -65,7 +65,7 @@ class Query:
 
 
 class Queries:
-    """The statements of one folder, as attributes, and its lists of columns by name."""
+    """The statements of one folder as attributes, and its column lists by name."""
 
     def __init__(self, queries: dict[str, Query], columns: dict[str, tuple[str, ...]]) -> None:
         self._queries = queries
@@ -82,16 +82,16 @@ class Queries:
 
 
 def to_json_array(values: Iterable[int | str]) -> str:
-    """Values as `each(:name)` takes them."""
+    """Return values as the JSON array that `each(:name)` takes."""
     return msgspec.json.encode(list(values)).decode()
 
 
 def load_queries(module_file: str) -> Queries:
-    """The queries that lie beside a module: `sql = load_queries(__file__)`."""
+    """Return the queries in the folder of a module: `sql = load_queries(__file__)`."""
     return _load_folder(Path(module_file).parent)
 
 
-@cache  # by folder: its modules share the statements
+@cache  # the modules of a folder share the statements
 def _load_folder(folder: Path) -> Queries:
     texts = _load_texts(folder)
     expanded = {name: Query(name, texts.shared.expand(name), texts.postgres.expand(name)) for name in texts.own}
@@ -111,9 +111,9 @@ def _load_texts(folder: Path) -> _FolderTexts:
     shared = _parse(folder / "queries.sql")
     special = folder / "queries.postgres.sql"
     overrides = _parse(special) if special.exists() else _SqlFile({}, {}, {})
-    strangers = overrides.statements.keys() - shared.statements.keys()
-    if strangers:
-        raise ValueError(f"{special} overrides what queries.sql does not have: {sorted(strangers)}")
+    unknown = overrides.statements.keys() - shared.statements.keys()
+    if unknown:
+        raise ValueError(f"{special} overrides statements that are not in queries.sql: {sorted(unknown)}")
     postgres = shared.extend(overrides)
     if (folder.parent / "queries.sql").exists():
         above = _load_texts(folder.parent)
@@ -123,22 +123,22 @@ def _load_texts(folder: Path) -> _FolderTexts:
 
 
 class _SqlFile(NamedTuple):
-    """The statements of a file, and the parts and lists of columns that they share, by name."""
+    """The statements, shared parts and column lists of a file, by name."""
 
     statements: dict[str, str]
     parts: dict[str, str]
     columns: dict[str, tuple[str, ...]]
 
     def extend(self, others: _SqlFile) -> _SqlFile:
-        """Return this file with other texts in place of those of the same name."""
+        """Return this file with the texts of `others` in place of those of the same name."""
         return _SqlFile(self.statements | others.statements, self.parts | others.parts, self.columns | others.columns)
 
     def inherit(self, above: _SqlFile) -> _SqlFile:
-        """Return this file with the parts and columns of the folder above, where it has none of that name."""
+        """Return this file with the parts and columns of the folder above that it does not define itself."""
         return _SqlFile(self.statements, above.parts | self.parts, above.columns | self.columns)
 
     def expand(self, name: str) -> str:
-        """A statement with its parts and columns filled in."""
+        """Return a statement with its parts and columns inserted."""
         text = self.statements[name]
         while _PART.search(text):
             text = _PART.sub(self._expand_match, text)

@@ -1,8 +1,8 @@
--- What the write path itself asks and writes: who may come in, the lock, the events, the answers kept for op_ids.
+-- Statements of the store itself: authorization, the lock, the events, the stored answers of op_ids.
 
 -- name: projects_for_actor
--- The project with this id and the one with this name, each with the actor's role in it. Two seeks: with OR, SQLite
--- would read every project of the organization.
+-- Returns the project with this id and the one with this name, with the role of the actor in each. Two index lookups:
+-- with OR, SQLite would read every project of the organization.
 SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
   FROM projects AS p
   LEFT JOIN project_members AS m
@@ -22,7 +22,7 @@ SELECT p.id, p.name, p.rev, p.archived_at, p.policies, m.role
    AND p.name = :ref;
 
 -- name: projects_by_ref
--- The same for an actor who is trusted with all projects.
+-- Returns the same for an actor with access to all projects.
 SELECT id, name, rev, archived_at, policies, 'owner' AS role
   FROM projects
  WHERE tenant_id = :tenant_id
@@ -34,7 +34,7 @@ SELECT id, name, rev, archived_at, policies, 'owner' AS role
    AND name = :ref;
 
 -- name: project_names
--- Names to suggest after a typing slip, to an actor who is trusted with all projects.
+-- Returns names to suggest for a misspelled one, for an actor with access to all projects.
 SELECT name
   FROM projects
  WHERE tenant_id = :tenant_id
@@ -42,7 +42,7 @@ SELECT name
  LIMIT 1000;
 
 -- name: project_names_of_member
--- The same for everybody else: only names of projects that the actor may see anyway.
+-- Returns the same for other actors: only names of projects that the actor may see.
 SELECT p.name
   FROM project_members AS m
   JOIN projects AS p
@@ -53,21 +53,21 @@ SELECT p.name
  LIMIT 1000;
 
 -- name: projects_of_member
--- Every project that the actor is a member of.
+-- Returns the ids of the projects that the actor is a member of.
 SELECT project_id
   FROM project_members
  WHERE tenant_id = :tenant_id
    AND user_id = :actor_id;
 
 -- name: organization_membership
--- A row when the actor belongs to the organization.
+-- Returns a row if the actor belongs to the organization.
 SELECT 1
   FROM user_memberships
  WHERE tenant_id = :tenant_id
    AND user_id = :actor_id;
 
 -- name: lock_project
--- The first statement of every write: at once the lock of the project, its next revision and the place of its events.
+-- The first statement of every write: it locks the project and returns its next revision, which orders its events.
 UPDATE projects
    SET rev = rev + 1,
        updated_at = :now
@@ -76,7 +76,7 @@ UPDATE projects
 RETURNING rev, :now;
 
 -- name: lock_organization
--- The same for a write to the organization, such as making a project.
+-- Does the same for a write to the organization, such as creating a project.
 UPDATE organizations
    SET rev = rev + 1
  WHERE id = :tenant_id
@@ -93,7 +93,7 @@ INSERT INTO organization_events (tenant_id, rev, n, v, at, actor_id, op, subject
 VALUES (:tenant_id, :rev, :n, :v, :now, :actor_id, :op, :subject, :changes, :decision);
 
 -- name: stored_answer
--- What this op_id was answered, unless that is too long ago.
+-- Returns the stored answer of this op_id unless it is expired.
 SELECT body_digest, answer
   FROM answers
  WHERE tenant_id = :tenant_id
@@ -102,7 +102,7 @@ SELECT body_digest, answer
    AND at >= :kept_since;
 
 -- name: store_answer
--- Keep an answer. No row back means that a living answer is there already.
+-- Store an answer. Returns no row if there is one that is not expired.
 INSERT INTO answers (tenant_id, actor_id, op_id, body_digest, answer, at)
 VALUES (:tenant_id, :actor_id, :op_id, :body_digest, :answer, :now)
     ON CONFLICT (tenant_id, actor_id, op_id) DO UPDATE
@@ -113,7 +113,7 @@ VALUES (:tenant_id, :actor_id, :op_id, :body_digest, :answer, :now)
 RETURNING 1;
 
 -- name: sweep_answers
--- Take a few old answers away.
+-- Delete a few expired answers.
 DELETE FROM answers
  WHERE (tenant_id, actor_id, op_id) IN (SELECT tenant_id, actor_id, op_id
                                           FROM answers
@@ -124,7 +124,7 @@ DELETE FROM answers
 RETURNING 1;
 
 -- name: tables_with_prefix
--- The tables whose names begin so.
+-- Returns the tables whose names start with :prefix.
 SELECT name
   FROM sqlite_schema
  WHERE type = 'table'
@@ -132,7 +132,7 @@ SELECT name
  ORDER BY name;
 
 -- name: live_structures
--- What some tables consist of: the statements that made each of them, the table itself first, then its indexes.
+-- Returns the CREATE statements of some tables and their indexes, the table first.
 SELECT tbl_name, sql, NULL
   FROM sqlite_schema
  WHERE type IN ('table', 'index')
@@ -141,6 +141,6 @@ SELECT tbl_name, sql, NULL
  ORDER BY type DESC, name;
 
 -- name: live_row_security
--- How some tables are guarded row by row: here by nothing of the engine's own.
+-- Returns the row level security of some tables: SQLite has none.
 SELECT value, NULL
   FROM each(:names);

@@ -1,4 +1,4 @@
-"""Trying again when the engine asks for it, and giving up in a bounded time."""
+"""Retry a transaction when the engine requires it, for a limited time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ T = TypeVar("T")
 
 TRIES_MAX = 8
 PAUSE_S_MAX = 0.05
-RETRY_S_MAX = 30.0  # one attempt can itself wait for a lock; together they must not wait for ever
+RETRY_S_MAX = 30.0  # for all attempts together, because each can wait for a lock
 
 
 class TryAgain(Exception):
-    """This attempt came to nothing through no fault of the caller."""
+    """The attempt failed for a temporary reason and can be repeated."""
 
 
 def retry(attempt: Callable[[], T]) -> T:
-    """The answer of the first attempt that comes through.
+    """Return the answer of the first attempt that succeeds.
 
     Raises:
-        Unavailable: none did.
+        Unavailable: no attempt succeeded.
     """
     give_up_at = time.monotonic() + RETRY_S_MAX
     for tried in range(TRIES_MAX):
@@ -33,6 +33,6 @@ def retry(attempt: Callable[[], T]) -> T:
         except TryAgain:
             if time.monotonic() > give_up_at:
                 break
-            # A random pause, so that two that met do not meet again at the same moment.
+            # A random pause, so that two conflicting writers do not collide again.
             time.sleep(random.uniform(0, PAUSE_S_MAX) * tried / TRIES_MAX)  # noqa: S311 - not a secret
     raise Unavailable("the store is too busy for this now; try again in a moment", code="store_busy")

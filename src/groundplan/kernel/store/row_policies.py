@@ -8,10 +8,10 @@ from groundplan.kernel.store.tables import NOBODY, SCHEMA_NAME, Schema, Table
 
 
 def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
-    """The statements that open each table to the app role just as far as its declaration says, and no further.
+    """Yield the statements that give the app role exactly the rights that each table declares.
 
-    `app_role` is an SQL identifier, already quoted. The role owns nothing, so it can neither drop a policy nor step
-    around one; FORCE holds the owner to the policies as well.
+    `app_role` is a quoted SQL identifier. The role owns nothing, so it can neither drop nor bypass a policy; FORCE
+    applies the policies to the owner as well.
     """
     yield f"REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
     yield f"REVOKE ALL ON ALL FUNCTIONS IN SCHEMA {SCHEMA_NAME} FROM PUBLIC, {app_role}"
@@ -21,7 +21,7 @@ def generate_postgres_policies(schema: Schema, app_role: str) -> Iterator[str]:
     for table in schema.tables:
         yield from _generate_policies(table, app_role)
     for view in schema.views:
-        # Else it would show what its owner may see to whoever looks.
+        # Without it, a view shows every caller what its owner may see.
         yield f"ALTER VIEW {view} SET (security_invoker = true)"
         yield f"GRANT SELECT ON {view} TO {app_role}"
 
@@ -38,7 +38,7 @@ def _generate_policies(table: Table, app_role: str) -> Iterator[str]:
     )
     yield f"CREATE POLICY {name}_delete ON {name} FOR DELETE TO {app_role} USING ({table.delete})"
     if table.read_by_functions:
-        # Else FORCE would send the functions that the policies call through the policies that call them.
+        # Without it, FORCE applies the policies to the functions that the policies call, which is a recursion.
         yield f"CREATE POLICY {name}_owner ON {name} FOR ALL TO CURRENT_USER USING (true) WITH CHECK (true)"
     rights = ["SELECT"]
     if table.insert != NOBODY:

@@ -1,4 +1,4 @@
-"""Rows by name: a query's rows as objects of a class with one field for each column.
+"""Convert the rows of a query to objects of a class with one field for each column.
 
 The class is a msgspec Struct, a NamedTuple or a dataclass. Columns are matched to fields by name, so the order of a
 SELECT list does not matter; a column without a field, or a required field without a column, is a TypeError on first
@@ -18,9 +18,9 @@ R = TypeVar("R")
 
 Row = tuple[Any, ...]
 UNNAMED_COLUMNS_MAX = 3  # a row with more columns is read by name
-COLUMNWISE_ROWS_MIN = 10  # so many rows are converted column by column, which leaves the loops to C
+COLUMNWISE_ROWS_MIN = 10  # from this many rows on, converting by column is faster: its loops run in C
 
-_BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite only knows 0 and 1; True == 1
+_BOOLEANS: dict[Any, Any] = {0: False, 1: True, None: None}  # SQLite stores 0 and 1; True == 1
 
 
 def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Callable[[Sequence[Row]], list[R]]:
@@ -29,8 +29,8 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
     filled = fields[: len(columns)]
     if sorted(filled) != sorted(columns):
         raise TypeError(
-            f"query {query} does not fit {shape.__name__}: it has the columns {sorted(set(columns) - set(fields))} "
-            f"beside the fields, and lacks {sorted(set(filled) - set(columns))}"
+            f"query {query} does not match {shape.__name__}: unknown columns {sorted(set(columns) - set(fields))}, "
+            f"missing columns {sorted(set(filled) - set(columns))}"
         )
     reorder = None if filled == tuple(columns) else itemgetter(*map(list(columns).index, filled))
     converted = [(index, values) for index, name in enumerate(filled) if (values := _map_stored_values(shape, name))]
@@ -59,11 +59,11 @@ def make_row_converter(query: str, shape: type[R], columns: Sequence[str]) -> Ca
 
 
 def _map_stored_values(shape: type, field: str) -> dict[Any, Any] | None:
-    """Return what each stored value of a field stands for, by its annotation; None where it is kept as it is."""
+    """Return the Python value of each stored value of a field, by its annotation; None if no conversion is needed."""
     for declaring in shape.__mro__:
         annotation = vars(declaring).get("__annotations__", {}).get(field)
         if annotation is not None:
-            # A NamedTuple keeps an annotation that is a text as a ForwardRef.
+            # A NamedTuple stores a string annotation as a ForwardRef.
             name = str(getattr(annotation, "__forward_arg__", annotation)).removesuffix(" | None")
             known = getattr(sys.modules[declaring.__module__], name, None)
             if isinstance(known, type) and issubclass(known, Enum):

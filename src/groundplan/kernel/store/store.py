@@ -1,9 +1,9 @@
-"""The one way in and the one way to change anything, the same on both engines.
+"""The store: every read and every write goes through it, on both engines.
 
-    write:  begin → may they? → lock and move the revision on → run → events, kept answer → commit
+    write:  begin → authorize → lock and increase the revision → run → write events, store the answer → commit
     read:   begin → run → end, all in one snapshot
 
-`run` is called again when the engine asks for another try, so it must not do anything outside its transaction.
+`run` is called again when the engine requires a retry, so it must have no effects outside its transaction.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from groundplan.kernel.store.transaction import Project, Transaction
 
 T = TypeVar("T")
 
-ProjectRef = str | Callable[[Transaction], str]  # an id or a name, or how to find it from the ids of a request
+ProjectRef = str | Callable[[Transaction], str]  # an id or a name, or a function that finds it from a request
 
 sql = load_queries(__file__)
 
@@ -46,13 +46,13 @@ class ProjectArchived(Conflict):
 
 
 class Store(ABC):
-    """Plans in one database."""
+    """One database."""
 
     @cached_property
     def memory(self) -> dict[str, Any]:
-        """What slices keep of this database between transactions, each under its own name.
+        """A cache of slices between transactions, each under its own name.
 
-        Only what can be read again at any time, and each slice bounds its own: nothing is ever lost with it.
+        It holds only data that can be read again from the database; each slice limits the size of its own.
         """
         return {}
 
@@ -60,10 +60,10 @@ class Store(ABC):
         """Run against one snapshot.
 
         Raises:
-            Unauthenticated: nobody said who is asking.
+            Unauthenticated: there is no actor.
         """
-        known = _require_actor(actor)
-        return retry(lambda: self._read_once(known, run))
+        known_actor = _require_actor(actor)
+        return retry(lambda: self._read_once(known_actor, run))
 
     def write(
         self,
@@ -75,15 +75,15 @@ class Store(ABC):
         op_id: IdempotentRequest[T] | None = None,
         on_archived: bool = False,
     ) -> T:
-        """Run under the lock of one project, or of the organization when `project` is None.
+        """Run under the lock of one project, or of the organization if `project` is None.
 
-        What `run` changes, the events it records and the answer kept for `op_id` are committed together or not at all.
-        A run that records nothing changed nothing, and the revision stays where it was.
+        The changes of `run`, its events and the stored answer for `op_id` are committed together or not at all. A run
+        that records no event has changed nothing, and the revision does not increase.
         """
-        known = _require_actor(actor)
+        known_actor = _require_actor(actor)
 
         def attempt() -> T:
-            with self._writing(known) as tx:
+            with self._writing(known_actor) as tx:
                 answer = self._attempt(tx, project, run, needs, op_id, on_archived)
                 tx.discarded = not tx.has_events and op_id is None
                 return answer
@@ -99,21 +99,21 @@ class Store(ABC):
         op_id: IdempotentRequest[T] | None,
         on_archived: bool,
     ) -> T:
-        project_id = self._come_in(tx, project, needs)
-        if op_id and (given := find_stored_answer(tx, op_id)) is not None:
-            return given
+        project_id = self._authorize(tx, project, needs)
+        if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
+            return stored
         if op_id:
             self._savepoint(tx)
         self._lock(tx, project_id)
         if self.must_recheck_after_lock:
-            # Whoever held the lock before us may have changed who we are here, or answered for us.
+            # The previous holder of the lock may have changed the role of the actor, or stored the answer.
             if project_id is None:
                 authorize_organization(tx, needs)
             else:
                 tx.enter(authorize_project(tx, project_id, needs, by_id=True))
-            if op_id and (given := find_stored_answer(tx, op_id)) is not None:
+            if op_id and (stored := find_stored_answer(tx, op_id)) is not None:
                 self._back_to_savepoint(tx)
-                return given
+                return stored
         if project_id is not None:
             tx.enter(replace(tx.project, rev=tx.rev))
             if tx.project.archived_at and not on_archived:
@@ -127,7 +127,7 @@ class Store(ABC):
         return answer
 
     @staticmethod
-    def _come_in(tx: Transaction, project: ProjectRef | None, needs: Permission) -> str | None:
+    def _authorize(tx: Transaction, project: ProjectRef | None, needs: Permission) -> str | None:
         if project is None:
             authorize_organization(tx, needs)
             return None
@@ -144,36 +144,38 @@ class Store(ABC):
         else:
             row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
             if row is None:
-                # It was there a moment ago and is not ours to change now; the next try says why.
+                # The project was visible before the lock and is not now; the next try raises the right error.
                 raise TryAgain
-        tx.rev, tx.now = row  # the moment is the one behind the wait, so that time never runs against the revisions
+        tx.rev, tx.now = row  # the time after the wait, so that times and revisions have one order
 
-    # What an engine brings.
+    # Implemented by each engine.
 
-    must_recheck_after_lock: bool  # whether another writer can commit between our first statement and our lock
+    must_recheck_after_lock: bool  # whether another writer can commit between the first statement and the lock
 
     @abstractmethod
     def _read_once(self, actor: Actor, run: Callable[[Transaction], T]) -> T:
-        """Run against one snapshot. A function and no context: reads are the most frequent thing there is."""
+        """Run against one snapshot. Not a context manager, because reads are frequent and this is faster."""
 
     @abstractmethod
     def _writing(self, actor: Actor) -> AbstractContextManager[Transaction]:
-        """A transaction that commits when its block ends well, and leaves no trace when it fails or was discarded."""
+        """Return a transaction that commits at the end of its block, and rolls back if it fails or is discarded."""
 
     @abstractmethod
     def _savepoint(self, tx: Transaction) -> None:
-        """Remember this point of the transaction."""
+        """Set the savepoint of the transaction."""
 
     @abstractmethod
     def _back_to_savepoint(self, tx: Transaction) -> None:
-        """Take back everything since the point remembered."""
+        """Roll back to the savepoint."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
 
 
 def _require_actor(actor: Actor | None) -> Actor:
     if actor is None:
-        raise Unauthenticated("say who is acting: --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml")
+        raise Unauthenticated(
+            "no actor is given; set --agent NAME, GROUNDPLAN_AGENT or agent_identity in groundplan.yaml"
+        )
     return actor

@@ -1,8 +1,8 @@
-"""What the database must enforce about each table beyond its columns, declared once for both engines.
+"""Declarations of what the database enforces for each table beyond its columns, for both engines.
 
-A `Table` says who may touch its rows and whether they may change at all; a `FreezeRule` says when a row and everything
-below it stops changing. `policies.py` and `guards.py` turn the declarations into the policies, grants and triggers
-that are put in place anew after every migration.
+A `Table` declares who may read and change its rows, and whether they may change; a `FreezeRule` declares when a row and
+the rows below it become final. `row_policies.py` and `guards.py` generate the policies, grants and triggers, which are
+created again after every migration.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from groundplan.kernel.access import GRANTS, Permission
 
-SCHEMA_NAME = "groundplan"  # the schema that holds everything on PostgreSQL
+SCHEMA_NAME = "groundplan"  # the PostgreSQL schema of all tables and functions
 
 NOBODY = "false"
 EVERYBODY = "true"
@@ -21,46 +21,46 @@ OWN_ROWS = "tenant_id = (SELECT gp_tenant()) AND actor_id = (SELECT gp_actor())"
 
 
 def in_project(permission: Permission, *, column: str = "project_id") -> str:
-    """The rows of projects in which the actor's role carries the permission.
+    """Return the condition for rows of projects in which the role of the actor has the permission.
 
-    The list of projects is a scalar subquery, so PostgreSQL asks for it once per statement; as a function call in the
-    condition it would be asked for once per row. The cast is what lets the planner use it against an index.
+    The list of projects is a scalar subquery, which PostgreSQL evaluates once per statement; a function call in the
+    condition would be evaluated once per row. The cast lets the planner use an index.
     """
     mine = f"gp_projects_as({roles_sql(permission)})"
     return f"tenant_id = (SELECT gp_tenant()) AND {column} = ANY ((SELECT {mine})::text[])"
 
 
 def roles_sql(permission: Permission) -> str:
-    """The roles that carry a permission, as an SQL array."""
+    """Return the roles that have a permission, as an SQL array."""
     return "ARRAY[" + ", ".join(f"'{role}'" for role in sorted(GRANTS[permission])) + "]"
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Who may do what to the rows of one table, as conditions over the row and the actor."""
+    """Who may do what with the rows of one table, as conditions on the row and the actor."""
 
     name: str
     select: str
     insert: str = NOBODY
     update: str = NOBODY
     delete: str = NOBODY
-    update_columns: tuple[str, ...] = ()  # the only ones that ever change; all of them when empty
+    update_columns: tuple[str, ...] = ()  # the only columns that may change; all when empty
     append_only: bool = False
-    read_by_functions: bool = False  # a SECURITY DEFINER function works on it, on behalf of the schema's owner
-    # Columns of which a change needs more than the right to update the row.
+    read_by_functions: bool = False  # a SECURITY DEFINER function reads it as the owner of the schema
+    # Columns that need another permission to change than the row itself.
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
-    key_column: str = "project_id"  # which column holds the project, for reserved_columns
+    key_column: str = "project_id"  # the column with the project id, for reserved_columns
 
-    def restrict_to_columns(self, there: Collection[str]) -> Table:
-        """The declaration as far as it is about columns that are there."""
+    def restrict_to_columns(self, existing: Collection[str]) -> Table:
+        """Return the declaration without columns that do not exist yet."""
         reserved = {
-            permission: tuple(column for column in columns if column in there)
+            permission: tuple(column for column in columns if column in existing)
             for permission, columns in (self.reserved_columns or {}).items()
         }
-        changing = tuple(column for column in self.update_columns if column in there)
+        changing = tuple(column for column in self.update_columns if column in existing)
         return replace(
             self,
-            # None left is not the same as none declared, which means that all of them may change.
+            # If no declared column exists, none may change; an empty tuple would allow all of them.
             update=NOBODY if self.update_columns and not changing else self.update,
             update_columns=changing,
             reserved_columns={permission: columns for permission, columns in reserved.items() if columns},
@@ -71,7 +71,7 @@ class Table:
 class FreezeRule:
     """A row of `parent` whose `column` has one of `values` never changes again, and neither do the rows below it.
 
-    `children` names, for each table below, the columns that point to the parent's `key`, in the same order.
+    `children` maps each child table to its columns that reference the `key` of the parent, in the same order.
     """
 
     parent: str
@@ -83,16 +83,16 @@ class FreezeRule:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Every declaration, of the kernel and of all slices."""
+    """All declarations of the kernel and the slices."""
 
     tables: tuple[Table, ...]
     frozen: tuple[FreezeRule, ...] = ()
-    views: tuple[str, ...] = ()  # read with the rights of whoever looks, so nothing else needs to be said
+    views: tuple[str, ...] = ()  # read with the rights of the caller, so they need no policies
 
-    def restrict_to_tables(self, there: Collection[str]) -> Schema:
-        """The declarations as far as they are about tables that are there."""
+    def restrict_to_tables(self, existing: Collection[str]) -> Schema:
+        """Return the declarations without tables that do not exist yet."""
         return Schema(
-            tuple(table for table in self.tables if table.name in there),
-            tuple(frozen for frozen in self.frozen if {frozen.parent, *frozen.children} <= set(there)),
-            tuple(view for view in self.views if view in there),
+            tuple(table for table in self.tables if table.name in existing),
+            tuple(frozen for frozen in self.frozen if {frozen.parent, *frozen.children} <= set(existing)),
+            tuple(view for view in self.views if view in existing),
         )

@@ -1,8 +1,7 @@
-"""What a use case may do inside a transaction: ask, change, and record what it changed.
+"""Transactions: a use case reads rows, changes rows, and records events through one.
 
-The actor, and with it the organization, belongs to the transaction. `:tenant_id`, `:actor_id` and `:now` in a query
-are filled in from here and a caller's own values for them are ignored, so no query can be pointed at a neighbour by
-mistake.
+The transaction has the actor, and with it the organization. It fills in `:tenant_id`, `:actor_id` and `:now` in every
+query and ignores values of the caller for them, so no query can reach another organization by mistake.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ sql = load_queries(__file__)
 
 
 class Cursor(Protocol):
-    """The part of a database cursor that reading rows needs."""
+    """The part of a database cursor that is needed to read rows."""
 
     @property
     def description(self) -> Sequence[Any] | None:
-        """The columns; each begins with its name."""
+        """The columns; the first item of each is its name."""
 
     def fetchall(self) -> list[Row]:
         """Return every row."""
@@ -44,7 +43,7 @@ class Cursor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The project a transaction is about, as this actor sees it."""
+    """The project of a transaction, with the role of the actor in it."""
 
     id: str
     name: str
@@ -55,23 +54,23 @@ class Project:
 
 
 class Transaction(ABC):
-    """One snapshot for a read; one lock, one revision and one set of events for a write."""
+    """A read on one snapshot, or a write with one lock, one revision and one set of events."""
 
     def __init__(self, actor: Actor, now: str, memory: dict[str, Any], *, clock: str | None = None) -> None:
         self.actor = actor
-        self.memory = memory  # of the store: what slices keep between transactions
-        self.clock = clock  # what a given clock says; None where the database itself tells the time
+        self.memory = memory  # of the store; slices cache data there between transactions
+        self.clock = clock  # the time of an injected clock; None: the database gives the time
         self.rev = 0  # the revision that this write gives its project, or its organization
-        self.preferences = Preferences()  # of whoever asks, where their request does not say
-        self.discarded = False  # the write came to nothing, so its revision is taken back
+        self.preferences = Preferences()  # session defaults of the caller
+        self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self._project: Project | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization
-        self._written: dict[str | None, int] = {}  # how many of them the database has already
+        self._written: dict[str | None, int] = {}  # how many of them are in the database
         self._ambient = {"tenant_id": actor.organization, "actor_id": actor.id, "now": now}
 
     @property
     def now(self) -> str:
-        """One moment for the whole transaction, by the store's clock; for a write, the moment it got the lock."""
+        """The time of the whole transaction, by the clock of the store; for a write, when it got the lock."""
         return self._ambient["now"]
 
     @now.setter
@@ -80,27 +79,27 @@ class Transaction(ABC):
 
     @property
     def project(self) -> Project:
-        """The project that was entered. An organization's transaction has none, and asking is a mistake."""
+        """The current project. Raises LookupError in a transaction on the organization."""
         if self._project is None:
-            raise LookupError("this transaction is not about a project")
+            raise LookupError("this transaction has no project")
         return self._project
 
     @property
     def has_project(self) -> bool:
-        """Whether a project was entered; a request that names none is about all that the actor sees."""
+        """Whether there is a current project; a request without one covers all projects that the actor sees."""
         return self._project is not None
 
     @property
     def budget(self) -> Budget:
-        """A fresh budget for one answer, by the caller's cap."""
+        """A new budget for one answer, by the cap of the caller."""
         return Budget.for_answer(self.preferences.answer_tokens_max)
 
     def describe(self, *steps: NextStep) -> str:
-        """Say in the caller's vocabulary what can be done next."""
+        """Return the next steps as a sentence in the vocabulary of the caller."""
         return describe(steps, self.preferences.vocabulary)
 
     def enter(self, project: Project) -> None:
-        """Make the transaction one about this project."""
+        """Set the current project."""
         self._project = project
 
     def record(
@@ -111,32 +110,32 @@ class Transaction(ABC):
         decision: str | None = None,
         project_id: str | None = None,
     ) -> None:
-        """Tell what was changed. The event is written with the change or not at all.
+        """Record an event, which is committed together with the change.
 
-        It goes to the history of the project entered, or to the organization's when there is none; a project that is
-        only being made is named by `project_id`.
+        It belongs to the current project, or to the organization if there is none; `project_id` names a project that
+        this transaction creates.
         """
-        where = project_id or self._own_stream
-        self._events.setdefault(where, []).append(Event(op, subject, list(changes), decision))
+        stream = project_id or self._own_stream
+        self._events.setdefault(stream, []).append(Event(op, subject, list(changes), decision))
 
     @property
     def has_events(self) -> bool:
-        """Whether anything was changed."""
+        """Whether any event was recorded."""
         return bool(self._events)
 
     def write_events(self) -> None:
-        """Put what was recorded so far into the database.
+        """Write the events recorded so far to the database.
 
-        The store does it at the end. A use case does it itself before a step after which the actor may no longer
-        write here, such as leaving the project.
+        The store calls this at the end. A use case calls it before a step that takes the right to write from the actor,
+        such as leaving the project.
         """
-        for where, events in self._events.items():
-            first = self._written.get(where, 0)
+        for stream, events in self._events.items():
+            first = self._written.get(stream, 0)
             rows = [
                 {
-                    "project_id": where,
-                    # A project that this very write makes begins at its own revision 1.
-                    "rev": self.rev if where == self._own_stream else 1,
+                    "project_id": stream,
+                    # A project that this write creates starts at revision 1.
+                    "rev": self.rev if stream == self._own_stream else 1,
                     "n": n,
                     "v": EVENT_FORMAT,
                     "op": event.op,
@@ -146,8 +145,8 @@ class Transaction(ABC):
                 }
                 for n, event in enumerate(events[first:], first)
             ]
-            self.many(sql.add_organization_event if where is None else sql.add_event, rows)
-            self._written[where] = len(events)
+            self.many(sql.add_organization_event if stream is None else sql.add_event, rows)
+            self._written[stream] = len(events)
 
     @property
     def _own_stream(self) -> str | None:
@@ -160,7 +159,7 @@ class Transaction(ABC):
     def all(self, query: Query, shape: type[R], /, **parameters: Any) -> list[R]: ...
 
     def all(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> list[R] | list[Row]:
-        """Return every row: as objects of `shape`, or as tuples where a row has few columns."""
+        """Return every row: as objects of `shape`, or as tuples if a row has few columns."""
         cursor = self._query(query, parameters)
         rows = cursor.fetchall()
         if shape is None:
@@ -191,10 +190,10 @@ class Transaction(ABC):
     def one(self, query: Query, shape: type[R], /, **parameters: Any) -> R: ...
 
     def one(self, query: Query, shape: type[R] | None = None, /, **parameters: Any) -> R | Row:
-        """Return the one row that there must be."""
+        """Return the first row. Raises LookupError if there is none."""
         rows = self.all(query, **parameters) if shape is None else self.all(query, shape, **parameters)
         if not rows:
-            raise LookupError(f"{query.name} found nothing")
+            raise LookupError(f"query {query.name} returned no row")
         return rows[0]
 
     def scalars(self, query: Query, /, **parameters: Any) -> list[Any]:
@@ -202,7 +201,7 @@ class Transaction(ABC):
         return [value for (value,) in self.all(query, **parameters)]
 
     def scalar(self, query: Query, /, **parameters: Any) -> Any:
-        """Return the value of the only column in the first row; None where there is no row."""
+        """Return the value of the only column in the first row; None if there is no row."""
         row = self.one_or_none(query, **parameters)
         if row is None:
             return None
@@ -210,19 +209,19 @@ class Transaction(ABC):
         return value
 
     def store(self, query: Query, record: object, /, **parameters: Any) -> int:
-        """Change rows and return how many; what `parameters` does not give is an attribute of `record`."""
-        given = {name: getattr(record, name) for name in query.own_parameters if name not in parameters}
-        return self.run(query, **given, **parameters)
+        """Change rows and return how many. Parameters that are not given are read from attributes of `record`."""
+        from_record = {name: getattr(record, name) for name in query.own_parameters if name not in parameters}
+        return self.run(query, **from_record, **parameters)
 
     @abstractmethod
     def run(self, query: Query, /, **parameters: Any) -> int:
-        """Change rows, and say how many."""
+        """Change rows and return how many."""
 
     @abstractmethod
     def many(self, query: Query, rows: Iterable[Mapping[str, Any]], /) -> None:
-        """The same change with many sets of values, all with the same names."""
+        """Run a change with many sets of parameters, all with the same names."""
 
-    # What an engine brings.
+    # Implemented by each engine.
 
     _row_makers: ClassVar[RowConverters]  # shared by all transactions of the engine
 

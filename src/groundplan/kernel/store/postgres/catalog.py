@@ -1,4 +1,4 @@
-"""What the catalog of PostgreSQL says about a role and about our schema: asked at set-up, at opening, by the doctor."""
+"""Read roles and the Groundplan schema from the catalog of PostgreSQL, for set-up, opening and the doctor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from groundplan.kernel.store.tables import SCHEMA_NAME
 
 
 class RolePrivileges(NamedTuple):
-    """What would let a role step around row level security, whether it has it itself or by a role it is in."""
+    """Privileges that bypass row level security, of a role itself or of a role that it is a member of."""
 
     is_superuser: bool
     bypasses_policies: bool
@@ -18,7 +18,7 @@ class RolePrivileges(NamedTuple):
 
 
 def read_role_privileges(connection: Connection, role: str | None = None) -> RolePrivileges | None:
-    """The powers of a role, of the current one unless another is named; None when there is no such role."""
+    """Return the privileges of a role, by default the current one; None if it does not exist."""
     row = connection.execute(_ROLE_PRIVILEGES, {"schema": SCHEMA_NAME, "role": role}).fetchone()
     return RolePrivileges(*row) if row else None
 
@@ -37,7 +37,7 @@ SELECT EXISTS (SELECT 1 FROM pg_roles AS o WHERE o.rolsuper AND pg_has_role(r.oi
 
 
 def find_schema_owner(connection: Connection) -> str | None:
-    """Who set the database up, or None where nobody has."""
+    """Return the role that set up the database; None if it is not set up."""
     row = connection.execute(
         "SELECT pg_get_userbyid(nspowner) FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()
@@ -45,7 +45,7 @@ def find_schema_owner(connection: Connection) -> str | None:
 
 
 def find_app_role(connection: Connection) -> str | None:
-    """The role that the policies were made for, or None where there are none."""
+    """Return the role that the policies are for; None if there are no policies."""
     row = connection.execute(_APP_ROLE, {"schema": SCHEMA_NAME}).fetchone()
     return row[0] if row else None
 
@@ -60,9 +60,9 @@ SELECT roles[1]
 
 
 def compute_fingerprint(connection: Connection) -> str:
-    """A digest of everything that guards the rows: policies, grants, triggers, functions and constraints.
+    """Return a digest of everything that protects the rows: policies, grants, triggers, functions and constraints.
 
-    Taken right after set-up and compared later, it shows any change, also one that no check of ours has thought of.
+    It is stored at set-up and compared later, to detect changes that no other check looks for.
     """
     row = connection.execute(_FINGERPRINT, {"schema": SCHEMA_NAME}).fetchone()
     return str(row[0]) if row else ""
@@ -116,7 +116,7 @@ SELECT encode(sha256(convert_to(string_agg(fact, E'\n' ORDER BY fact COLLATE "C"
 
 
 def read_stored_fingerprint(connection: Connection) -> str | None:
-    """The digest that set-up left behind: a comment on the schema, which only the owner can change."""
+    """Return the digest stored at set-up, a comment on the schema that only the owner can change."""
     row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", (SCHEMA_NAME,)
     ).fetchone()

@@ -1,4 +1,4 @@
-"""A PostgreSQL database looked at from outside, with no more rights than the app role has."""
+"""Checks of a PostgreSQL database, with the rights of the app role."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from groundplan.kernel.store.postgres.setup import SERVER_VERSION_MIN, read_appl
 from groundplan.kernel.store.postgres.store import CONNECT_S_MAX, translate_errors
 from groundplan.kernel.store.tables import SCHEMA_NAME, Schema
 
-RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it puts policies, grants and guards up anew"
+RUN_INIT_AGAIN = "run groundplan init with the owner's URL; it creates policies, grants and guards again"
 USE_APP_URL = "connect with the app URL that groundplan init prints"
 COMMANDS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE"})
 
@@ -64,7 +64,7 @@ SELECT p.proname
 
 
 def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
-    """Every check. Ends early where the next check would have nothing to look at."""
+    """Yield the finding of every check. Stops when later checks are not possible."""
     options = f"-c search_path={SCHEMA_NAME},pg_temp -c default_transaction_read_only=on"
     with (
         translate_errors(),
@@ -104,8 +104,8 @@ def _check_role(name: str, held: RolePrivileges) -> Finding:
     reasons = ("is a superuser", "bypasses row level security", "owns the tables")
     found = [reason for reason, holds in zip(reasons, held, strict=True) if holds]
     if found:
-        return fail("role", f"{name} {' and '.join(found)}, itself or by a role it is in", USE_APP_URL)
-    return ok("role", f"{name} has no power over the policies")
+        return fail("role", f"{name} {' and '.join(found)}, itself or by a role that it is a member of", USE_APP_URL)
+    return ok("role", f"{name} cannot bypass the policies")
 
 
 def _check_schema_version(connection: Connection) -> Iterator[Finding]:
@@ -119,9 +119,9 @@ def _check_schema_version(connection: Connection) -> Iterator[Finding]:
         yield ok("schema", f"schema {found}")
     try:
         find_pending(load_migrations(Dialect.POSTGRES), steps[:known])
-        yield ok("migrations", f"{len(steps)} taken, all as released")
+        yield ok("migrations", f"{len(steps)} applied, all as released")
     except Unavailable as error:
-        yield fail("migrations", error.message, "use the Groundplan that made it, or restore a backup")
+        yield fail("migrations", error.message, "use the Groundplan that created it, or restore a backup")
 
 
 def _check_row_security(tables: list[Any]) -> Finding:
@@ -150,17 +150,17 @@ def _check_policies(connection: Connection, tables: list[str], *, role: str, any
 def _check_grants(role: str, tables: list[Any]) -> Finding:
     wide = [name for name, _, may_more in tables if may_more]
     if wide:
-        return fail("grants", f"{role} may truncate, reference or put triggers on {', '.join(wide)}", RUN_INIT_AGAIN)
+        return fail("grants", f"{role} may truncate, reference or create triggers on {', '.join(wide)}", RUN_INIT_AGAIN)
     return ok("grants", "no more rights than it needs")
 
 
 def _check_guards(connection: Connection, schema: Schema) -> Finding:
-    wanted = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(generate_postgres_guards(schema)))
-    there = {name for (name,) in _fetch_all(connection, _TRIGGERS)}
-    missing = sorted(set(wanted) - there)
+    expected = re.findall(r"CREATE TRIGGER (\S+)", "\n".join(generate_postgres_guards(schema)))
+    actual = {name for (name,) in _fetch_all(connection, _TRIGGERS)}
+    missing = sorted(set(expected) - actual)
     if missing:
-        return fail("guards", f"missing or switched off: {', '.join(missing)}", RUN_INIT_AGAIN)
-    return ok("guards", f"all {len(wanted)} in place")
+        return fail("guards", f"missing or disabled: {', '.join(missing)}", RUN_INIT_AGAIN)
+    return ok("guards", f"all {len(expected)} in place")
 
 
 def _check_functions(connection: Connection) -> Finding:
@@ -174,7 +174,11 @@ def _check_functions(connection: Connection) -> Finding:
 def _check_fingerprint(connection: Connection) -> Finding:
     if compute_fingerprint(connection) == read_stored_fingerprint(connection):
         return ok("as set up", "policies, grants, triggers, functions and constraints are as groundplan init left them")
-    return fail("as set up", "a policy, grant, trigger, function or constraint was changed since then", RUN_INIT_AGAIN)
+    return fail(
+        "as set up",
+        "a policy, grant, trigger, function or constraint was changed after groundplan init",
+        RUN_INIT_AGAIN,
+    )
 
 
 def _fetch_all(connection: Connection, query: LiteralString, **values: Any) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Setting a PostgreSQL database up, as its owner: the schema, the app role, and everything that is generated.
+"""Set up a PostgreSQL database as its owner: the schema, the app role, and the generated objects.
 
-The owner is used for this and for nothing else. What serves requests connects as the app role.
+The owner is used only for this. Servers connect as the app role.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ SERVER_VERSION_MIN = 150000
 
 
 class UnsafeAppRole(Invalid):
-    """The app role must be one that the policies hold."""
+    """The app role could bypass row level security."""
 
     code = "unsafe_app_role"
 
     def __init__(self, role: str) -> None:
         super().__init__(
             f"role {role!r} owns the database, is a superuser or bypasses row level security; "
-            "name another one with --app-role, and it will be made",
+            "name another one with --app-role, and it will be created",
             role=role,
         )
 
 
 class OtherOwner(Conflict):
-    """Policies and functions must belong to one owner, else they would not let each other in."""
+    """The database was set up by another role. Policies and functions must have the same owner to work together."""
 
     code = "store_other_owner"
 
@@ -57,13 +57,13 @@ class OtherOwner(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """What the owner needs to know afterwards."""
+    """The result of the set-up, for the owner."""
 
     app_role: str
-    app_url: str  # without a password when the role keeps the one it had: we cannot know it
+    app_url: str  # without a password if the role keeps its password, which is unknown here
     steps_taken: int
     role_is_new: bool
-    replaced_role: str | None  # which served until now, and no longer does
+    replaced_role: str | None  # the previous app role, which has lost its rights
 
 
 def set_up(
@@ -74,18 +74,18 @@ def set_up(
     new_password: bool = False,
     steps: Sequence[Migration] | None = None,
 ) -> SetupResult:
-    """Bring the database to today's schema and the app role to exactly its rights. Safe to run again at any time.
+    """Migrate the database and give the app role exactly its rights. Safe to repeat at any time.
 
     Raises:
-        OtherOwner: somebody else set it up.
-        UnsafeAppRole: the role is there already and could step around row level security.
+        OtherOwner: another role set it up.
+        UnsafeAppRole: the role exists and could bypass row level security.
     """
     with translate_errors(), psycopg.connect(owner_url, connect_timeout=CONNECT_S_MAX) as connection:
         if connection.info.server_version < SERVER_VERSION_MIN:
             raise Unavailable("Groundplan needs PostgreSQL 15 or newer", code="store_engine_too_old")
         may_create = connection.execute("SELECT has_database_privilege(current_database(), 'CREATE')").fetchone()
         if may_create != (True,):
-            raise Forbidden("this role may not set the database up; connect as its owner")
+            raise Forbidden("this role may not set up the database; connect as its owner")
         owner = find_schema_owner(connection)
         if owner not in (None, connection.info.user):
             raise OtherOwner(owner)
@@ -94,7 +94,7 @@ def set_up(
             _lock_setup(connection)
             find_pending(
                 steps, read_applied_migrations(connection)
-            )  # a database that is not for us gets no role either
+            )  # raises before a role is created in a database that is not ours
         before = find_app_role(connection)
         role = app_role or before or f"{connection.info.dbname}_app"
         is_new = _ensure_role(connection, role)
@@ -102,14 +102,14 @@ def set_up(
         replaced = before if before != role else None
         if replaced:
             _revoke_all(connection, replaced)
-        taken = migrate(connection, schema, role, steps)
-        return SetupResult(role, _build_app_url(owner_url, role, password), taken, is_new, replaced)
+        steps_taken = migrate(connection, schema, role, steps)
+        return SetupResult(role, _build_app_url(owner_url, role, password), steps_taken, is_new, replaced)
 
 
 def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequence[Migration]) -> int:
-    """Take every step that is still to take, each in a transaction of its own, then generate the rest anew."""
+    """Apply every pending step, each in its own transaction, then generate guards and policies again."""
     with connection.transaction():
-        _lock_setup(connection)  # even IF NOT EXISTS fails when two do it at the same moment
+        _lock_setup(connection)  # IF NOT EXISTS fails if two sessions run it at the same time
         connection.execute(_format_sql("CREATE SCHEMA IF NOT EXISTS {}", SCHEMA_NAME))
     taken = 0
     for step in steps:
@@ -133,7 +133,7 @@ def migrate(connection: Connection, schema: Schema, app_role: str, steps: Sequen
 
 
 def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
-    """The steps that this database has taken."""
+    """Return the steps that this database has recorded."""
     exists = connection.execute("SELECT to_regclass('schema_migrations')").fetchone()
     if exists is None or exists[0] is None:
         return []
@@ -142,30 +142,32 @@ def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
 
 
 def _lock_setup(connection: Connection) -> None:
-    # Two set-ups at once take turns. An advisory lock, because there is no table to lock before the first step; nothing
-    # that serves requests depends on one.
+    # Only one set-up runs at a time. An advisory lock, because there is no table to lock before the first step;
+    # requests do not use it.
     connection.execute(_format_sql("SET LOCAL search_path = {}, pg_temp", SCHEMA_NAME))
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('groundplan set-up'))")
 
 
 def _unforce_row_security(connection: Connection) -> None:
-    # FORCE would hide the rows from a step that has to bring them along, without a word. It is put back by _generate,
-    # in the same transaction.
+    # FORCE would silently hide rows from a step that migrates them. _regenerate_guards_and_policies sets it again in
+    # the same transaction.
     for (table,) in connection.execute(_TABLES, {"schema": SCHEMA_NAME}).fetchall():
         connection.execute(_format_sql("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY", table))
 
 
 def _regenerate_guards_and_policies(connection: Connection, schema: Schema, app_role: str) -> None:
-    """Policies, grants and guards are never edited: they are taken down and generated from the declarations."""
+    """Drop policies, grants and guards, and generate them again from the declarations."""
     for kind, name, table in connection.execute(_GENERATED_OBJECTS, {"schema": SCHEMA_NAME}).fetchall():
         target = f"DROP {kind} {{}}" + (" ON {}" if table else "()")
         connection.execute(_format_sql(target, *filter(None, (name, table))))
-    # Between two steps, what a later one adds is declared but not there yet.
-    there: dict[str, set[str]] = {}
+    # With only some steps applied, tables and columns of later steps are declared but do not exist yet.
+    columns: dict[str, set[str]] = {}
     for table, column in connection.execute(_COLUMNS, {"schema": SCHEMA_NAME}).fetchall():
-        there.setdefault(table, set()).add(column)
-    present = schema.restrict_to_tables(there)
-    declared = replace(present, tables=tuple(table.restrict_to_columns(there[table.name]) for table in present.tables))
+        columns.setdefault(table, set()).add(column)
+    present = schema.restrict_to_tables(columns)
+    declared = replace(
+        present, tables=tuple(table.restrict_to_columns(columns[table.name]) for table in present.tables)
+    )
     role = sql.Identifier(app_role).as_string(connection)
     for statement in (*generate_postgres_guards(declared), *generate_postgres_policies(declared, role)):
         connection.execute(statement)
@@ -176,7 +178,7 @@ def _regenerate_guards_and_policies(connection: Connection, schema: Schema, app_
     )
 
 
-# Triggers before the functions they call.
+# Triggers come before the functions that they call.
 _GENERATED_OBJECTS: LiteralString = """
 SELECT 'POLICY', policyname, tablename
   FROM pg_policies
@@ -204,7 +206,7 @@ _TABLES: LiteralString = "SELECT tablename FROM pg_tables WHERE schemaname = %(s
 
 
 def _ensure_role(connection: Connection, role: str) -> bool:
-    """Make the role. False when it was there before."""
+    """Create the role; return False if it exists."""
     with connection.transaction():
         _lock_setup(connection)
         held = read_role_privileges(connection, role)
@@ -217,7 +219,7 @@ def _ensure_role(connection: Connection, role: str) -> bool:
 
 
 def _revoke_all(connection: Connection, role: str) -> None:
-    """Take every right from a role that serves no longer."""
+    """Revoke all rights of a previous app role."""
     with connection.transaction():
         for what in ("ALL TABLES IN SCHEMA {}", "ALL FUNCTIONS IN SCHEMA {}", "SCHEMA {}"):
             connection.execute(_format_sql(f"REVOKE ALL ON {what} FROM {{}}", SCHEMA_NAME, role))
@@ -236,7 +238,7 @@ def _build_app_url(owner_url: str, role: str, password: str | None) -> str:
     parts = urlsplit(owner_url)
     host = parts.netloc.rpartition("@")[2]
     user = quote(role, safe="") + (f":{quote(password, safe='')}" if password else "")
-    # The owner's name and password may also stand behind the question mark, where they would win.
+    # The query of the URL may contain the name and password of the owner, which would take precedence.
     query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key not in ("user", "password")])
     return urlunsplit(parts._replace(netloc=f"{user}@{host}", query=query))
 

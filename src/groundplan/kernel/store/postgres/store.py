@@ -1,7 +1,7 @@
-"""Plans in PostgreSQL, where the database itself keeps strangers out.
+"""The store on PostgreSQL, where row level security isolates organizations and projects.
 
-The app role owns nothing and every table has its policies. Who is asking is told to the database for one transaction at
-a time (`set_config(…, is_local => true)`), so a pooled connection can never carry it over to the next caller.
+The app role owns nothing and every table has policies. The actor is set for one transaction at a time
+(`set_config(…, is_local => true)`), so a pooled connection cannot pass it on to the next caller.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ T = TypeVar("T")
 CONNECTIONS_MAX = 16
 CONNECT_S_MAX = 5
 STATEMENT_MS_MAX = 30_000
-# A refused login has no SQLSTATE here, only words. Where they are in another language, it reads as no answer at all.
+# A refused login has no SQLSTATE here, only a message. In another language it is reported as a server that is down.
 REFUSED_LOGIN_PHRASES = ("authentication failed", "no password supplied", "does not exist", "not permitted to log in")
 ROWS_PARAMETER = "rows"  # a statement with this parameter takes many rows at once, as JSON
-GUARD_SQLSTATE = "GP001"  # what our own triggers raise
+GUARD_SQLSTATE = "GP001"  # raised by our triggers
 
 _IDENTIFY = """
 SELECT set_config('groundplan.tenant', %(tenant)s, true),
@@ -48,21 +48,21 @@ SELECT set_config('groundplan.tenant', %(tenant)s, true),
 
 
 class PostgresStore(Store):
-    """The store of a team."""
+    """The store on a PostgreSQL server."""
 
     must_recheck_after_lock = True
 
     def __init__(self, url: str, *, clock: Clock | None = None, connections_max: int = CONNECTIONS_MAX) -> None:
-        self._clock = clock  # None: the clock of the database, which all its clients share
+        self._clock = clock  # None: the clock of the database, which all clients share
         settings: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": CONNECT_S_MAX,
             "options": f"-c search_path={SCHEMA_NAME},pg_temp -c statement_timeout={STATEMENT_MS_MAX}",
         }
-        # Before the pool, which could only say that it waited, not why.
+        # Before the pool, which reports only a timeout, not its cause.
         with translate_errors(), psycopg.connect(url, **settings) as connection:
             check_connection(connection)
-        # It would tell of lost connections on stderr, with host and user; whoever needs one is told by an error.
+        # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
         logging.getLogger("psycopg").propagate = False
         self._pool = ConnectionPool(
@@ -75,8 +75,8 @@ class PostgresStore(Store):
 
     @contextmanager
     def _writing(self, actor: Actor) -> Iterator[Transaction]:
-        # READ COMMITTED, so that every statement after the lock sees what the holder before us committed; under
-        # REPEATABLE READ the lock would be taken on a picture from before the wait.
+        # READ COMMITTED, so that every statement after the lock sees the commit of its previous holder; under
+        # REPEATABLE READ it would see the snapshot from before the wait.
         with self._transaction(actor, "BEGIN ISOLATION LEVEL READ COMMITTED") as tx:
             yield tx
 
@@ -85,8 +85,8 @@ class PostgresStore(Store):
         with translate_errors(), self._pool.connection() as connection:
             self._begin(connection, begin)
             try:
-                who = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
-                (*_, database_now) = connection.execute(_IDENTIFY, who).fetchall()[0]
+                identity = {"tenant": actor.organization, "actor": actor.id, "access": actor.access.value}
+                (*_, database_now) = connection.execute(_IDENTIFY, identity).fetchall()[0]
                 clock = format_timestamp(self._clock()) if self._clock else None
                 tx = PostgresTransaction(connection, actor, clock or database_now, self.memory, clock=clock)
                 yield tx
@@ -100,8 +100,8 @@ class PostgresStore(Store):
         try:
             connection.execute(begin)
         except psycopg.OperationalError as error:
-            # The server went away while the connection lay in the pool, and with it the others there. Nothing was asked
-            # yet, so a new one will do.
+            # The server closed the connection while it was in the pool, and probably the others, too. No statement ran
+            # yet, so it is safe to retry with a new one.
             self._pool.drain()
             raise TryAgain from error
 
@@ -141,12 +141,12 @@ class PostgresTransaction(Transaction):
 
 
 def check_connection(connection: Connection) -> None:
-    """Refuse to serve where row level security would not hold, or where the schema is not ours."""
+    """Raise if the role bypasses row level security, or the schema is missing, outdated or newer."""
     held = read_role_privileges(connection)
     if held is None or any(held):
         raise UnsafeRole
-    there = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
-    if there != (True,):
+    has_schema = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+    if has_schema != (True,):
         raise NoSchema
     found = connection.execute("SELECT max(number) FROM schema_migrations").fetchone()
     known = len(load_migrations(Dialect.POSTGRES))
@@ -158,12 +158,12 @@ def check_connection(connection: Connection) -> None:
 
 
 def _get_sql(query: Query) -> LiteralString:
-    # The text comes from a file of ours; values are always parameters.
+    # The text is from a file of Groundplan; values are always parameters.
     return query.postgres
 
 
 class UnsafeRole(Unavailable):
-    """The role could step around row level security."""
+    """The role could bypass row level security."""
 
     code = "store_unsafe_role"
 
@@ -175,7 +175,7 @@ class UnsafeRole(Unavailable):
 
 
 class NoSchema(Unavailable):
-    """Nobody has set this database up, or not for this role."""
+    """The database is not set up, or not for this role."""
 
     code = "store_not_groundplan"
 
@@ -184,7 +184,7 @@ class NoSchema(Unavailable):
 
 
 class OutdatedSchema(Unavailable):
-    """The app role may not migrate."""
+    """The schema is older than this Groundplan needs, and the app role may not migrate it."""
 
     code = "store_outdated"
 
@@ -199,21 +199,21 @@ class OutdatedSchema(Unavailable):
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn what PostgreSQL says into what Groundplan says; anything not foreseen is a defect and stays as it is."""
+    """Translate errors of PostgreSQL to errors of Groundplan; unknown errors are raised unchanged."""
     try:
         yield
     except (errors.SerializationFailure, errors.DeadlockDetected) as error:
         raise TryAgain from error
     except errors.InsufficientPrivilege as error:
-        raise Forbidden("the database does not allow this to your role") from error
+        raise Forbidden("the database does not allow this for your role") from error
     except errors.QueryCanceled as error:
         raise Unavailable("the database took too long; nothing was written", code="store_too_slow") from error
     except psycopg.ProgrammingError as error:
         if error.sqlstate is not None:
             raise
-        # Only a URL that cannot be parsed fails without the server's word; its text may hold a password.
+        # Without an SQLSTATE, the URL could not be parsed. Its text is not shown, because it may contain a password.
         raise Invalid(
-            "this is no URL that PostgreSQL knows; write postgresql://USER:PASSWORD@HOST:PORT/NAME", code="invalid_url"
+            "this is not a valid PostgreSQL URL; write postgresql://USER:PASSWORD@HOST:PORT/NAME", code="invalid_url"
         ) from None
     except errors.DiskFull as error:
         raise Unavailable(
@@ -222,11 +222,11 @@ def translate_errors() -> Iterator[None]:
     except (PoolTimeout, psycopg.OperationalError) as error:
         if any(sign in str(error) for sign in REFUSED_LOGIN_PHRASES):
             raise Unavailable(
-                "PostgreSQL does not let this user in, or has no such database; check user, password and name",
+                "PostgreSQL refused the login, or has no such database; check user, password and name",
                 code="store_refused",
             ) from error
         raise Unavailable(
-            "PostgreSQL does not answer, or has no connection to spare; check that it runs and that the URL is right",
+            "PostgreSQL does not answer, or has no free connection; check that it runs and that the URL is right",
             code="store_down",
         ) from error
     except psycopg.Error as error:

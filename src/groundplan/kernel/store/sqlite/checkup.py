@@ -1,4 +1,4 @@
-"""A file looked at from outside: everything that should be true of it, checked and told."""
+"""Checks of an SQLite file."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ NAMES_SHOWN_MAX = 5
 
 
 def run_checks(db: str, schema: Schema) -> Iterator[Finding]:
-    """Every check, from the engine down to the rows. Ends early where the next check would have nothing to look at."""
+    """Yield the finding of every check, from the engine to the rows. Stops when later checks are not possible."""
     yield _check_engine()
     path = Path(db)
     if not path.exists():
-        yield fail("file", f"there is no file {db}", f"groundplan init --db {shlex.quote(db)}, or name the right one")
+        yield fail("file", f"there is no file {db}", f"groundplan init --db {shlex.quote(db)}, or name the right file")
         return
     if not path.is_file():
         yield fail("file", f"{db} is not a file", "name a file with --db")
         return
     yield ok("file", db)
-    # What it is comes before how it lies there: nobody should change the mode of a file that is not ours.
-    files = list(_stat_files(path))  # before our own connection puts some there
+    # The content is checked before the modes: no fix should change the mode of a file of another program.
+    files = list(_stat_files(path))  # before our own connection creates some
     access = _check_access(files)
-    if stranger := _check_header(path, files, access):
-        yield stranger
+    if foreign := _check_header(path, files, access):
+        yield foreign
         return
     yield access
     if not all(file.is_usable for file in files):
         return
     with translate_errors():
-        # Only a file that exists. Not read-only, which would leave the files of the log behind.
+        # mode=rw does not create a file. Not read-only, because that would leave the files of the log behind.
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
         try:
             connection.execute("PRAGMA query_only = ON")
@@ -62,7 +62,7 @@ def _check_engine() -> Finding:
 
 
 class _FileStat(NamedTuple):
-    """A file as it lies there."""
+    """The status of a file."""
 
     path: Path
     mode: int
@@ -75,20 +75,20 @@ class _FileStat(NamedTuple):
 
 
 def _stat_files(path: Path) -> Iterator[_FileStat]:
-    """The file, then what lies beside it: beside the file itself, where a symbolic link leads to it."""
+    """Yield the file and its companion files, which are beside the target of a symbolic link."""
     real = path.resolve() if path.is_symlink() else path
-    for one in (path, *(real.with_name(real.name + suffix) for suffix in COMPANION_SUFFIXES)):
-        with suppress(FileNotFoundError):  # SQLite takes its files away when the last program is done
-            found = one.stat()
-            yield _FileStat(one, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
+    for file in (path, *(real.with_name(real.name + suffix) for suffix in COMPANION_SUFFIXES)):
+        with suppress(FileNotFoundError):  # SQLite removes its files when the last program closes
+            found = file.stat()
+            yield _FileStat(file, stat.S_IMODE(found.st_mode), found.st_uid, found.st_size)
 
 
 def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Finding | None:
-    """What is wrong with a file that its header shows not to be ours, as far as it can be read."""
+    """Return a finding if the header shows that the file is not a Groundplan database; None if it is or may be."""
     if not files[0].size_bytes:
         return None
     try:
-        # SQLite reads it: a file that we closed ourselves would lose the locks that this process may have on it.
+        # SQLite reads it: opening and closing the file here would drop the locks of this process on it.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as peek:
             mark = _read_pragma(peek, "application_id")
     except sqlite3.DatabaseError as error:
@@ -96,7 +96,7 @@ def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Findin
         return None if is_database else fail("application", "this is not a database", NAME_ANOTHER_FILE)
     if any(file.size_bytes for file in files if file.path.name.endswith("-wal")):
         return None  # the header may be older than the log
-    # Most programs leave the mark at 0, as does an empty database that init may fill: its tables tell, if we may look.
+    # The id is 0 for most programs and for an empty database, which init may fill. Its tables decide, if readable.
     unclear = () if access.status is CheckStatus.FAIL else (0,)
     if mark in (APPLICATION_ID, *unclear):
         return None
@@ -104,11 +104,11 @@ def _check_header(path: Path, files: list[_FileStat], access: Finding) -> Findin
 
 
 def _check_access(files: list[_FileStat]) -> Finding:
-    """Whether whoever runs this may use the files. Root may always, so then it is asked for their owner as well."""
+    """Check that the user may read and write the files. For root, check this for their owner, too."""
     first, owner = files[0], files[0].owner
     if others := [file for file in files if file.owner != owner]:
         message = f"{_join_names([file.path.name for file in others])} and {first.path.name} have different owners"
-        return fail("access", message, f"let root run: chown {_get_user_name(owner)} {_quote_paths(others)}")
+        return fail("access", message, f"run as root: chown {_get_user_name(owner)} {_quote_paths(others)}")
     narrow = [file for file in files if file.mode & 0o600 != 0o600]
     if narrow and os.geteuid() in (0, owner):
         return fail(
@@ -116,7 +116,7 @@ def _check_access(files: list[_FileStat]) -> Finding:
         )
     if closed := [file for file in files if not file.is_usable]:
         me = _get_user_name(os.geteuid())
-        fix = f"run Groundplan as user {_get_user_name(owner)}, or let root run: chown {me} {_quote_paths(files)}"
+        fix = f"run Groundplan as user {_get_user_name(owner)}, or run as root: chown {me} {_quote_paths(files)}"
         return fail("access", f"user {me} may not read and write {_format_modes(closed)}", fix)
     return ok("access", "this user may read and write it")
 
@@ -139,7 +139,7 @@ def _quote_paths(files: list[_FileStat]) -> str:
 def _get_user_name(number: int) -> str:
     try:
         return pwd.getpwuid(number).pw_name
-    except KeyError:  # an account without a name, as containers have
+    except KeyError:  # an account without a name, as in containers
         return str(number)
 
 
@@ -149,7 +149,7 @@ def _check_folder(path: Path) -> Finding:
     if not mode & stat.S_IWOTH:
         return ok("folder", f"{folder} is not open to everybody")
     if mode & stat.S_ISVTX:
-        return warn("folder", f"everybody may put files into {folder}", "keep the database in a folder of your own")
+        return warn("folder", f"everybody may add files to {folder}", "keep the database in a folder of your own")
     return fail("folder", f"everybody may replace files in {folder}", f"chmod o-w {shlex.quote(str(folder))}")
 
 
@@ -182,7 +182,7 @@ def _check_journal(connection: sqlite3.Connection) -> Finding:
     return fail(
         "journal",
         f"the journal mode is {mode}; readers and writers would block each other",
-        "stop everything that uses it, then run: sqlite3 FILE 'PRAGMA journal_mode = WAL'",
+        "stop every program that uses it, then run: sqlite3 FILE 'PRAGMA journal_mode = WAL'",
     )
 
 
@@ -200,7 +200,7 @@ def _check_references(connection: sqlite3.Connection) -> Finding:
     tables = sorted({row[0] for row in connection.execute("PRAGMA foreign_key_check")})
     if not tables:
         return ok("references", "every row's references exist")
-    return fail("references", f"rows point to nothing in {_join_names(tables)}", RESTORE_BACKUP)
+    return fail("references", f"rows reference missing rows in {_join_names(tables)}", RESTORE_BACKUP)
 
 
 def _check_schema_version(connection: sqlite3.Connection) -> Finding:
@@ -216,35 +216,37 @@ def _check_migrations(connection: sqlite3.Connection) -> Finding:
     steps = read_applied_migrations(connection)
     version = _read_pragma(connection, "user_version")
     if len(steps) != version:
-        return fail("migrations", f"{len(steps)} steps are noted, but the file says schema {version}", RESTORE_BACKUP)
+        return fail(
+            "migrations", f"{len(steps)} migrations are recorded, but the file has schema {version}", RESTORE_BACKUP
+        )
     try:
         find_pending(load_migrations(Dialect.SQLITE), steps)
     except Unavailable as error:
         return fail("migrations", error.message, RESTORE_BACKUP)
-    return ok("migrations", f"{len(steps)} taken, all as released")
+    return ok("migrations", f"{len(steps)} applied, all as released")
 
 
 def _check_objects(connection: sqlite3.Connection, schema: Schema) -> Iterator[Finding]:
-    """Compare with a database made just now, which has every table, index and guard as it should be."""
+    """Compare tables, indexes and guards with those of a new database."""
     fresh = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(fresh, schema)
-        wanted = _read_definitions(fresh)
+        expected = _read_definitions(fresh)
     finally:
         fresh.close()
-    there = _read_definitions(connection)
+    actual = _read_definitions(connection)
     for name, is_trigger in (("tables", False), ("guards", True)):
-        kinds = {key for key in wanted.keys() | there.keys() if (key[0] == "trigger") is is_trigger}
-        missing = sorted(key[1] for key in kinds if key not in there)
-        changed = sorted(key[1] for key in kinds if key in there and key in wanted and there[key] != wanted[key])
-        foreign = sorted(key[1] for key in kinds if key not in wanted)
+        kinds = {key for key in expected.keys() | actual.keys() if (key[0] == "trigger") is is_trigger}
+        missing = sorted(key[1] for key in kinds if key not in actual)
+        changed = sorted(key[1] for key in kinds if key in actual and key in expected and actual[key] != expected[key])
+        foreign = sorted(key[1] for key in kinds if key not in expected)
         if missing or changed:
             parts = [
                 f"{word}: {_join_names(names)}" for word, names in (("missing", missing), ("changed", changed)) if names
             ]
-            yield fail(name, "; ".join(parts), f"{RESTORE_BACKUP}; the file has been changed by hand")
+            yield fail(name, "; ".join(parts), f"{RESTORE_BACKUP}; the file was changed by hand")
         elif foreign:
-            yield warn(name, f"not ours: {_join_names(foreign)}", "remove them if you do not know them")
+            yield warn(name, f"not part of Groundplan: {_join_names(foreign)}", "remove them if you do not know them")
         else:
             yield ok(name, f"all {len(kinds)} in place")
 

@@ -1,4 +1,4 @@
-"""What SQLite says, in Groundplan's words."""
+"""Translate errors of SQLite to errors of Groundplan."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from groundplan.kernel.store.guards import find_refusal
 from groundplan.kernel.store.retry import TryAgain
 
 
-class translate_errors:  # noqa: N801 - reads as a word: `with translated():`
-    """Turn what SQLite says into what Groundplan says."""
+class translate_errors:  # noqa: N801 - used like a function: `with translate_errors():`
+    """A context manager that translates errors of SQLite."""
 
     def __enter__(self) -> None: ...
 
@@ -24,10 +24,10 @@ class translate_errors:  # noqa: N801 - reads as a word: `with translated():`
 
 
 def translate_error(error: sqlite3.Error) -> Exception:
-    """A guard's refusal, a reason to try again, a store that cannot serve, or, for a defect, the error itself."""
+    """Return the error of a guard, TryAgain, Unavailable, or the error itself if it is unknown."""
     if isinstance(error, sqlite3.IntegrityError) and (refused := find_refusal(str(error))):
         return refused
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte; the rest says more than anybody needs
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return TryAgain()
     if found := _UNAVAILABLE.get(code):

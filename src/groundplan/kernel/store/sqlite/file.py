@@ -1,4 +1,4 @@
-"""The file itself: made with tight modes, opened with the safe settings, brought to today's schema."""
+"""The SQLite file: created with safe modes, opened with safe settings, migrated to the current schema."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from groundplan.kernel.store.sqlite.errors import translate_errors
 from groundplan.kernel.store.sqlite.write_queue import WriteQueue
 from groundplan.kernel.store.tables import Schema
 
-APPLICATION_ID = 0x47504C4E  # "GPLN" in the header: how `file` and we know a Groundplan database
+APPLICATION_ID = 0x47504C4E  # "GPLN" in the header marks a Groundplan database
 SQLITE_VERSION_MIN = (3, 40, 0)
 NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-BUSY_TIMEOUT_S = 30.0  # only a process that does not know the turnstile, such as a shell, can make us wait
+BUSY_TIMEOUT_S = 30.0  # only a program that does not use the write queue, such as a shell, causes a wait
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection with every setting that keeps data safe.
+    """Return a connection with all settings that keep data safe.
 
-    synchronous=FULL, because NORMAL loses acknowledged writes when the power goes; recursive_triggers, because
-    REPLACE deletes rows behind the triggers' back without it.
+    synchronous=FULL, because NORMAL loses committed writes in a power failure; recursive_triggers, because without it
+    REPLACE deletes rows without running delete triggers.
     """
-    # mode=rw: only `_make_file` makes files, with the mode they should have.
+    # mode=rw: only `_make_file` creates files, with the right mode.
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
@@ -50,8 +50,8 @@ def connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA recursive_triggers = ON")
-        # Triggers keep the text index, and to SQLite its own FTS5 is nothing that a schema may be trusted with. What
-        # the setting is there against cannot be had here: extensions are never loaded, and no function of ours exists.
+        # Triggers update the text index, and SQLite allows FTS5 in triggers only with a trusted schema. This is safe:
+        # no extensions are loaded and no functions of our own are registered.
         connection.execute("PRAGMA trusted_schema = ON")
     except BaseException:
         connection.close()
@@ -60,15 +60,15 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def resolve_path(path: Path) -> Path:
-    """The file itself, whatever name it is called by and wherever the process goes later."""
+    """Return the absolute path of a file without symbolic links."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:
-        raise _cannot_open(f"{str(path)!r} cannot be the name of a file; name another one with --db") from None
+        raise _cannot_open(f"{str(path)!r} is not a valid file name; name another file with --db") from None
 
 
 def open_database(path: Path, schema: Callable[[], Schema], turnstile: WriteQueue) -> sqlite3.Connection:
-    """A connection to a file that is there, is ours and has today's schema."""
+    """Return a connection to the file, which is created or migrated if necessary."""
     if sqlite3.sqlite_version_info < SQLITE_VERSION_MIN:
         raise Unavailable(
             f"SQLite {sqlite3.sqlite_version} is too old; Groundplan needs 3.40 or newer",
@@ -106,13 +106,13 @@ def _bring_up_to_date(
 
 
 def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migration] | None = None) -> None:
-    """Take every step that is still to take, then put the generated guards up anew."""
+    """Apply every pending step, then generate the guards again."""
     steps = load_migrations(Dialect.SQLITE) if steps is None else steps
     connection.execute("PRAGMA journal_mode = WAL")
     for step in _find_pending(connection, steps):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            # Somebody may have taken this step while we waited for the lock.
+            # Another process may have applied this step during the wait for the lock.
             if step in _find_pending(connection, steps):
                 _apply_step(connection, step, schema, is_last=step is steps[-1])
             connection.execute("COMMIT")
@@ -123,7 +123,7 @@ def migrate(connection: sqlite3.Connection, schema: Schema, steps: Sequence[Migr
 
 
 def read_applied_migrations(connection: sqlite3.Connection) -> list[AppliedMigration]:
-    """The steps that this file has taken."""
+    """Return the steps that this file has recorded."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'").fetchone():
         return []
     rows = connection.execute("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
@@ -145,24 +145,24 @@ def _apply_step(connection: sqlite3.Connection, step: Migration, schema: Schema,
         guards = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'guard_*'")
         for (name,) in guards.fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
-        there = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        # Between two steps, what a later one adds is declared but not there yet.
-        for statement in generate_sqlite_guards(schema.restrict_to_tables([name for (name,) in there])):
+        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        # With only some steps applied, tables of later steps are declared but do not exist yet.
+        for statement in generate_sqlite_guards(schema.restrict_to_tables([name for (name,) in tables])):
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {step.number}")
 
 
 def split_statements(script: str) -> Iterator[str]:
-    """The statements of a script, each whole, triggers included."""
-    gathered = ""
+    """Yield the statements of a script; a trigger is one statement."""
+    statement = ""
     for line in script.splitlines(keepends=True):
-        gathered += line
-        if sqlite3.complete_statement(gathered):
-            yield gathered
-            gathered = ""
-    if gathered.strip() and not all(line.startswith("--") or not line.strip() for line in gathered.splitlines()):
-        raise ValueError(f"a statement does not end: {gathered.strip()[:60]}")
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    if statement.strip() and not all(line.startswith("--") or not line.strip() for line in statement.splitlines()):
+        raise ValueError(f"a statement does not end: {statement.strip()[:60]}")
 
 
 def _ensure_file(path: Path) -> None:
@@ -172,32 +172,32 @@ def _ensure_file(path: Path) -> None:
         if not path.exists():
             _make_file(path)
         elif not os.access(path, os.R_OK | os.W_OK):
-            raise _cannot_open(f"{str(path)!r} may not be read and written by you; check its owner and mode")
+            raise _cannot_open(f"you may not read and write {str(path)!r}; check its owner and mode")
     except (FileNotFoundError, NotADirectoryError):
         raise _cannot_open(
-            f"there is no folder {str(path.parent)!r}; make it, or name another file with --db"
+            f"there is no folder {str(path.parent)!r}; create it, or name another file with --db"
         ) from None
     except OSError as error:
         raise _cannot_open(f"cannot open {str(path)!r}: {error.strerror}; check its owner and mode") from None
 
 
 def _make_file(path: Path) -> None:
-    """Make an empty file that its owner alone can open; WAL and shared memory files take their mode from it.
+    """Create an empty file that only its owner can open; WAL and shared memory files get the same mode.
 
-    It is made under another name and linked into place: closing a file drops every lock that this process has on it,
-    and another thread's SQLite may already hold some. For the same reason an existing database is never opened here.
+    It is created under another name and linked into place: closing a file drops all locks of this process on it, and
+    SQLite in another thread may hold some. For the same reason an existing database is never opened here.
     """
-    made = path.with_name(f".{path.name}.{new_short_id()}")
-    os.close(os.open(made, NEW_FILE, 0o600))
+    temporary = path.with_name(f".{path.name}.{new_short_id()}")
+    os.close(os.open(temporary, NEW_FILE, 0o600))
     try:
-        os.link(made, path)
+        os.link(temporary, path)
     except FileExistsError:
-        pass  # somebody else was first, and made it the same way
-    except OSError:  # a file system without links
+        pass  # another process was first and created it the same way
+    except OSError:  # the file system has no links
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, NEW_FILE, 0o600))
     finally:
-        made.unlink()
+        temporary.unlink()
 
 
 def _cannot_open(sentence: str) -> Unavailable:
@@ -205,8 +205,8 @@ def _cannot_open(sentence: str) -> Unavailable:
 
 
 def _is_foreign(connection: sqlite3.Connection) -> bool:
-    # In this order: somebody who makes the file right now could finish between the two questions, and had the mark been
-    # looked for first, their tables would be seen without it.
+    # In this order: another process may create the database between the two reads. If the id was read first, its tables
+    # would be seen without the id.
     if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None:
         return False
     return _read_number(connection, "PRAGMA application_id") != APPLICATION_ID

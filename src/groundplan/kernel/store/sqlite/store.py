@@ -1,7 +1,7 @@
-"""Plans in one SQLite file, shared by any number of threads and processes.
+"""The store on one SQLite file, shared by any number of threads and processes.
 
-Every thread has a connection of its own. A writer waits for its turn at the turnstile, so SQLite's own lock is always
-free when it comes to it and nobody ever sees `database is locked`.
+Every thread has its own connection. A writer waits in the write queue, so the lock of SQLite is free when its turn
+comes and no caller sees `database is locked`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from groundplan.kernel.store.transaction import RowConverters, Transaction
 
 T = TypeVar("T")
 
-# What an app connection may do. Everything else (DDL, ATTACH, PRAGMA, …) is refused before it runs, so not even a
-# statement that somebody smuggled in could take a trigger down or switch a check off.
+# The actions allowed on an app connection. SQLite refuses all others (DDL, ATTACH, PRAGMA, …), so even injected SQL
+# cannot drop a trigger or disable a check.
 _ALLOWED_ACTIONS = frozenset(
     {
         sqlite3.SQLITE_SELECT,
@@ -46,18 +46,18 @@ _ALLOWED_ACTIONS = frozenset(
 
 
 class SqliteStore(Store):
-    """The store of a single file."""
+    """The store on one file."""
 
-    must_recheck_after_lock = False  # BEGIN IMMEDIATE holds the one write lock from the first statement on
+    must_recheck_after_lock = False  # BEGIN IMMEDIATE takes the write lock before the first statement
 
     def __init__(self, path: Path, schema: Callable[[], Schema], *, clock: Clock = system_clock) -> None:
-        # Pinned once: a later chdir or another name for the same file must lead to the same file and queue.
+        # Resolved once: a later chdir, or another name of the same file, must use the same file and queue.
         self.path = resolve_path(path)
         self._clock = clock
         self._write_queue = WriteQueue(self.path)
         self._own = threading.local()
         self._open_connections: WeakSet[_Connection] = WeakSet()
-        self._connections_lock = threading.Lock()  # of the set above, which may not change while it is walked
+        self._connections_lock = threading.Lock()  # guards the set above while it is iterated
         self._is_closed = False
         self._own.held = self._register(open_database(self.path, schema, self._write_queue))
         self._name = str(self.path)
@@ -79,7 +79,7 @@ class SqliteStore(Store):
         self._check_in_place()
         held = self._held()
         with self._write_queue.turn(), held.in_use, translate_errors():
-            self._check_in_place()  # once more: we may have waited
+            self._check_in_place()  # again, after the wait
             connection = held.require_open()
             connection.execute("BEGIN IMMEDIATE")
             tx = SqliteTransaction(connection, actor, format_timestamp(self._clock()), self.memory)
@@ -99,17 +99,17 @@ class SqliteStore(Store):
     def close(self) -> None:
         with self._connections_lock:
             self._is_closed = True
-            everybodys = list(self._open_connections)
-        for held in everybodys:
+            connections = list(self._open_connections)
+        for held in connections:
             held.close()
 
     def _check_in_place(self) -> None:
-        # Our descriptors still lead to a file that was removed or renamed: what we wrote there, nobody would ever find.
+        # Open descriptors still refer to a file that was removed or renamed; writes to it would be lost.
         if _read_file_identity(self._name) != self._identity:
             raise FileReplaced(self.path)
 
     def _held(self) -> _Connection:
-        """This thread's connection."""
+        """Return the connection of this thread."""
         if not hasattr(self._own, "held"):
             with translate_errors():
                 self._own.held = self._register(connect(self.path))
@@ -127,14 +127,14 @@ class SqliteStore(Store):
 
 
 class _Connection:
-    """A thread's connection. It is closed with its thread or with the store, whichever goes first."""
+    """The connection of a thread. It is closed with its thread or with the store, whichever ends first."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self.in_use = threading.RLock()  # SQLite crashes when a connection is closed under a running statement
+        self.in_use = threading.RLock()  # SQLite crashes if a connection is closed while a statement runs
         self._connection: sqlite3.Connection | None = connection
 
     def require_open(self) -> sqlite3.Connection:
-        """The connection, while the store is open."""
+        """Return the connection. Raises Unavailable if the store is closed."""
         if self._connection is None:
             raise Unavailable("this store was closed; open it again", code="store_closed")
         return self._connection
@@ -149,14 +149,14 @@ class _Connection:
 
 
 class FileReplaced(Unavailable):
-    """The file we opened is no longer the one with that name."""
+    """The open file was removed or replaced by another one."""
 
     code = "store_replaced"
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path.name!r} was removed or replaced while it was open, and nothing was written; start Groundplan "
-            "again. To put a backup in place, stop everything that uses the file first"
+            f"{path.name!r} was removed or replaced while it was open, and nothing was written; restart Groundplan. "
+            "To restore a backup, first stop every program that uses the file"
         )
 
 
@@ -183,8 +183,8 @@ class SqliteTransaction(Transaction):
 
 def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
     if first == "schema_migrations" and action != sqlite3.SQLITE_READ:
-        return sqlite3.SQLITE_DENY  # which steps were taken is for the migration runner alone to write
-    # FTS5 asks for data_version by itself to notice other writers.
+        return sqlite3.SQLITE_DENY  # only the migration runner writes this table
+    # FTS5 reads data_version to detect other writers.
     if action in _ALLOWED_ACTIONS or (action == sqlite3.SQLITE_PRAGMA and first == "data_version"):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
@@ -192,13 +192,13 @@ def _authorize(action: int, first: str | None, *_rest: str | None) -> int:
 
 def _read_file_identity(path: str) -> tuple[int, int] | None:
     try:
-        status = os.stat(path)  # noqa: PTH116 - before every transaction, and twice as fast
+        status = os.stat(path)  # noqa: PTH116 - runs before every transaction, and is twice as fast
     except OSError:
         return None
     return status.st_dev, status.st_ino
 
 
 def _end_transaction(connection: sqlite3.Connection, how: str) -> None:
-    # A full disk or an I/O error can have ended the transaction already.
+    # A full disk or an I/O error may have ended the transaction.
     if connection.in_transaction:
         connection.execute(how)

@@ -1,4 +1,4 @@
-"""What the text of a CREATE statement says of its table, for a connection that may not ask by PRAGMA."""
+"""Parse CREATE statements, for connections that may not use PRAGMA to inspect a table."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _COLUMN_CONSTRAINTS = _TABLE_CONSTRAINTS | {"NOT", "NULL", "DEFAULT", "COLLATE",
 
 
 class Token(NamedTuple):
-    """A piece of SQL: a word of the language in capitals, and what it names."""
+    """A token of SQL: the word in upper case, and its text."""
 
-    word: str  # empty for what is quoted, and for signs
+    word: str  # empty for quoted names and punctuation
     name: str
 
 
 class TableDefinition(NamedTuple):
-    """What a table consists of: columns with their types, unique keys, and references with the table they lead to."""
+    """A table: columns with types, unique keys, and foreign keys with the referenced table."""
 
     columns: dict[str, str]
     keys: list[list[str]]
@@ -34,7 +34,7 @@ class TableDefinition(NamedTuple):
 
 
 def parse_create_table(text: str) -> TableDefinition:
-    """The definition in a CREATE TABLE."""
+    """Parse a CREATE TABLE statement."""
     found = TableDefinition({}, [], [])
     for part in _split_at_commas(_take_first_brackets(list(_tokenize(text)))):
         rest = part[2:] if part[0].word == "CONSTRAINT" else part
@@ -48,7 +48,7 @@ def parse_create_table(text: str) -> TableDefinition:
 
 
 def parse_unique_index(text: str) -> list[str] | None:
-    """The columns of a CREATE UNIQUE INDEX; None where it is no such index, or one of some rows only."""
+    """Return the columns of a CREATE UNIQUE INDEX; None if the index is not unique or is partial."""
     tokens = list(_tokenize(text))
     words = [token.word for token in tokens]
     if "UNIQUE" not in words[:2] or "WHERE" in words:
@@ -58,7 +58,7 @@ def parse_unique_index(text: str) -> list[str] | None:
 
 def _parse_column(part: list[Token], found: TableDefinition) -> None:
     name, words = part[0].name, [token.word for token in part[1:]]
-    end = next((at for at, word in enumerate(words) if word in _COLUMN_CONSTRAINTS), len(words))
+    end = next((index for index, word in enumerate(words) if word in _COLUMN_CONSTRAINTS), len(words))
     found.columns[name] = " ".join(word for word in words[:end] if word)
     if "UNIQUE" in words or "PRIMARY" in words:
         found.keys.append([name])
@@ -67,17 +67,17 @@ def _parse_column(part: list[Token], found: TableDefinition) -> None:
 
 
 def _find_referenced_table(part: list[Token]) -> str:
-    at = next(at for at, token in enumerate(part) if token.word == "REFERENCES")
-    return part[at + 1].name
+    index = next(index for index, token in enumerate(part) if token.word == "REFERENCES")
+    return part[index + 1].name
 
 
 def _read_column_names(part: list[Token]) -> list[str]:
-    """The columns in the first list of a part."""
-    return [one[0].name for one in _split_at_commas(_take_first_brackets(part))]
+    """Return the columns in the first brackets of a part."""
+    return [column[0].name for column in _split_at_commas(_take_first_brackets(part))]
 
 
 def _take_first_brackets(tokens: list[Token]) -> list[Token]:
-    """What stands in the first pair of brackets."""
+    """Return the tokens in the first pair of brackets."""
     depth, found = 0, []
     for token in tokens:
         depth -= token.name == ")" and not token.word
@@ -90,7 +90,7 @@ def _take_first_brackets(tokens: list[Token]) -> list[Token]:
 
 
 def _split_at_commas(tokens: list[Token]) -> Iterator[list[Token]]:
-    """What stands between the commas that are in no brackets."""
+    """Yield the tokens between commas that are not in brackets."""
     depth = 0
     part: list[Token] = []
     for token in tokens:

@@ -1,9 +1,9 @@
 """A fair queue for the writers of one SQLite file, across threads and processes.
 
-SQLite lets whoever polls luckily go first: with eight busy processes one of them wrote 6,705 times as often as
-another. Here a writer first takes the gate, and holds it only while it waits for the lock; so one writer waits at the
-lock and all others queue at the gate, where the kernel wakes them in the order of their coming. A process that dies
-lets go of both.
+SQLite polls for its lock, which is not fair: with eight busy processes one wrote 6,705 times as often as another. Here
+a writer first locks the gate file, and holds it only while it waits for the lock file. So one writer waits for the
+lock, all others wait at the gate, and the operating system wakes them in order of arrival. It releases both files when
+a process dies.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pathlib import Path
 
 from groundplan.kernel.errors import Unavailable
 
-WAIT_S_MAX = 30.0  # a healthy queue moves in milliseconds; this long means that a writer hangs
+WAIT_S_MAX = 30.0  # a turn takes milliseconds; after this time a writer hangs
 
 
 class QueueStuck(Unavailable):
-    """Somebody holds the lock and does not move."""
+    """Another process holds the write lock for too long."""
 
     code = "store_busy"
 
@@ -34,7 +34,7 @@ class QueueStuck(Unavailable):
 
 
 class WriteQueue:
-    """One place in the queue at a time for each thread."""
+    """The queue of writers; each thread has one place in it at a time."""
 
     def __init__(self, database: Path, *, wait_s: float = WAIT_S_MAX) -> None:
         self._gate = Path(f"{database}-gate")
@@ -44,7 +44,7 @@ class WriteQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the right to write."""
+        """Hold the write lock."""
         with self._held(self._lock_behind_gate(time.monotonic() + self._wait_s)):
             yield
 
@@ -71,8 +71,8 @@ class WriteQueue:
         return file
 
     def _wait_in_queue(self, path: Path, file: _OpenFile, give_up_at: float) -> None:
-        # Only a blocking flock has a place in the kernel's queue, and a blocking flock knows no time limit; so another
-        # thread blocks while this one waits with a limit (measured: 0.98 fairness; polling gave 0.69).
+        # Only a blocking flock queues in the operating system, and it has no timeout; so another thread blocks while
+        # this one waits with a timeout (measured fairness: 0.98, with polling 0.69).
         failed: list[OSError] = []
         waiter = threading.Thread(target=_block_until_locked, args=(file, failed), daemon=True)
         waiter.start()
@@ -83,13 +83,13 @@ class WriteQueue:
             if failed:
                 raise _unusable(path, failed[0])
         except BaseException:
-            # The waiter may yet get the lock, on a file that nobody will use again; closing it afterwards lets go.
+            # The waiter may still get the lock, on a file that is not used again; closing the file releases it.
             del self._own.files[path]
             threading.Thread(target=_close_after, args=(waiter, file), daemon=True).start()
             raise
 
     def _open(self, path: Path) -> _OpenFile:
-        # A flock belongs to the open file, so every thread needs files of its own to exclude the other threads.
+        # A flock belongs to the open file, so every thread needs its own files to exclude other threads.
         if not hasattr(self._own, "files"):
             self._own.files = {}
         files: dict[Path, _OpenFile] = self._own.files
@@ -99,11 +99,11 @@ class WriteQueue:
 
 
 class _OpenFile:
-    """A file to lock. It is closed with the thread or the turnstile it belongs to, whichever goes first."""
+    """A file to lock. It is closed with its thread or its queue, whichever ends first."""
 
     def __init__(self, path: Path) -> None:
         self._number = -1
-        # Never through a link: somebody else may have laid it there for root to walk into.
+        # Never follow a symbolic link: another user may have placed it to attack root.
         flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             try:
@@ -115,7 +115,7 @@ class _OpenFile:
             raise _unusable(path, error) from None
 
     def _share_owner(self, path: Path) -> None:
-        # As SQLite does with its own files: root must not leave something behind that locks the owner out.
+        # As SQLite does with its own files: a file created by root must not lock out the owner of the database.
         database = Path(str(path).rpartition("-")[0])
         if os.geteuid() == 0 and database.exists():
             owner = database.stat()
