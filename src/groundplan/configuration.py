@@ -344,7 +344,9 @@ def _read_text(path: str) -> str:
             file=path,
         ) from None
     if len(raw) > FILE_BYTES_MAX:
-        raise _malformed(f"{path} is larger than {FILE_BYTES_MAX} bytes, too large for a configuration file", path, 1)
+        raise _malformed(
+            f"{path} is larger than {FILE_BYTES_MAX} bytes, which is too large for a configuration file", path, 1
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -83,7 +83,7 @@ class Budget:
         """Return the leading rows that fit, and always the first `at_least` rows."""
         if not rows or self._free == _UNLIMITED:
             return list(rows)
-        all_chars = count_chars(rows) - 1  # plus two brackets, minus the comma that `take` counts after the last row
+        all_chars = count_chars(rows) - 1  # without the two brackets, with a comma after the last row
         if all_chars <= self._free:
             self._use(all_chars)
             return list(rows)

@@ -16,7 +16,7 @@ from groundplan.kernel.store.tables import SCHEMA_NAME, FreezeRule, Schema, Tabl
 
 
 class Frozen(Conflict):
-    """The row belongs to a final version or run and cannot change."""
+    """The row is final, or part of something final, and cannot change."""
 
     code = "frozen"
 

@@ -55,7 +55,7 @@ class RowSecurity(Struct, frozen=True):
 
     @property
     def commands(self) -> list[str]:
-        """The commands with a policy of their own."""
+        """The commands with a policy of their own, which for INSERT and UPDATE checks new rows."""
         return [command for command in COMMANDS if any(_covers(policy, command) for policy in self.policies)]
 
 

@@ -144,7 +144,7 @@ class Store(ABC):
         else:
             row = tx.one_or_none(sql.lock_project, project_id=project_id, clock=tx.clock)
             if row is None:
-                # The project was visible before the lock and is not now; the next try raises the right error.
+                # The actor could change the project before the lock and cannot now; the next try raises the error.
                 raise TryAgain
         tx.rev, tx.now = row  # the time after the wait, so that times and revisions have one order
 

@@ -46,7 +46,7 @@ class Table:
     delete: str = NOBODY
     update_columns: tuple[str, ...] = ()  # the only columns that may change; all when empty
     append_only: bool = False
-    read_by_functions: bool = False  # a SECURITY DEFINER function reads it as the owner of the schema
+    read_by_functions: bool = False  # a SECURITY DEFINER function uses it as the owner of the schema
     # Columns that need another permission to change than the row itself.
     reserved_columns: Mapping[Permission, tuple[str, ...]] | None = None
     key_column: str = "project_id"  # the column with the project id, for reserved_columns

@@ -94,10 +94,10 @@ def run_checks(url: str, schema: Schema) -> Iterator[Finding]:
 
 def _check_server(connection: Connection) -> Finding:
     version = connection.info.server_version
-    shown = f"PostgreSQL {version // 10000}.{version % 10000}"
+    engine = f"PostgreSQL {version // 10000}.{version % 10000}"
     if version < SERVER_VERSION_MIN:
-        return fail("engine", f"{shown} is too old", "use PostgreSQL 15 or newer")
-    return ok("engine", shown)
+        return fail("engine", f"{engine} is too old", "use PostgreSQL 15 or newer")
+    return ok("engine", engine)
 
 
 def _check_role(name: str, held: RolePrivileges) -> Finding:
