@@ -55,7 +55,7 @@ def add(tx: Transaction, request: AddMember) -> OneMember:
 
 OPERATION = Operation(
     name="member.add",
-    summary="Bring somebody into a project, or give a member another role.",
+    summary="Add a member to a project, or change a member's role.",
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.WRITE,
     input=AddMember,

@@ -70,7 +70,7 @@ def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
 
 OPERATION = Operation(
     name="member.bootstrap",
-    summary="Begin a new scope with yourself as its owner.",
+    summary="Create a scope with yourself as its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=BootstrapScope,

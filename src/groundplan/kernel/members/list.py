@@ -44,7 +44,7 @@ def list_members(tx: Transaction, request: ListMembers) -> Members:
 
 OPERATION = Operation(
     name="member.list",
-    summary="List who is in a project.",
+    summary="List the members of a project.",
     permission=Permission.MEMBER_READ,
     effect=Effect.READ,
     input=ListMembers,

@@ -52,7 +52,7 @@ def remove(tx: Transaction, request: RemoveMember) -> RemovedMember:
 
 OPERATION = Operation(
     name="member.remove",
-    summary="Take somebody out of a project.",
+    summary="Remove a member from a project.",
     permission=Permission.MEMBER_MANAGE,
     effect=Effect.DESTROY,
     input=RemoveMember,

@@ -63,7 +63,7 @@ OPERATIONS = tuple(
         command=Command(("project", verb), arguments=("project",)),
     )
     for verb, summary, handler in (
-        ("archive", "Put a project away: it can still be read, but no longer changed.", archive),
-        ("restore", "Bring an archived project back.", restore),
+        ("archive", "Archive a project: it can be read, but not changed.", archive),
+        ("restore", "Restore an archived project.", restore),
     )
 )

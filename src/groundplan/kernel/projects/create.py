@@ -73,7 +73,7 @@ def create_owned_project(tx: Transaction, name: str, *, goal: str | None) -> str
 
 OPERATION = Operation(
     name="project.create",
-    summary="Make a project; whoever makes it becomes its owner.",
+    summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=CreateProject,

@@ -263,7 +263,7 @@ def locate(tx: Transaction, request: CreateContainer) -> str:
 
 CREATE_PROJECT = Operation(
     name="container.create_project",
-    summary="Make a project; whoever makes it becomes its owner.",
+    summary="Create a project; you become its owner.",
     permission=Permission.PROJECT_CREATE,
     effect=Effect.WRITE,
     input=CreateContainer,
@@ -273,7 +273,7 @@ CREATE_PROJECT = Operation(
 
 OPERATION = Operation(
     name="container.create",
-    summary="Make one: a task has a title, the others a name.",
+    summary="Create one: a task has a title, the others a name.",
     permission=Permission.WORK_PLAN,
     effect=Effect.WRITE,
     input=CreateContainer,

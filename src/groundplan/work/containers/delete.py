@@ -171,7 +171,7 @@ def delete_project(tx: Transaction, request: DeleteContainer) -> DeletedContaine
 
 DELETE_PROJECT = Operation(
     name="container.delete_project",
-    summary="Put a project away; it can be restored.",
+    summary="Archive a project; it can be restored.",
     permission=Permission.PROJECT_ARCHIVE,
     effect=Effect.DESTROY,
     input=DeleteContainer,

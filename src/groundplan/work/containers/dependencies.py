@@ -111,7 +111,7 @@ def _ends(tx: Transaction, query: Query, node: WorkNodeRow) -> tuple[list[Contai
 
 OPERATION = Operation(
     name="container.dependencies",
-    summary="What it waits for, what waits for it.",
+    summary="Dependencies and dependents of one container.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=QueryDependencies,

@@ -203,7 +203,7 @@ def locate(tx: Transaction, request: ManageDependency) -> str:
 
 CREATE = Operation(
     name="dependency.create",
-    summary="Let fromId block toId (BLOCKS) or be related to it (RELATES_TO).",
+    summary="Make fromId block toId (BLOCKS) or relate to it (RELATES_TO).",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=ManageDependency,
@@ -220,7 +220,7 @@ CREATE = Operation(
 
 DELETE = Operation(
     name="dependency.delete",
-    summary="Take a dependency away.",
+    summary="Delete a dependency.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=ManageDependency,

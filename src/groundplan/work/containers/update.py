@@ -215,7 +215,7 @@ UPDATE_PROJECT = Operation(
 
 OPERATION = Operation(
     name="container.update",
-    summary="Change what one says at the version you read; never its status.",
+    summary="Update one at the version you read; never its status.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     input=UpdateContainer,

@@ -265,7 +265,7 @@ def _reason(tx: Transaction) -> str:
 
 CLAIM = Operation(
     name="work.claim",
-    summary="Take the best actionable nodes, so that nobody else is offered them.",
+    summary="Claim the best actionable nodes, so that no one else is offered them.",
     permission=Permission.WORK_CLAIM,
     effect=Effect.WRITE,
     input=Next,

@@ -78,7 +78,7 @@ def _refuse_incomplete_order(ids: list[str], ordinals: dict[str, int]) -> None:
 
 OPERATION = Operation(
     name="section.reorder",
-    summary="Put all sections of a container into an order (orderedIds).",
+    summary="Reorder all sections of a container (orderedIds).",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     idempotent=True,

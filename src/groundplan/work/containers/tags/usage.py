@@ -57,7 +57,7 @@ def get_tag_usage(tx: Transaction, request: GetTagUsage) -> TagUsage:
 
 OPERATION = Operation(
     name="tag.usage",
-    summary="See what has a tag.",
+    summary="List the containers that have a tag.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=GetTagUsage,

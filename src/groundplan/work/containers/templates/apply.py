@@ -115,7 +115,7 @@ def apply(tx: Transaction, request: ApplyTemplate) -> AppliedTemplate:
 
 OPERATION = Operation(
     name="template.apply",
-    summary="Give a container a template's sections, behind those it has.",
+    summary="Append a template's sections to a container.",
     permission=Permission.WORK_UPDATE,
     effect=Effect.WRITE,
     input=ApplyTemplate,

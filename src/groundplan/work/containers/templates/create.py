@@ -62,7 +62,7 @@ def create(tx: Transaction, request: CreateTemplate) -> OneTemplate:
 
 OPERATION = Operation(
     name="template.create",
-    summary="Make a template for PROJECT, FEATURE or TASK.",
+    summary="Create a template for PROJECT, FEATURE or TASK.",
     permission=Permission.TEMPLATE_WRITE,
     effect=Effect.WRITE,
     input=CreateTemplate,

@@ -60,14 +60,14 @@ _OPERATION = partial(
 OPERATIONS = (
     _OPERATION(
         name="template.enable",
-        summary="Let a template be applied.",
+        summary="Enable a template.",
         handler=enable,
         tool=Tool("manage_template", Group.CONTAINERS, "enable"),
         command=Command(("template", "enable"), arguments=("id",)),
     ),
     _OPERATION(
         name="template.disable",
-        summary="Take a template out of use.",
+        summary="Disable a template.",
         handler=disable,
         tool=Tool("manage_template", Group.CONTAINERS, "disable"),
         command=Command(("template", "disable"), arguments=("id",)),

@@ -84,7 +84,7 @@ def _parse_values(request: UpdateTemplate) -> dict[str, Any]:
 
 OPERATION = Operation(
     name="template.update",
-    summary="Change what a template says of itself.",
+    summary="Update the name, description, target or tags of a template.",
     permission=Permission.TEMPLATE_WRITE,
     effect=Effect.WRITE,
     input=UpdateTemplate,

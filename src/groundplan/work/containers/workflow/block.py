@@ -144,7 +144,7 @@ def _save_node(tx: Transaction, node: WorkNodeRow, changes: list[Change]) -> Wor
 
 OPERATION = Operation(
     name="container.block",
-    summary="Let it wait for ids, or NO_OP: a hold with a reason.",
+    summary="Add blockers by id, or NO_OP: a hold with a reason.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=Block,

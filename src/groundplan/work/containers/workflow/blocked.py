@@ -103,7 +103,7 @@ def _list_blocked(
 
 TASKS = Operation(
     name="container.blocked_tasks",
-    summary="Tasks that wait, and for what.",
+    summary="Blocked tasks with their blockers.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=QueryBlockedTasks,
@@ -117,7 +117,7 @@ TASKS = Operation(
 
 FEATURES = Operation(
     name="container.blocked_features",
-    summary="Features that wait, and for what.",
+    summary="Blocked features with their blockers.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=QueryBlockedFeatures,

@@ -52,7 +52,7 @@ def next_feature(tx: Transaction, request: NextFeature) -> Feature | None:
 
 OPERATION: Operation[NextFeature, Any] = Operation(
     name="container.next_feature",
-    summary="Feature to go on with: ACTIVE, then NEW.",
+    summary="Feature to continue with: ACTIVE, then NEW.",
     permission=Permission.WORK_READ,
     effect=Effect.READ,
     input=NextFeature,

@@ -81,7 +81,7 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
 
 OPERATION = Operation(
     name="container.terminate",
-    summary="Exit as WILL_NOT_IMPLEMENT, with all open below it.",
+    summary="End as WILL_NOT_IMPLEMENT, with everything open below it.",
     permission=Permission.WORK_RESTRUCTURE,
     effect=Effect.DESTROY,
     input=Terminate,

@@ -119,7 +119,7 @@ def _release(
 
 OPERATION = Operation(
     name="container.unblock",
-    summary="Let it wait for ids no more; NO_OP ends its hold.",
+    summary="Remove blockers by id; NO_OP ends its hold.",
     permission=Permission.WORK_CONNECT,
     effect=Effect.WRITE,
     input=Unblock,
