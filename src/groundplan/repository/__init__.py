@@ -1,1 +1,1 @@
-"""A working copy beside a plan: what its history says about the plan's knowledge, and files that share it."""
+"""Working copies: check knowledge against git, confirm atoms, and export and import rule files."""

@@ -1,7 +1,7 @@
-"""Check the knowledge of a project against a repository: which atoms can be believed, and which changes none speaks of.
+"""Check the atoms of a project against a repository: which are fresh, and which changed files no atom covers.
 
-What was found is recorded with the atoms, so that everybody who reads one later sees how it stands, with or without a
-repository at hand. The plan is read before git is asked and written to afterwards: no transaction waits for git.
+The results are recorded with the atoms, so that readers without a repository see them too. The plan is read before git
+runs and written afterwards, so no transaction waits for git.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from groundplan.repository.git import Commit, Repository, TreeDiff
 from groundplan.repository.rules.formats.registry import OWN_FILES
 from groundplan.session import Session
 
-PAGE_SIZE = 1_000  # as many as a list gives, and as many as a check takes
+PAGE_SIZE = 1_000  # the limit of knowledge.list and of knowledge.record_check
 FILES_RECORDED_MAX = 50
 NAME_BYTES_MAX = 4_096
-BATCH_BYTES_MAX = 1 << 19  # half of what a request may have
+BATCH_BYTES_MAX = 1 << 19  # half of the limit of a request
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class CheckedAtom(Struct):
-    """How an atom stands."""
+    """The freshness of an atom."""
 
     id: str
     name: str
     freshness: FreshnessState
-    commit: str | UnsetType = UNSET  # where it was confirmed
-    files: list[str] | UnsetType = UNSET  # what changed in its area
+    commit: str | UnsetType = UNSET  # at which it was confirmed
+    files: list[str] | UnsetType = UNSET  # the changed files of its area
 
 
 class Hint(Struct):
@@ -50,16 +50,16 @@ class Hint(Struct):
 
 
 class Report(Struct, rename="camel"):
-    """What a check found."""
+    """The results of a check."""
 
-    atoms: list[CheckedAtom]  # by name
-    uncovered: list[str]  # files that changed and that no atom speaks of, except rules that were written from atoms
-    head: str  # the commit that was looked at
-    tracked: int  # its files
-    covered: int  # those of them that an atom speaks of
-    unknown_commits: int  # at which atoms were confirmed, and which this repository does not have
+    atoms: list[CheckedAtom]  # sorted by name
+    uncovered: list[str]  # changed files that no atom covers, except exported rules
+    head: str  # the checked commit
+    tracked: int  # number of its files
+    covered: int  # number of its files that an atom covers
+    unknown_commits: int  # commits of confirmations that this repository does not have
     recorded: bool
-    note: str | UnsetType = UNSET  # why it was not recorded, if somebody might expect that it was
+    note: str | UnsetType = UNSET  # why the results were not recorded
     hints: list[Hint] | UnsetType = UNSET
 
 
@@ -72,13 +72,13 @@ def check(
     record: bool = True,
     tell: Callable[[str], object] = lambda doing: None,
 ) -> Report:
-    """Compare every atom with the repository that the folder is in, and record what was found.
+    """Compare every atom with the repository of a folder, and record the results.
 
-    With `since`, only changes made after that revision count; that is a part of the picture and is not recorded. `tell`
-    hears what is being done, for somebody who waits.
+    With `since`, only changes after that revision count; such a partial result is not recorded. `tell` receives
+    progress messages.
 
     Raises:
-        GroundplanError: there is no such project, repository or revision, or git could not answer.
+        GroundplanError: the project, repository or revision does not exist, or git failed.
     """
     tell("reading the atoms")
     atoms = list(list_atoms(session, project))
@@ -111,15 +111,15 @@ def check(
         hints=hints or UNSET,
     )
     if since is not None:
-        report.note = "not recorded: only a part of what changed was looked at"
+        report.note = "not recorded: with a start revision, only part of the changes is checked"
     elif record:
-        tell("recording what was found")
+        tell("recording the results")
         _record(session, project, report, {atom.id: atom.version for atom in atoms})
     return report
 
 
 def list_atoms(session: Session, project: str) -> Iterator[Any]:
-    """Every atom of a project, page by page."""
+    """Yield every atom of a project, loaded page by page."""
     more: dict[str, str] = {}
     while True:
         page = session.call("knowledge.list", projectId=project, limit=PAGE_SIZE, **more)
@@ -140,7 +140,7 @@ def _report_progress(stops: Iterable[TreeDiff], count: int, tell: Callable[[str]
 
 
 def _is_exported_rule(name: str) -> bool:
-    """Whether a file is a rule that an export wrote: it repeats knowledge, and no atom need speak of it."""
+    """Return whether a file is an exported rule. Such files repeat knowledge, so no atom needs to cover them."""
     return any(f"/{own.home}/" in f"/{name}" for own in OWN_FILES.values())
 
 
@@ -159,7 +159,7 @@ def _record(session: Session, project: str, report: Report, versions: dict[str, 
         return
     report.recorded = skipped < len(report.atoms) or not report.atoms
     if skipped:
-        report.note = f"not recorded for {skipped} atoms that were changed meanwhile; check again"
+        report.note = f"not recorded for {skipped} atoms that changed meanwhile; check again"
 
 
 def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
@@ -174,13 +174,13 @@ def _to_record(atom: CheckedAtom, version: int) -> dict[str, Any]:
 
 
 def _escape_name(name: str) -> str:
-    """A file name as text that the plan can keep: bytes that are no UTF-8, and control characters, are spelled out."""
+    """Return a file name as storable text, with control characters and bytes that are not UTF-8 escaped."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return text if text.isprintable() else _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def _batches(atoms: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Groups that a request can hold."""
+    """Yield groups of atoms that fit into one request each."""
     batch: list[dict[str, Any]] = []
     size_bytes = 0
     for atom in atoms:

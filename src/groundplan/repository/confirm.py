@@ -1,4 +1,4 @@
-"""Confirm atoms at a commit: somebody has looked, and what they say is true of the files as they are there."""
+"""Confirm atoms at a commit: their knowledge is correct for the files of that commit."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class AmbiguousAtom(Invalid):
 
     def __init__(self, name: str, ids: list[str]) -> None:
         super().__init__(
-            f"{len(ids)} atoms are called {quote_text(name)}; say which by its id: {' or '.join(ids)}",
+            f"{len(ids)} atoms are called {quote_text(name)}; name one by its id: {' or '.join(ids)}",
             name=name,
             ids=ids,
         )
 
 
 class ConfirmedAtom(Struct):
-    """An atom, at the version it has by that."""
+    """An atom and its version."""
 
     id: str
     name: str
@@ -38,12 +38,12 @@ class ConfirmedAtom(Struct):
 
 
 class Confirmation(Struct):
-    """Which atoms were confirmed at which commit."""
+    """The commit, and which atoms were confirmed at it."""
 
     commit: str
     confirmed: list[ConfirmedAtom]
-    unchanged: list[ConfirmedAtom]  # these had been confirmed at this commit before
-    changed: list[ConfirmedAtom]  # these were changed by somebody else meanwhile, and not confirmed
+    unchanged: list[ConfirmedAtom]  # confirmed at this commit before
+    changed: list[ConfirmedAtom]  # changed by somebody else meanwhile, so not confirmed
 
 
 def confirm(
@@ -56,29 +56,29 @@ def confirm(
     revision: str = "HEAD",
     task: str | None = None,
 ) -> Confirmation:
-    """Confirm these atoms, each by its id or its name, or `every` atom of the project, at a commit.
+    """Confirm atoms, each by its id or name, or `every` atom of the project, at a commit.
 
-    Without a project it is that of the first atom, which must then be given by its id.
+    Without a project, the project of the first atom is used, which must then be given by its id.
 
-    If one of them is not found, none is touched. An atom that somebody changes meanwhile is left out: its text was not
-    seen. How the others stand then is looked up and recorded.
+    If an atom is not found, none is confirmed. An atom that somebody changes meanwhile is skipped, because the new text
+    was not reviewed. The project is checked again afterwards.
 
     Raises:
-        Invalid: no atom is named, or a name is that of several.
-        NotFound: there is no such atom, project or revision.
+        Invalid: no atom is named, or several atoms have the name.
+        NotFound: an atom, the project or the revision does not exist.
     """
     if not refs and not every:
-        raise Invalid("no atom is named; give their ids or names, or ask for every one", code="no_atoms")
+        raise Invalid("no atom is named; give ids or names, or ask for every atom", code="no_atoms")
     if project is None:
         project = _project_of(session, refs)
     repository = Repository(folder)
     head = repository.head()
     commit = head.id if revision == "HEAD" else repository.commit(revision).id
     atoms = list(list_atoms(session, project))
-    meant = atoms if every else _resolve_atoms(atoms, refs)
+    selected = atoms if every else _resolve_atoms(atoms, refs)
     by = {} if task is None else {"lastTaskId": task}
     done = Confirmation(commit, [], [], [])
-    for atom in meant:
+    for atom in selected:
         if atom.confirmed == commit:
             done.unchanged.append(ConfirmedAtom(atom.id, atom.name, atom.version))
             continue
@@ -86,19 +86,19 @@ def confirm(
             change = {"confirm": commit, **by}
             now = session.call("knowledge.update", entityType="atom", id=atom.id, version=atom.version, **change).atom
         except (Conflict, NotFound):
-            # Somebody changed it meanwhile. What it says now, whoever confirms has not seen.
+            # Somebody changed it meanwhile, and the caller has not seen the new text.
             done.changed.append(ConfirmedAtom(atom.id, atom.name, atom.version))
         else:
             done.confirmed.append(ConfirmedAtom(now.id, now.name, now.version))
     if done.confirmed:
-        # With another commit to compare with, nothing is known of them until somebody looks; we can.
+        # The confirmation deleted the last results, so the project is checked again.
         check(session, project, folder)
     return done
 
 
 def _project_of(session: Session, refs: Sequence[str]) -> str:
     if not refs or parse_uuid(refs[0]) is None:
-        raise Invalid("say of which project; only an atom's id tells it by itself", code="no_project")
+        raise Invalid("no project is named; name it, or give the first atom by its id", code="no_project")
     found = session.call("knowledge.get", entityType="atom", id=refs[0], includeChangelog=False)
     return str(found.atom.project_id)
 

@@ -1,11 +1,11 @@
-"""What a repository says about atoms: whether the files that each of them speaks of are still as they were confirmed.
+"""Assess the freshness of atoms: whether their files changed since the atom was confirmed.
 
-    orphaned     no file of the commit that is looked at matches any of its patterns
-    unanchored   nobody confirmed it, or only at a commit that this repository does not have
+    orphaned     no file of the checked commit matches any of its patterns
+    unanchored   it was not confirmed, or at a commit that this repository does not have
     changed      files that match its patterns were added, changed or deleted since it was confirmed
-    fresh        none of them was
+    fresh        none of them did
 
-The first that holds is the atom's state. Nothing is read here: what git and the plan said comes in as values.
+The first that applies is the state of the atom. These functions are pure: they get the data of git and the plan.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from groundplan.repository.git import TreeDiff
 
 @dataclass(frozen=True, slots=True)
 class WatchedAtom:
-    """An atom as far as a repository can say something about it."""
+    """The parts of an atom that an assessment needs."""
 
     id: str
     patterns: Sequence[str]
-    anchor: str | None = None  # the tree of the commit it was confirmed at, where that is known
+    anchor: str | None = None  # the tree of the commit it was confirmed at, if known
 
 
 @dataclass(frozen=True, slots=True)
 class AtomAssessment:
-    """An atom's state, and the files that changed in its area."""
+    """The state of an atom and the changed files of its area."""
 
     state: FreshnessState
     files: list[str] = field(default_factory=list)
@@ -37,17 +37,17 @@ class AtomAssessment:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What was found, for each atom by its id, and about the files."""
+    """The results for atoms by id, and for files."""
 
     atoms: dict[str, AtomAssessment]
-    uncovered: list[str]  # files that changed and that no atom speaks of
-    tracked: int  # files of the commit
-    covered: int  # … that an atom speaks of
+    uncovered: list[str]  # changed files that no atom covers
+    tracked: int  # number of files of the commit
+    covered: int  # number of these that an atom covers
 
 
 @dataclass(frozen=True, slots=True)
 class NarrowPattern:
-    """A pattern that matches a folder but none of the files in it, and the one that was probably meant."""
+    """A pattern that matches a folder but none of its files, and the pattern that was probably intended."""
 
     atom: str
     pattern: str
@@ -57,52 +57,52 @@ class NarrowPattern:
 def assess(
     atoms: Sequence[WatchedAtom], files: Sequence[str], stops: Iterable[TreeDiff], since: Sequence[str] | None = None
 ) -> Assessment:
-    """Say of every atom how it stands.
+    """Return the state of every atom.
 
-    `files` are those of the commit that is looked at, and `stops` lead back from it past every anchor. With `since`,
-    only these files count as changed.
+    `files` are those of the checked commit, and `stops` lead back from it through every anchor. With `since`, only
+    these files count as changed.
     """
     covering = _AtomsByFile(atoms, files)
     anchored = _by_anchor(atoms)
     only = None if since is None else frozenset(since)
-    moved: set[str] = set(only or ())
+    changed_files: set[str] = set(only or ())
     differing = _FilesByAtom(covering, only)
     changed: dict[str, list[str]] = {}
     for stop in stops:
         differing.add(stop.differing)
         differing.remove(stop.alike)
         if only is None:
-            moved.update(stop.differing)
+            changed_files.update(stop.differing)
         for atom in anchored.pop(stop.tree, ()):
             changed[atom] = differing.of(atom)
-    lately = _FilesByAtom(covering)
-    lately.add(only or ())
-    there = {atom for name in files for atom in covering[name]}
+    recent = _FilesByAtom(covering)
+    recent.add(only or ())
+    matched = {atom for name in files for atom in covering[name]}
 
-    def assessed(atom: WatchedAtom) -> AtomAssessment:
-        if atom.id not in there:
+    def assess_atom(atom: WatchedAtom) -> AtomAssessment:
+        if atom.id not in matched:
             return AtomAssessment(FreshnessState.ORPHANED)
         if atom.anchor is None:
-            return AtomAssessment(FreshnessState.UNANCHORED, lately.of(atom.id))
+            return AtomAssessment(FreshnessState.UNANCHORED, recent.of(atom.id))
         return AtomAssessment(FreshnessState.CHANGED if changed[atom.id] else FreshnessState.FRESH, changed[atom.id])
 
     return Assessment(
-        atoms={atom.id: assessed(atom) for atom in atoms},
-        uncovered=sorted(name for name in moved.intersection(files) if not covering[name]),
+        atoms={atom.id: assess_atom(atom) for atom in atoms},
+        uncovered=sorted(name for name in changed_files.intersection(files) if not covering[name]),
         tracked=len(files),
         covered=sum(1 for name in files if covering[name]),
     )
 
 
 def find_narrow_patterns(atoms: Iterable[WatchedAtom], files: Iterable[str]) -> Iterator[NarrowPattern]:
-    """Those patterns of these atoms that match folders: `src/pages` where `src/pages/**` was meant."""
+    """Yield patterns that match only a folder: `src/pages` where `src/pages/**` was intended."""
     patterns = [(atom.id, pattern) for atom in atoms for pattern in atom.patterns]
     index = PathIndex()
-    for place, (_, pattern) in enumerate(patterns):
-        index.put(str(place), [pattern])
-    matching = {place for folder in _folders(files) for place in index.matching(folder)}
-    for place, (atom, pattern) in enumerate(patterns):
-        if str(place) in matching:
+    for number, (_, pattern) in enumerate(patterns):
+        index.put(str(number), [pattern])
+    matching = {number for folder in _folders(files) for number in index.matching(folder)}
+    for number, (atom, pattern) in enumerate(patterns):
+        if str(number) in matching:
             yield NarrowPattern(atom, pattern, f"{pattern}/**")
 
 
@@ -123,7 +123,7 @@ def _folders(files: Iterable[str]) -> set[str]:
 
 
 class _AtomsByFile(dict[str, tuple[str, ...]]):
-    """Which atoms speak of a file, looked up once for each. Most files of a folder share theirs, and the tuple too."""
+    """The atoms that cover each file, cached. Most files of a folder share the same tuple."""
 
     def __init__(self, atoms: Iterable[WatchedAtom], files: Iterable[str]) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class _AtomsByFile(dict[str, tuple[str, ...]]):
 
 
 class _FilesByAtom:
-    """Files by the atoms that speak of them; where `only` is given, no others count."""
+    """The files that each atom covers; with `only`, other files are ignored."""
 
     def __init__(self, covering: _AtomsByFile, only: Set[str] | None = None) -> None:
         self._covering = covering

@@ -1,8 +1,8 @@
-"""What Groundplan asks git: which commit a name stands for, which files it has, and what lies between two of them.
+"""Read commits, file lists and differences from git.
 
-The answers come from commits alone, not from the index or the files on disk. Every question is a plumbing command with
-a list of arguments, which runs no hook, filter, pager or text conversion, takes no lock and fetches nothing from
-elsewhere. Names that a caller or the plan gives reach git on its standard input, so none can be taken for an option.
+Only commits are read, not the index or the files on disk. Every query is a plumbing command that runs no hook, filter,
+pager or text conversion, takes no lock and fetches nothing. Names from callers or the plan are passed on standard
+input, so none can be taken for an option.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from groundplan.kernel.wording import quote_text
 
 CHUNK_BYTES = 1 << 20
 REASON_CHARS_MAX = 300
-SUBMODULE_MODE = b"160000"  # the mode of an entry that is a commit of another repository
+SUBMODULE_MODE = b"160000"  # the mode of a submodule, which is a commit of another repository
 NON_FILE_MODES = (b"000000", SUBMODULE_MODE)
 
-# A hook runs with variables that say which repository and which objects are meant. Here the folder alone says it.
+# A hook runs with variables that select a repository and its objects. Here only the folder selects it.
 _REDIRECTING_VARIABLES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -40,9 +40,9 @@ _SAFE_VARIABLES = {
     "LC_ALL": "C",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # what a commit is must not depend on whose clone it is
-    # In a partial clone git would fetch what it misses. Before 2.45 it does not know the first variable, and is held
-    # back by the second, which allows no protocol at all.
+    "GIT_NO_REPLACE_OBJECTS": "1",  # replacements differ between clones
+    # In a partial clone git would fetch missing objects. Git before 2.45 does not know the first variable; the second
+    # stops it, because it allows no protocol.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",
 }
@@ -62,7 +62,7 @@ class NotARepository(Invalid):
 
 
 class NoCommit(Invalid):
-    """The repository has no commit to look at."""
+    """The repository has no commit."""
 
     code = "no_commit"
 
@@ -71,7 +71,7 @@ class NoCommit(Invalid):
 
 
 class GitMissing(Unavailable):
-    """There is no program of that name."""
+    """The git program was not found."""
 
     code = "git_missing"
 
@@ -80,12 +80,12 @@ class GitMissing(Unavailable):
 
 
 class GitFailed(Unavailable):
-    """Git itself could not answer, and said why."""
+    """A git command failed."""
 
     code = "git_failed"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"git could not answer: {reason}; run git status there to see whether all is well")
+        super().__init__(f"git failed: {reason}; run git status in the repository to find out more")
 
 
 class Commit(NamedTuple):
@@ -96,7 +96,7 @@ class Commit(NamedTuple):
 
 
 class TreeDiff(NamedTuple):
-    """A tree on the way back from HEAD: which files differ from HEAD from here on, and which are as in HEAD again."""
+    """A tree on the way back from HEAD: the files that differ from HEAD from here on, and those that equal it again."""
 
     tree: str
     differing: list[str]
@@ -104,17 +104,17 @@ class TreeDiff(NamedTuple):
 
 
 class Repository:
-    """The git repository that a folder belongs to; bare ones and linked working trees are as good as any."""
+    """The git repository of a folder, which may also be a bare repository or a linked working tree."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
 
     def head(self) -> Commit:
-        """The commit that is checked out.
+        """Return the commit that is checked out.
 
         Raises:
-            NotARepository: the folder is not in one.
-            NoCommit: there is none yet.
+            NotARepository: the folder is not in a repository.
+            NoCommit: the repository has no commit yet.
         """
         found = self._resolve_commits(["HEAD"]).get("HEAD")
         if found is None:
@@ -122,35 +122,35 @@ class Repository:
         return found
 
     def commit(self, revision: str) -> Commit:
-        """The commit that a branch, a tag, an id or an expression such as `HEAD~3` stands for.
+        """Return the commit of a branch, a tag, an id or an expression such as `HEAD~3`.
 
         Raises:
-            NotFound: git knows no such commit here.
+            NotFound: the repository has no such commit.
         """
         found = self._resolve_commits([revision]).get(revision)
         if found is None:
-            raise NotFound("revision", revision, hint="git log --oneline lists those of this repository")
+            raise NotFound("revision", revision, hint="git log --oneline lists the commits of this repository")
         return found
 
     def anchors(self, ids: Iterable[str]) -> dict[str, Commit]:
-        """The commits that these ids, whole or abbreviated, belong to; what is not in this repository is left out.
+        """Return the commits of these ids, full or abbreviated; ids that are not in this repository are left out.
 
-        A branch of the same name does not count: it would stand for another commit tomorrow.
+        A branch of the same name does not count, because it can move.
         """
-        found = self._resolve_commits([one for one in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(one)])
-        return {one: commit for one, commit in found.items() if commit.id.startswith(one)}
+        found = self._resolve_commits([id_ for id_ in dict.fromkeys(ids) if _OBJECT_ID.fullmatch(id_)])
+        return {id_: commit for id_, commit in found.items() if commit.id.startswith(id_)}
 
     def files(self, commit: Commit) -> list[str]:
-        """All files of a commit, by their paths from the top; what is in a submodule belongs to another repository."""
-        listed = self._asked("ls-tree", "-r", "-z", "--full-tree", commit.tree)
+        """Return the paths of all files of a commit, without those in submodules."""
+        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit.tree)
         entries = (entry.partition(b"\t") for entry in listed.split(b"\0"))
         return [_text(path) for about, _, path in entries if path and not about.startswith(SUBMODULE_MODE)]
 
     def walk_back(self, head: Commit, commits: Sequence[Commit]) -> Iterator[TreeDiff]:
-        """Go back from `head` through these commits, and say at each how its files differ from those of `head`.
+        """Go back from `head` through these commits, and yield how the files of each differ from those of `head`.
 
-        One process compares every commit with the one before it on the way, the youngest first. Comparing each with
-        `head` would tell the same changes over and over: 500 commits of a busy year take seconds, and 5,000 minutes.
+        One process compares every commit with the previous one, the youngest first. Comparing each with `head` would
+        repeat the same changes: 500 commits of a busy year would take seconds, and 5,000 minutes.
         """
         if not commits:
             return
@@ -162,16 +162,16 @@ class Repository:
             words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
             stopped = 0
             with _start_process(self._build_command(*words), pairs, complaints) as git:
-                assert git.stdout is not None  # noqa: S101 - a pipe was asked for
+                assert git.stdout is not None  # noqa: S101 - stdout is a pipe
                 for stop in _parse_tree_diffs(_fields(git.stdout)):
                     stopped += 1
                     yield stop
             complaints.seek(0)
-            if git.returncode or stopped < len(way):  # a tree that git cannot read is passed over in silence
+            if git.returncode or stopped < len(way):  # git silently skips a tree that it cannot read
                 raise self._failure(complaints.read())
 
     def list_changed_files(self, commit: Commit, head: Commit) -> list[str]:
-        """Which files were added, changed or deleted between a commit and `head`."""
+        """Return the files that were added, changed or deleted between a commit and `head`."""
         (stop,) = self.walk_back(head, [commit])
         return stop.differing
 
@@ -180,24 +180,24 @@ class Repository:
         if len(by_id) < 2:
             return list(by_id.values())
         ids = "".join(f"{one}\n" for one in by_id)
-        listed = self._asked("rev-list", "--no-walk=sorted", "--stdin", given=ids.encode("ascii"))
+        listed = self._run("rev-list", "--no-walk=sorted", "--stdin", given=ids.encode("ascii"))
         return [by_id[one] for one in listed.decode("ascii").split()]
 
     def _resolve_commits(self, revisions: Sequence[str]) -> dict[str, Commit]:
         asked = [revision for revision in revisions if _fits_a_line(revision)]
         lines = "".join(f"{revision}^{{commit}}\n{revision}^{{tree}}\n" for revision in asked)
-        said = self._asked("cat-file", "--batch-check", "--buffer", given=lines.encode("utf-8", "surrogateescape"))
-        answers = said.split(b"\n")
+        output = self._run("cat-file", "--batch-check", "--buffer", given=lines.encode("utf-8", "surrogateescape"))
+        answers = output.split(b"\n")
         found = {}
-        for place, revision in enumerate(asked):
-            commit, tree = (_object(answers[2 * place + part], kind) for part, kind in enumerate((b"commit", b"tree")))
+        for index, revision in enumerate(asked):
+            commit, tree = (_object(answers[2 * index + part], kind) for part, kind in enumerate((b"commit", b"tree")))
             if commit and tree:
                 found[revision] = Commit(commit, tree)
         return found
 
-    def _asked(self, *words: str, given: bytes = b"") -> bytes:
+    def _run(self, *words: str, given: bytes = b"") -> bytes:
         try:
-            ended = subprocess.run(  # noqa: S603 - our own words, and no shell
+            ended = subprocess.run(  # noqa: S603 - fixed arguments, no shell
                 self._build_command(*words), input=given, capture_output=True, check=False, env=_environment()
             )
         except (FileNotFoundError, PermissionError):
@@ -207,7 +207,7 @@ class Repository:
         return ended.stdout
 
     def _build_command(self, *words: str) -> list[str]:
-        # Comparing trees reads the index on the way, and would ask the monitor of its files: any program at all.
+        # Comparing trees reads the index, which could start the configured file monitor: an arbitrary program.
         return ["git", "--no-pager", "-c", "core.fsmonitor=", "-C", str(self.folder), *words]
 
     def _failure(self, complaints: bytes) -> NotARepository | GitFailed:
@@ -221,7 +221,7 @@ class Repository:
 
 def _start_process(command: list[str], given: IO[bytes], complaints: IO[bytes]) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(  # noqa: S603 - our own words, and no shell
+        return subprocess.Popen(  # noqa: S603 - fixed arguments, no shell
             command, stdin=given, stdout=subprocess.PIPE, stderr=complaints, env=_environment()
         )
     except (FileNotFoundError, PermissionError):
@@ -233,7 +233,7 @@ def _environment() -> Mapping[str, str]:
 
 
 def _fits_a_line(revision: str) -> bool:
-    # Git reads one name in a line, up to the first NUL; what cannot be written as bytes was never a name of git's.
+    # Git reads one name per line, up to the first NUL. A text that cannot be encoded is not a name in git.
     try:
         revision.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -247,7 +247,7 @@ def _object(answer: bytes, kind: bytes) -> str | None:
 
 
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
-    """What stands between NULs, and at last what stands behind the last one."""
+    """Yield the fields between NULs, and finally the rest after the last one."""
     rest = b""
     while chunk := stream.read(CHUNK_BYTES):
         *whole, rest = (rest + chunk).split(b"\0")
@@ -256,12 +256,12 @@ def _fields(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
-    """What git says of pairs of trees, as one way back.
+    """Parse the output of git diff-tree for pairs of trees.
 
-    Descriptions and names take turns, so a name is never where the line about the next pair could be, whatever the name
-    is; in front of a description stand the lines of all pairs that were compared meanwhile.
+    Descriptions and names alternate, so a name cannot be mistaken for the line of the next pair. The lines of all pairs
+    since the last description are in front of a description.
     """
-    at_head: dict[bytes, bytes] = {}  # of every file that is not the same everywhere on the way
+    at_head: dict[bytes, bytes] = {}  # the version at HEAD of every file that differs somewhere
     stop: TreeDiff | None = None
     for field in fields:
         *pairs, described = field.split(b"\n")
@@ -272,7 +272,7 @@ def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
         if described and stop is not None:
             before, here = _versions(described)
             name = next(fields)
-            # Where a file comes up for the first time, it has been as in HEAD until now.
+            # Until a file is listed for the first time, it equals HEAD.
             original = at_head.setdefault(name, before)
             if here == original:
                 stop.alike.append(_text(name))
@@ -283,7 +283,7 @@ def _parse_tree_diffs(fields: Iterator[bytes]) -> Iterator[TreeDiff]:
 
 
 def _versions(described: bytes) -> tuple[bytes, bytes]:
-    """Mode and content of a file on both sides, as `:MODE MODE ID ID STATUS` says it; nothing where it is no file."""
+    """Return mode and content id of both sides of `:MODE MODE ID ID STATUS`; empty for a side that is not a file."""
     mode, other_mode, content, other_content, _ = described[1:].split(b" ")
     return _version(mode, content), _version(other_mode, other_content)
 
@@ -293,5 +293,5 @@ def _version(mode: bytes, content: bytes) -> bytes:
 
 
 def _text(raw: bytes) -> str:
-    # A file name is bytes. What is not UTF-8 in it is kept, and comes out again as it was.
+    # A file name is bytes. Bytes that are not UTF-8 survive the round trip.
     return raw.decode("utf-8", "surrogateescape")

@@ -343,4 +343,4 @@ class TestSharedFiles:
         (refused,) = notebook.export(RuleFormat.AGENTS).refused
 
         assert refused.path == "src/cart/AGENTS.md"
-        assert refused.reason.startswith("is out of reach")
+        assert refused.reason.startswith("cannot be accessed")

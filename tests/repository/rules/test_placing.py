@@ -44,7 +44,7 @@ def test_a_file_is_taken_away(folder: Folder) -> None:
     folder.write("a/b.md", "one")
     folder.remove("a/b.md")
     assert folder.read("a/b.md") is None
-    with pytest.raises(UnusableFile, match="out of reach"):
+    with pytest.raises(UnusableFile, match="cannot be accessed"):
         folder.remove("a/b.md")
 
 
@@ -86,11 +86,11 @@ def test_what_is_no_plain_file_of_text_is_left_alone(folder: Folder) -> None:
             folder.read(path)
         reasons[path] = refused.value.reason
     assert reasons == {
-        "folder.md": "is no plain file",
-        "pipe.md": "is no plain file",
+        "folder.md": "is not a regular file",
+        "pipe.md": "is not a regular file",
         "latin.md": "is not UTF-8 text at byte 3",
         "large.md": f"is larger than {FILE_BYTES_MAX} bytes",
-        "file/below.md": "is out of reach: Not a directory",
+        "file/below.md": "cannot be accessed: Not a directory",
     }
     for path in ("folder.md", "pipe.md", "file/below.md"):
         with pytest.raises(UnusableFile):

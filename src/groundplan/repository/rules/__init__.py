@@ -1,1 +1,1 @@
-"""Rule files: the plan's knowledge where coding agents look for it by themselves, and the way back into the plan."""
+"""Rule files: export knowledge to where coding agents look for it, and import it again."""

@@ -1,6 +1,6 @@
-"""Write rule files from the atoms of a project: new ones, changed ones, and none where there is no atom any more.
+"""Export the atoms of a project as rule files: write new and changed ones, remove those of deleted atoms.
 
-What people changed since it was written is not written over. It is reported, and can be taken into the plan instead.
+Files that people edited are not overwritten. They are reported, and can be imported into the plan instead.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.rule import ExportedAtom
 from groundplan.session import Session
 
-NOT_CARRIED = "its name or knowledge holds one of its own marks as a line; take that line out of the atom"
+NOT_CARRIED = "its name or knowledge contains one of its own marks as a line; remove that line from the atom"
 
 
 class RulesOutOfReach(RuleViolated):
-    """The folder for rule files is not one that can be written to safely."""
+    """The folder for rule files cannot be written to safely."""
 
     code = "rules_out_of_reach"
 
@@ -35,7 +35,7 @@ class RulesOutOfReach(RuleViolated):
 
 @dataclass(frozen=True, slots=True)
 class ExportedRules:
-    """What was done, or is to be done."""
+    """The changes that an export made, or would make."""
 
     written: list[str]
     removed: list[str]
@@ -46,23 +46,23 @@ class ExportedRules:
 
     @property
     def is_up_to_date(self) -> bool:
-        """Whether the files were what they should be."""
+        """Whether no file needed a change."""
         return not (self.written or self.removed or self.drifted or self.refused)
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing was left alone."""
+        """Whether no file was skipped."""
         return not (self.drifted or self.refused)
 
 
 def export(
     session: Session, project: str, form: RuleFormat, out: Path, *, check: bool = False, force: bool = False
 ) -> ExportedRules:
-    """Bring the rule files of a working copy up to date; with `check`, only say what that would be.
+    """Bring the rule files of a working copy up to date; with `check`, only return the necessary changes.
 
     Raises:
-        NotFound: there is no such project.
-        RulesOutOfReach: the folder for them lies behind a symbolic link.
+        NotFound: the project does not exist.
+        RulesOutOfReach: the folder for rules is behind a symbolic link.
     """
     subjects = load_exported_atoms(session, project)
     project_id = subjects[0].project_id if subjects else resolve_project_id(session, project)
@@ -104,17 +104,17 @@ def _plan(
     *,
     force: bool,
 ) -> ExportPlan:
-    said = KnownContent(pieces, form)
+    known = KnownContent(pieces, form)
     if own := OWN_FILES.get(form):
         by_atom = {one.atom_id: (one.name, pieces[one.atom_id]) for one in subjects}
         try:
-            return plan_files(folder, own, project_id, by_atom, said, force=force)
+            return plan_files(folder, own, project_id, by_atom, known, force=force)
         except UnusableFile as error:
             raise RulesOutOfReach(own.folder, error.reason) from None
     by_file: dict[str, dict[str, Piece]] = {}
     for one in subjects:
         by_file.setdefault(agents.file_for(one.patterns), {})[one.atom_id] = pieces[one.atom_id]
-    return plan_blocks(folder, project_id, by_file, said, force=force)
+    return plan_blocks(folder, project_id, by_file, known, force=force)
 
 
 def _sort_for_answer(some: list[FileIssue]) -> list[FileIssue]:

@@ -1,4 +1,4 @@
-"""The atoms of a project as rule files show them."""
+"""Load the atoms of a project for an export."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ ATTEMPTS = 3
 
 
 class KnowledgeMoving(Conflict):
-    """Others changed the knowledge while it was read, again and again."""
+    """The knowledge of the project kept changing while it was read."""
 
     code = "knowledge_moving"
 
     def __init__(self) -> None:
-        super().__init__("others are changing the knowledge of this project at the moment; try again")
+        super().__init__("the knowledge of this project changed while it was read; try again")
 
 
 def load_exported_atoms(session: Session, project: str) -> list[ExportedAtom]:
-    """All atoms of a project, by name.
+    """Return all atoms of a project, sorted by name.
 
     Raises:
-        NotFound: there is no such project.
-        KnowledgeMoving: it would not stand still.
+        NotFound: the project does not exist.
+        KnowledgeMoving: the knowledge changed during every attempt.
     """
     molecules = {molecule.id: molecule.name for molecule in _all(session, project, "molecule")}
     return [to_exported_atom(atom, molecules.get(atom.molecule_id)) for atom in _all(session, project, "atom")]
 
 
 def load_exported_atom(session: Session, atom: Any) -> ExportedAtom:
-    """One atom that was read already."""
+    """Return a loaded atom for an export, with the name of its molecule."""
     if atom.molecule_id is None:
         return to_exported_atom(atom, None)
     answer = session.call("knowledge.get", entityType="molecule", id=atom.molecule_id, includeChangelog=False)
@@ -43,7 +43,7 @@ def load_exported_atom(session: Session, atom: Any) -> ExportedAtom:
 
 
 def to_exported_atom(atom: Any, molecule: str | None) -> ExportedAtom:
-    """An atom, and the name of its molecule."""
+    """Convert an atom, given the name of its molecule."""
     return ExportedAtom(
         atom_id=atom.id,
         project_id=atom.project_id,
@@ -57,10 +57,10 @@ def to_exported_atom(atom: Any, molecule: str | None) -> ExportedAtom:
 
 
 def resolve_project_id(session: Session, project: str) -> str:
-    """The id of a project that is given by id or name.
+    """Return the id of a project given by id or name.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the project does not exist.
     """
     for one in session.call("project.list", archived=True).projects:
         if normalize_name(project) in (one.id, one.name):
@@ -69,7 +69,7 @@ def resolve_project_id(session: Session, project: str) -> str:
 
 
 def _all(session: Session, project: str, entity: str) -> list[Any]:
-    """All of a kind, by name. What is missing here is taken for deleted, so an incomplete answer is not good enough."""
+    """Return all entities of a kind, sorted by name. It must be complete: an export treats missing ones as deleted."""
     for _ in range(ATTEMPTS):
         found, count = _pages(session, project, entity)
         if len(found) == count:

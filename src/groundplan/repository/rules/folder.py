@@ -1,7 +1,7 @@
-"""Files below one folder, never outside of it: every step is opened on its own, and none may be a symbolic link.
+"""Read and write files below one folder, without following symbolic links.
 
-A repository is not always written by those who export into it. A link in it could lead a write to a shell's start file,
-or an import to a private key, so links are refused wherever they stand. A file is replaced whole or not at all.
+A repository may contain the work of strangers. A link in it could direct a write to a shell's start file, or an import
+to a private key, so each step of a path is opened on its own and links are refused. A file is replaced atomically.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import NoReturn
 
 FILE_BYTES_MAX = 4 << 20
-SKIPPED_FOLDERS = frozenset({".git", "node_modules"})  # large, and nobody's own text
+SKIPPED_FOLDERS = frozenset({".git", "node_modules"})  # large, and without handwritten rules
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A pipe that somebody put in the place of a file must not be waited for.
+# O_NONBLOCK: opening a pipe in place of a file must not block.
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class UnusableFile(Exception):
-    """This file is left alone; the reason is a part of a sentence whose subject is the file."""
+    """The file cannot be used; the reason is the predicate of a sentence about the file."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,24 +32,24 @@ class UnusableFile(Exception):
 
 
 class Folder:
-    """A folder, and the text files below it by their paths from it."""
+    """A folder and the text files below it, by relative path."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is there or can be made: nothing else has its name."""
+        """Whether the folder exists or can be created."""
         try:
             return self.root.is_dir() or not self.root.exists()
         except OSError:
-            return True  # out of reach; the first use says why
+            return True  # inaccessible; the first use reports why
 
     def read(self, path: str) -> str | None:
-        """The text of a file, or None where there is none.
+        """Return the text of a file, or None if it does not exist.
 
         Raises:
-            UnusableFile: it is no plain file of text, is too large, or lies behind a link.
+            UnusableFile: it is not a regular text file, is too large, or is behind a link.
         """
         *above, name = _steps(path)
         try:
@@ -61,10 +61,10 @@ class Folder:
             _refuse(error)
 
     def write(self, path: str, text: str) -> None:
-        """Put a file in place, with the folders above it.
+        """Write a file, and create the folders above it.
 
         Raises:
-            UnusableFile: something other than a plain file is in the way.
+            UnusableFile: something other than a regular file is in the way, or the text is too large.
         """
         *above, name = _steps(path)
         raw = text.encode("utf-8")
@@ -78,10 +78,10 @@ class Folder:
             _refuse(error)
 
     def remove(self, path: str) -> None:
-        """Take a file away.
+        """Delete a file.
 
         Raises:
-            UnusableFile: it cannot be.
+            UnusableFile: the file cannot be deleted.
         """
         *above, name = _steps(path)
         try:
@@ -91,10 +91,10 @@ class Folder:
             _refuse(error)
 
     def names(self, path: str, suffix: str) -> list[str]:
-        """The names in one folder that end in `suffix`, in order; none where there is no such folder.
+        """Return the sorted names in one folder that end in `suffix`; none if the folder does not exist.
 
         Raises:
-            UnusableFile: the folder lies behind a link.
+            UnusableFile: the folder is behind a link.
         """
         try:
             with self._open_folder(_steps(path), make=False) as folder, os.scandir(folder) as entries:
@@ -105,7 +105,7 @@ class Folder:
             _refuse(error)
 
     def named(self, name: str) -> list[str]:
-        """The paths of all files of one name, wherever they lie, in order. Links are not followed."""
+        """Return the sorted paths of all files with this name. Links are not followed."""
         found = []
         for above, folders, files in os.walk(self.root):
             folders[:] = [folder for folder in folders if folder not in SKIPPED_FOLDERS]
@@ -115,7 +115,8 @@ class Folder:
 
     @contextmanager
     def _open_folder(self, steps: list[str], *, make: bool) -> Iterator[int]:
-        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # which one is the caller's choice
+        # Links are allowed for the root only, which the caller chose.
+        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for step in steps:
                 below = _open_below(step, folder, make=make)
@@ -127,14 +128,14 @@ class Folder:
 
 
 def to_display_path(path: str) -> str:
-    """A path for an answer, which is UTF-8 even where a file's name is not."""
+    """Return a path for an answer, with invalid UTF-8 replaced."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
 def _steps(path: str) -> list[str]:
     steps = path.split("/")
     if any(step in ("", ".", "..") or "\0" in step for step in steps):
-        raise UnusableFile("is no path below the folder")
+        raise UnusableFile("is not a path below the folder")
     return steps
 
 
@@ -144,12 +145,12 @@ def _open_below(step: str, folder: int, *, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-        with suppress(FileExistsError):  # somebody else made it first
+        with suppress(FileExistsError):  # another process created it first
             os.mkdir(step, dir_fd=folder)
         return os.open(step, _FOLDER_FLAGS, dir_fd=folder)
     except OSError:
         if _is_link(step, folder):
-            raise UnusableFile(f"lies behind the symbolic link {step!r}, which is not followed") from None
+            raise UnusableFile(f"is behind the symbolic link {step!r}, which is not followed") from None
         raise
 
 
@@ -168,7 +169,7 @@ def _text(name: str, folder: int) -> str:
         raise
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise UnusableFile("is no plain file")
+            raise UnusableFile("is not a regular file")
         with os.fdopen(file, "rb", closefd=False) as content:
             raw = content.read(FILE_BYTES_MAX + 1)
     finally:
@@ -183,7 +184,7 @@ def _text(name: str, folder: int) -> str:
 
 def _replace(name: str, raw: bytes, folder: int) -> None:
     mode = _mode_of(name, folder)
-    # Beside it, so that the change of names stays on one file system.
+    # In the same folder, so that the rename stays on one file system.
     fresh = f".{secrets.token_hex(8)}.groundplan"
     file = os.open(fresh, _CREATE_FLAGS, 0o666, dir_fd=folder)
     try:
@@ -198,17 +199,17 @@ def _replace(name: str, raw: bytes, folder: int) -> None:
 
 
 def _mode_of(name: str, folder: int) -> int | None:
-    """The permissions of the file that will be replaced, for the new one to have; None where there is none."""
+    """Return the permissions of the file to replace, or None if it does not exist."""
     try:
-        there = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(there):
+    if stat.S_ISLNK(mode):
         raise UnusableFile("is a symbolic link, which is not followed")
-    if not stat.S_ISREG(there):
-        raise UnusableFile("is no plain file")
-    return stat.S_IMODE(there)
+    if not stat.S_ISREG(mode):
+        raise UnusableFile("is not a regular file")
+    return stat.S_IMODE(mode)
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise UnusableFile(f"is out of reach: {error.strerror}") from None
+    raise UnusableFile(f"cannot be accessed: {error.strerror}") from None

@@ -1,9 +1,8 @@
-"""Take rule files into the plan: an atom for each rule, the same atom when it comes again.
+"""Import rule files: each rule becomes an atom, and updates the same atom when it is imported again.
 
-What Groundplan wrote names its atom. If somebody edited it, the edit becomes the atom's, unless the atom has changed as
-well since the file was written: then nobody but a person can say which of the two is right. If nobody edited it, it
-changes nothing, and brings no atom back that was deleted. Other rules are recognised by their name and their
-patterns. Where several are about one atom the first speaks for it, the same one every time.
+A generated rule names its atom. If it was edited, the edit updates the atom, unless the atom changed too since the
+export: then a person must decide which is right. If it was not edited, it changes nothing and does not restore a
+deleted atom. Other rules are matched by name and patterns. If several rules match one atom, the first by path counts.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ PAGE_SIZE = 1000
 _Identity = tuple[str, tuple[str, ...]]  # name and patterns
 
 BOTH_CHANGED = (
-    "was edited by hand, and its atom has changed too since it was written; merge the two in the atom and export with "
-    "force, or take the first line with the mark out of the file and import it again"
+    "was edited by hand, and its atom changed too since the export; merge the two in the atom and export with "
+    "force, or remove the first line with the mark from the file and import it again"
 )
 FILE_LEFT_OVER = "was not edited, and its atom was deleted; delete the file, or export again"
 BLOCK_LEFT_OVER = "has a block that was not edited and whose atom was deleted; delete the block, or export again"
@@ -38,7 +37,7 @@ BLOCK_LEFT_OVER = "has a block that was not edited and whose atom was deleted; d
 
 @dataclass(frozen=True, slots=True)
 class ImportedAtom:
-    """An atom, and the file that speaks for it."""
+    """An atom and the file it was imported from."""
 
     file: str
     atom_id: str
@@ -47,7 +46,7 @@ class ImportedAtom:
 
 @dataclass(slots=True)
 class ImportedRules:
-    """What became of the files."""
+    """The results of an import."""
 
     created: list[ImportedAtom] = field(default_factory=list)
     updated: list[ImportedAtom] = field(default_factory=list)
@@ -56,10 +55,10 @@ class ImportedRules:
 
 
 def import_rules(session: Session, project: str, task: str, form: RuleFormat, paths: list[str]) -> ImportedRules:
-    """Read rule files and keep what they say as atoms of a project, on behalf of a task.
+    """Import rule files as atoms of a project, on behalf of a task.
 
     Raises:
-        NotFound: there is no such project, task, file or directory.
+        NotFound: the project, the task, a file or a directory does not exist.
     """
     done = ImportedRules()
     atoms = _ProjectAtoms(session, project)
@@ -80,9 +79,9 @@ def import_rules(session: Session, project: str, task: str, form: RuleFormat, pa
 def _import_rule(
     session: Session, atoms: _ProjectAtoms, found: FoundRule, task: str, form: RuleFormat, done: ImportedRules
 ) -> None:
-    atom = atoms.meant(found)
+    atom = atoms.find_atom(found)
     mark = found.mark if atom is not None and found.mark is not None and found.mark.atom_id == atom.id else None
-    if atom is not None and mark is not None and not found.is_edited:  # it is what the atom once said
+    if atom is not None and mark is not None and not found.is_edited:  # it is an unedited export of the atom
         done.unchanged.append(ImportedAtom(found.file, atom.id, atom.name))
         return
     if mark is None and atoms.is_left_over(found):
@@ -95,7 +94,7 @@ def _import_rule(
     elif first is not found:
         done.skipped.append(SkippedFile(found.file, _explain_duplicate(found, first)))
     elif atom is None:
-        made = session.call(
+        created = session.call(
             "knowledge.create",
             entityType="atom",
             projectId=atoms.project,
@@ -104,8 +103,8 @@ def _import_rule(
             knowledge=found.rule.knowledge,
             createdByTaskId=task,
         ).atom
-        atoms.keep(made)
-        done.created.append(ImportedAtom(found.file, made.id, made.name))
+        atoms.keep(created)
+        done.created.append(ImportedAtom(found.file, created.id, created.name))
     elif mark is not None and not _is_unchanged_since_export(session, mark, atom, form):
         done.skipped.append(SkippedFile(found.file, BOTH_CHANGED))
     else:
@@ -118,11 +117,11 @@ def _import_rule(
 
 def _explain_duplicate(found: FoundRule, first: FoundRule) -> str:
     other = "another part of it" if first.file == found.file else first.file
-    return f"is about the same atom as {other}, which comes first; put what it says there, or give it another name"
+    return f"is about the same atom as {other}, which comes first; merge the two there, or rename this one"
 
 
 def _differences(found: FoundRule, atom: Any) -> dict[str, Any]:
-    """What the rule says otherwise than the atom. Nobody meant to change what a rule does not say."""
+    """Return the fields in which the rule differs from the atom. Parts that the rule lacks are not changes."""
     differing: dict[str, Any] = {}
     if found.rule.knowledge != normalize_line_breaks(atom.knowledge):
         differing["knowledge"] = found.rule.knowledge
@@ -134,20 +133,20 @@ def _differences(found: FoundRule, atom: Any) -> dict[str, Any]:
 
 
 def _is_unchanged_since_export(session: Session, mark: Mark, atom: Any, form: RuleFormat) -> bool:
-    """Whether the atom still says what it said when the file was written."""
-    # A new version need not say anything new: it may have been confirmed, say.
+    """Return whether the atom still has the exported content."""
+    # A new version can have the same content, for example after a confirmation.
     return (
         atom.version == mark.version or render_piece(load_exported_atom(session, atom), form).mark.sha256 == mark.sha256
     )
 
 
 class _ProjectAtoms:
-    """The atoms of a project by what rules know of them, and which rule speaks for which."""
+    """The atoms of a project by name and patterns, and the first rule for each."""
 
     def __init__(self, session: Session, project: str) -> None:
         self.project = project
         self._session = session
-        self._likeness: dict[str, _Identity] = {}
+        self._identity_by_atom: dict[str, _Identity] = {}
         self._atoms_by_identity: dict[_Identity, dict[str, None]] = {}
         self._first_rules: dict[str | _Identity, FoundRule] = {}
         cursor: dict[str, str] = {}
@@ -160,18 +159,18 @@ class _ProjectAtoms:
             cursor = {"cursor": page.next_cursor}
 
     def keep(self, atom: Any) -> None:
-        """One more atom, or one that has another name or other patterns now."""
-        if atom.id in self._likeness:
-            del self._atoms_by_identity[self._likeness[atom.id]][atom.id]
-        likeness = _make_identity(atom.name, atom.paths)
-        self._likeness[atom.id] = likeness
-        self._atoms_by_identity.setdefault(likeness, {})[atom.id] = None
-        if likeness in self._first_rules:
-            self._first_rules.setdefault(atom.id, self._first_rules[likeness])
+        """Add an atom, or update its name and patterns."""
+        if atom.id in self._identity_by_atom:
+            del self._atoms_by_identity[self._identity_by_atom[atom.id]][atom.id]
+        identity = _make_identity(atom.name, atom.paths)
+        self._identity_by_atom[atom.id] = identity
+        self._atoms_by_identity.setdefault(identity, {})[atom.id] = None
+        if identity in self._first_rules:
+            self._first_rules.setdefault(atom.id, self._first_rules[identity])
 
-    def meant(self, found: FoundRule) -> Any:
-        """The atom that a rule is about, None if there is none."""
-        if found.mark is not None and found.mark.atom_id in self._likeness:
+    def find_atom(self, found: FoundRule) -> Any:
+        """Return the atom of a rule, or None."""
+        if found.mark is not None and found.mark.atom_id in self._identity_by_atom:
             atom_id: str | None = found.mark.atom_id
         else:
             atom_id = next(iter(self._atoms_by_identity.get(_make_identity(found.name, found.patterns), ())), None)
@@ -180,8 +179,8 @@ class _ProjectAtoms:
         return self._session.call("knowledge.get", entityType="atom", id=atom_id, includeChangelog=False).atom
 
     def is_left_over(self, found: FoundRule) -> bool:
-        """Whether a rule is what an atom of this project said, unedited, and the atom was deleted since."""
-        if found.mark is None or found.is_edited or found.mark.atom_id in self._likeness:
+        """Return whether a rule is an unedited export of an atom of this project that was deleted since."""
+        if found.mark is None or found.is_edited or found.mark.atom_id in self._identity_by_atom:
             return False
         return found.mark.project_id == self._project_id
 
@@ -190,10 +189,10 @@ class _ProjectAtoms:
         return resolve_project_id(self._session, self.project)
 
     def first_rule_for(self, found: FoundRule, atom: Any) -> FoundRule:
-        """The first rule about the atom, also if it was not taken: this one, if there was none before."""
+        """Return the first rule for the atom, even if it was not imported; this rule if there was none before."""
         if atom is None:
             about: list[str | _Identity] = [_make_identity(found.name, found.patterns)]
-        else:  # and the one that it would make of the atom is taken, too
+        else:  # the name and patterns that it gives to the atom count too
             about = [atom.id, _make_identity(found.rule.name or atom.name, found.rule.patterns or atom.paths)]
         first = next((self._first_rules[one] for one in about if one in self._first_rules), found)
         if first is found:
@@ -201,7 +200,7 @@ class _ProjectAtoms:
         return first
 
     def forget(self, found: FoundRule) -> None:
-        """Let others speak for the atom of a rule that never can be one."""
+        """Drop a rule that the plan refused, so that another rule can be the first for its atom."""
         self._first_rules = {about: one for about, one in self._first_rules.items() if one is not found}
 
 

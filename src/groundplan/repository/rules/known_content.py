@@ -1,7 +1,7 @@
-"""What the plan says already. A piece that says no more may be written anew, whatever atom its mark names.
+"""The content that the plan already has. A piece with only such content may be overwritten, whatever its mark says.
 
-An edit that was taken into the plan is in the plan's spelling there, and may have become a new atom, since its own was
-deleted. Then the mark is an old one, and so are the lines about the old atom's molecule and relations.
+An imported edit is normalized in the plan, and may have become a new atom if its own was deleted. Then the mark and the
+lines about the molecule and relations of the old atom are outdated.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from groundplan.repository.rules.formats.registry import RuleFormat, parse_piece
 from groundplan.repository.rules.marks import Piece
 from groundplan.repository.rules.rule import Rule, list_display_lines, normalize_rule
 
-# The patterns are in the rule, and a description repeats its heading. Any other field that is not ours would be lost.
+# Fields that the rule itself covers; the description repeats its heading. Other fields would be lost.
 _RULE_FIELDS = ("paths", "globs", "description")
 
 _Meaning = tuple[Rule, str]
 
 
 class KnownContent:
-    """The pieces that are wanted, by their atoms and by what they say."""
+    """The generated pieces, by atom and by content."""
 
     def __init__(self, pieces: Mapping[str, Piece], form: RuleFormat) -> None:
         self._pieces = pieces
@@ -31,11 +31,11 @@ class KnownContent:
             self._atoms.setdefault(self._get_meaning(piece), []).append(atom_id)
 
     def covers(self, piece: Piece) -> bool:
-        """Whether nothing that somebody wrote is lost with a piece."""
+        """Return whether a piece can be overwritten without losing edits."""
         return not piece.is_edited or self._matches_own_atom(piece) or bool(self.others(piece))
 
     def others(self, piece: Piece) -> list[str]:
-        """The atoms that say what a piece says, though its mark does not name them."""
+        """Return the other atoms with the content of a piece, apart from the one in its mark."""
         return [one for one in self._atoms.get(self._get_meaning(piece), ()) if one != piece.mark.atom_id]
 
     def _matches_own_atom(self, piece: Piece) -> bool:
@@ -45,7 +45,7 @@ class KnownContent:
         return self._get_meaning(piece) == self._get_meaning(wanted)
 
     def _get_meaning(self, piece: Piece) -> _Meaning | None:
-        """What a piece says, with the fields that no rule has; None where its front matter was damaged."""
+        """Return the rule of a piece and its other fields, or None if its front matter is damaged."""
         try:
             rule = normalize_rule(parse_piece(piece, self._form))
             fields = front_matter.parse_fields(piece.front) if piece.front else {}

@@ -1,8 +1,8 @@
-"""Rule files as rules: those that are named, and all that lie below a directory that is named.
+"""Read rules from files, given by path or by a directory above them.
 
-Patterns are meant from the root of the working copy. That is the git repository around the files; without one it is the
-directory that was named, or for a single file the current directory. A nested `.claude` or `.cursor` folder speaks for
-the directory that it lies in, and so does an AGENTS.md.
+Patterns are relative to the root of the working copy. That is the git repository around the files; without one it is
+the given directory, or for a single file the current directory. A nested `.claude` or `.cursor` folder applies to the
+directory that contains it, and so does an AGENTS.md.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class FoundRule:
-    """A rule, where it stands, and what its place says where it says nothing itself."""
+    """A rule, its file, and the defaults for its name and patterns."""
 
     file: str
     rule: Rule
     default_name: str
     default_patterns: tuple[str, ...]
-    mark: Mark | None = None  # of what Groundplan wrote
-    is_edited: bool = True  # it is not, or no longer, what Groundplan wrote
+    mark: Mark | None = None  # if Groundplan generated it
+    is_edited: bool = True  # handwritten, or changed since it was generated
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the rule, or the default."""
         return self.rule.name or self.default_name
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """For which files it is."""
+        """The patterns of the rule, or the default."""
         return self.rule.patterns or self.default_patterns
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file, or a part of it, that is no rule, and why."""
+    """A file, or a part of it, that is not imported, and why."""
 
     file: str
     reason: str
 
 
 def read_rules(paths: Sequence[str], form: RuleFormat) -> Iterator[FoundRule | SkippedFile]:
-    """Every rule there is, file by file, in the order of their paths however they were named.
+    """Return all rules of the given files and directories, sorted by path.
 
     Raises:
-        NotFound: a path that was named leads nowhere.
+        NotFound: a given path does not exist.
     """
     named = [Path(path) for path in paths]
     for path in named:
@@ -101,19 +101,19 @@ def _files(named: Path, form: RuleFormat) -> Iterator[Path]:
 
 
 def _root(named: Path) -> Path:
-    """The root of the working copy in which a path lies."""
-    there = Path(os.path.normpath(named.absolute()))
-    is_folder = there.is_dir()
-    for above in (there, *there.parents) if is_folder else there.parents:
+    """Return the root of the working copy that contains a path."""
+    path = Path(os.path.normpath(named.absolute()))
+    is_folder = path.is_dir()
+    for above in (path, *path.parents) if is_folder else path.parents:
         if _exists(above / ".git"):
             return above
     if is_folder:
-        return there
-    return Path.cwd() if there.is_relative_to(Path.cwd()) else there.parent
+        return path
+    return Path.cwd() if path.is_relative_to(Path.cwd()) else path.parent
 
 
 def _owner(file: Path, own: OwnFiles) -> Path | None:
-    """The directory whose rules these are: the one with the tool's folder in it."""
+    """Return the directory that the rules apply to: the one that contains the folder of the tool."""
     folder = tuple(own.folder.split("/"))
     steps = Path(os.path.normpath(file.absolute())).parent.parts
     for end in range(len(steps), len(folder) - 1, -1):
@@ -134,7 +134,7 @@ def _rules(file: Path, root: Path, form: RuleFormat) -> Iterator[FoundRule | Ski
 def _text(file: Path) -> str:
     text = Folder(file.parent).read(file.name)
     if text is None:
-        raise UnreadableRule("is gone")
+        raise UnreadableRule("does not exist any more")
     text = normalize_line_breaks(text.removeprefix(BYTE_ORDER_MARK))
     if not text.strip():
         raise UnreadableRule("is empty")
@@ -142,7 +142,7 @@ def _text(file: Path) -> str:
 
 
 def _directory(place: Path, root: Path) -> str:
-    """A directory as seen from the root; empty for the root itself, and for what lies outside of it."""
+    """Return a directory relative to the root; empty for the root itself, and for directories outside of it."""
     place = Path(os.path.normpath(place))
     return "/".join(place.relative_to(root).parts) if place.is_relative_to(root) else ""
 
@@ -181,6 +181,6 @@ def _blocks(file: Path, text: str, directory: str) -> Iterator[FoundRule]:
     for piece in (part.piece for part in parts if isinstance(part, RuleBlock)):
         rule = parse_piece(piece, RuleFormat.AGENTS)
         yield FoundRule(to_display_path(str(file)), rule, agents.FILE, here, piece.mark, piece.is_edited)
-    beside = "".join(part for part in parts if isinstance(part, str))
-    if beside.strip():
-        yield FoundRule(to_display_path(str(file)), parse_handwritten(beside), agents.FILE, here)
+    handwritten = "".join(part for part in parts if isinstance(part, str))
+    if handwritten.strip():
+        yield FoundRule(to_display_path(str(file)), parse_handwritten(handwritten), agents.FILE, here)

@@ -1,4 +1,4 @@
-"""What a rule file says, the same in every format: a name, the files it is for, and what to know about them.
+"""The text of a rule file, the same in every format: a name, file patterns and knowledge.
 
     # Checkout Page
     > Files: `src/pages/checkout/**`
@@ -7,8 +7,8 @@
 
     Locales come from the registry, not from local files.
 
-The lines behind the heading are the plan's and are written for the reader; of them only `Files` is read back, and it
-is written only where nothing else in the format says for which files the rule is.
+The lines below the heading are generated for readers. Only `Files` is read back, and it is only written if the format
+has no other place for the patterns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TICKS = re.compile("`+")
 
 @dataclass(frozen=True, slots=True)
 class ExportedAtom:
-    """An atom as far as a rule file shows it."""
+    """The parts of an atom that a rule file shows."""
 
     atom_id: str
     project_id: str
@@ -44,7 +44,7 @@ class ExportedAtom:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a file says. What it does not say is None."""
+    """The parsed contents of a rule; missing parts are None."""
 
     knowledge: str
     name: str | None = None
@@ -52,7 +52,7 @@ class Rule:
 
 
 def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
-    """The text for a rule file, without front matter and mark."""
+    """Return the text of a rule file, without front matter and mark."""
     lines = [f"# {subject.name}"]
     if names_files:
         lines.append(FILES_PREFIX + ", ".join(_format_code(pattern) for pattern in subject.patterns))
@@ -68,7 +68,7 @@ def render_body(subject: ExportedAtom, *, names_files: bool) -> str:
 
 
 def parse_generated(body: str) -> Rule:
-    """What a text says that Groundplan wrote, perhaps edited since."""
+    """Parse a generated text, which may have been edited since."""
     first, lines, rest = _parts(body)
     if not first:
         return Rule(rest.strip())
@@ -80,12 +80,12 @@ def parse_generated(body: str) -> Rule:
 
 
 def list_display_lines(body: str) -> list[str]:
-    """The lines of such a text that are written for the reader and never read back."""
+    """Return the lines of a generated text that are never read back."""
     return [line for line in _parts(body)[1] if not line.startswith(FILES_PREFIX)]
 
 
 def _parts(body: str) -> tuple[str, list[str], str]:
-    """The heading, the lines of the plan behind it, and the rest; it is all rest where there is no heading on top."""
+    """Return the heading, the generated lines below it, and the rest; only the rest if there is no heading on top."""
     first, _, rest = body.partition("\n")
     if not first.startswith("# "):
         return "", [], body
@@ -99,9 +99,9 @@ def _parts(body: str) -> tuple[str, list[str], str]:
 
 
 def parse_handwritten(body: str) -> Rule:
-    """What a text says that somebody else wrote: its first heading is its name.
+    """Parse a handwritten text, whose first heading is the name.
 
-    A heading on top is taken off, since the name says it; one further down stays where it is.
+    A heading on top is removed, because the name repeats it; one further down stays.
     """
     body = body.strip()
     fence = ""
@@ -120,7 +120,7 @@ def parse_handwritten(body: str) -> Rule:
 
 
 def normalize_rule(rule: Rule) -> Rule:
-    """A rule in the spelling in which the plan keeps it."""
+    """Return a rule with the normalized name and patterns that the plan stores."""
     return Rule(
         rule.knowledge,
         None if rule.name is None else normalize_name(rule.name),
@@ -129,12 +129,12 @@ def normalize_rule(rule: Rule) -> Rule:
 
 
 def normalize_name(name: str) -> str:
-    """A name in the spelling in which the plan keeps it."""
+    """Return a name as the plan stores it."""
     return unicodedata.normalize("NFC", name).strip()
 
 
 def normalize_patterns(patterns: Iterable[str]) -> list[str]:
-    """Patterns in the spelling in which the plan keeps them."""
+    """Return patterns as the plan stores them."""
     return [_normalize_pattern(pattern.strip()) for pattern in patterns]
 
 
@@ -142,18 +142,18 @@ def _normalize_pattern(pattern: str) -> str:
     try:
         return parse_pattern(pattern).text
     except MalformedPattern:
-        return pattern  # it will be refused
+        return pattern  # the plan will refuse it
 
 
 def _strip_closing_hashes(heading: str) -> str:
-    """A heading without the signs that may stand at its end too: `## Title ##`."""
+    """Return a heading without closing signs, as in `## Title ##`."""
     title = heading.strip()
     bare = title.rstrip("#")
     return bare.rstrip() if bare[-1:].isspace() else title
 
 
 def _format_code(pattern: str) -> str:
-    """A pattern between more back-ticks than it has itself."""
+    """Return a pattern as a code span, with more back-ticks than it contains."""
     ticks = "`" * (max((len(run) for run in _TICKS.findall(pattern)), default=0) + 1)
     pad = " " if pattern.startswith(("`", " ")) or pattern.endswith(("`", " ")) else ""
     return f"{ticks}{pad}{pattern}{pad}{ticks}"

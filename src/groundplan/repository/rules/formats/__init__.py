@@ -1,1 +1,1 @@
-"""The formats of rule files: where each keeps them, and how it writes patterns."""
+"""The formats of rule files: where each stores them, and how it writes patterns."""

@@ -1,6 +1,6 @@
-"""AGENTS.md: plain Markdown that holds for the directory it lies in, and gives way to one that lies further down.
+"""AGENTS.md: plain Markdown that applies to its directory, unless a deeper AGENTS.md overrides it.
 
-Several atoms may share a file, and people write in it too: each atom has a block of its own between two marks.
+Several atoms may share a file, and people write in it too, so each atom has a block between two marks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SPECIAL = "*?[{\\"
 
 
 def file_for(patterns: Sequence[str]) -> str:
-    """The file in the deepest directory that holds everything the patterns can match."""
+    """Return the file in the deepest directory that contains everything the patterns can match."""
     shared: list[str] | None = None
     for pattern in patterns:
         for directory in _directories(pattern):
@@ -23,18 +23,18 @@ def file_for(patterns: Sequence[str]) -> str:
     kept = []
     for name in shared or ():
         if name in SKIPPED_FOLDERS:
-            break  # nobody would look for it there, and neither would the next export
+            break  # tools do not look there, and neither does the next export
         kept.append(name)
     return "/".join((*kept, FILE))
 
 
 def build_patterns(directory: str) -> tuple[str, ...]:
-    """What a file holds for that lies in this directory, which is empty for the root."""
+    """Return the patterns that an AGENTS.md in this directory applies to; an empty text is the root."""
     return (f"{escape_path(directory)}/**" if directory else "**",)
 
 
 def escape_path(path: str) -> str:
-    """A path as a pattern that means nothing but this path."""
+    """Return a pattern that matches only this path."""
     plain = "".join(f"\\{char}" if char in _SPECIAL else char for char in path)
     return f"\\{plain}" if plain.startswith("!") else plain
 

@@ -1,4 +1,4 @@
-"""Claude Code: `.claude/rules/**/*.md`, with the patterns as the list `paths`; a rule without it is for every file."""
+"""Claude Code: `.claude/rules/**/*.md`, with the patterns in the list `paths`; a rule without it applies to all."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ SUFFIX = ".md"
 
 
 def render_front_matter(subject: ExportedAtom) -> str:
-    """The head of a rule file."""
-    # A list with an item on each line, in quotes: the one form that every version which knows lists reads.
+    """Return the front matter of a rule file."""
+    # A list with one quoted item per line is the form that every version with lists can read.
     items = "".join(f"  - {quote(pattern)}\n" for pattern in subject.patterns)
     return f"{FENCE}\npaths:\n{items}{FENCE}\n"
 
 
 def read_patterns(fields: Fields) -> tuple[str, ...]:
-    """For which files a rule is.
+    """Return the patterns of a rule.
 
     Raises:
-        UnreadableRule: it has a list of them, and nothing in it.
+        UnreadableRule: the list of patterns is empty.
     """
-    # Older files have Cursor's word for it, which the tool understands too.
+    # Older files use `globs` as in Cursor, which Claude Code understands too.
     given = fields.get("paths", fields.get("globs"))
     return ("**",) if given is None else parse_patterns(given)

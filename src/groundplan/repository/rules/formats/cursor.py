@@ -1,4 +1,4 @@
-"""Cursor: `.cursor/rules/**/*.mdc`, with the patterns as the text `globs`, or `alwaysApply: true` for every file."""
+"""Cursor: `.cursor/rules/**/*.mdc`, with the patterns in the text `globs`, or `alwaysApply: true` for all files."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ SUFFIX = ".mdc"
 
 
 def render_front_matter(subject: ExportedAtom) -> str:
-    """The head of a rule file."""
+    """Return the front matter of a rule file."""
     bare = _front(subject, ",".join(subject.patterns))
     if _reads_back(bare, subject):
         return bare
-    # Commas, quotes or blanks in a pattern: a list, which is more than Cursor documents, but exact.
+    # Patterns with commas, quotes or blanks need a list, which Cursor does not document, but which is exact.
     return _front(subject, f"[{', '.join(quote(pattern) for pattern in subject.patterns)}]")
 
 
 def read_patterns(given: Fields) -> tuple[str, ...]:
-    """For which files a rule is.
+    """Return the patterns of a rule.
 
     Raises:
-        UnreadableRule: for none in particular; somebody has to ask for it by name.
+        UnreadableRule: the rule has no patterns; it only applies when it is named.
     """
     if is_true(given.get("alwaysApply")):
         return ("**",)
     globs = given.get("globs") or given.get("paths")
     if not globs:
-        raise UnreadableRule("is for no files in particular; give it globs, or alwaysApply: true")
+        raise UnreadableRule("has no file patterns; give it globs, or alwaysApply: true")
     return parse_patterns(globs)
 
 
 def _front(subject: ExportedAtom, globs: str) -> str:
-    # Cursor takes quotes around globs for a part of them, and stops at a blank behind a comma.
+    # Cursor treats quotes around globs as part of them, and stops at a blank after a comma.
     return f"{FENCE}\ndescription: {quote_if_needed(subject.name)}\nglobs: {globs}\nalwaysApply: false\n{FENCE}\n"
 
 

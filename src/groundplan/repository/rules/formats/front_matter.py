@@ -1,9 +1,9 @@
-"""The head of a rule file between two lines of `---`: fields that say which files it is for.
+"""The front matter of a rule file: fields between two lines of `---`.
 
-It is nearly YAML. Cursor writes patterns bare, joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or takes
-for an alias; so the lines of known fields whose value stands bare are read as they are, and the rest as YAML. Nothing
-is built from it but text and lists of text, and aliases are refused: a few merged ones grow beyond all memory. Patterns
-must be texts also in the eyes of YAML: who writes a number or a tag there meant something that nobody can guess.
+It is nearly YAML. Cursor writes patterns unquoted and joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or
+reads as an alias. So unquoted values of known fields are read as they are, and the rest as YAML. The result is only
+text and lists of text. Aliases are refused, because a few nested ones can exhaust memory. Patterns must also be strings for
+YAML; a number or a tag there is refused.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 
 FENCE = "---"
 FRONT_CHARS_MAX = 65_536  # twenty patterns of 512 characters take a sixth of it
-DEPTH_MAX = 8  # a list in a field is two deep
+DEPTH_MAX = 8  # a list in a field has depth two
 
 Fields = dict[str, str | list[str]]
 
 _PATTERN_FIELDS = ("paths", "globs")
 _NULL_WORDS = ("", "~", "null", "Null", "NULL")
 _TEXT, _LIST, _NULL = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "null"))
-# A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that goes on in the next line.
+# A quote, a list, a block of text, an anchor, a tag or a comment is YAML. So is a value that continues below.
 _BARE = re.compile(r"^(paths|globs|description):[ \t]+(?![\"'|>&!#]|\[.*\][ \t]*$)(\S.*)$(?!\n[ \t]+\S)", re.MULTILINE)
 _COMMENT = re.compile(r"(?:^|[ \t])#.*$")
 
 
 class UnreadableRule(Exception):
-    """This is no rule file; the reason is a part of a sentence whose subject is the file."""
+    """The file is not a readable rule; the reason is the predicate of a sentence about the file."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -35,31 +35,31 @@ class UnreadableRule(Exception):
 
 
 def split(text: str) -> tuple[str, str]:
-    """The head with its two fences, empty where there is none, and what follows it.
+    """Split a text into its front matter with both fences, empty if there is none, and the rest.
 
     Raises:
-        UnreadableRule: it begins and does not end, or is too long.
+        UnreadableRule: the front matter has no end or is too long.
     """
     first, _, rest = text.partition("\n")
     if first.rstrip() != FENCE:
         return "", text
-    place = len(first) + 1
+    end = len(first) + 1
     for line in rest.split("\n"):
-        place += len(line) + 1
+        end += len(line) + 1
         if line.rstrip() == FENCE:
             break
-        if place > FRONT_CHARS_MAX:
+        if end > FRONT_CHARS_MAX:
             raise UnreadableRule(f"has front matter of more than {FRONT_CHARS_MAX} characters")
     else:
         raise UnreadableRule(f"opens with {FENCE}, but its front matter has no second {FENCE}")
-    return text[:place], text[place:]
+    return text[:end], text[end:]
 
 
 def parse_fields(front: str) -> Fields:
-    """What a head says, by field. A field without a value is left out.
+    """Return the fields of front matter, without those that have no value.
 
     Raises:
-        UnreadableRule: it is neither YAML nor what the tools write instead.
+        UnreadableRule: the front matter is neither YAML nor the form that the tools write.
     """
     inner = "\n".join(front.rstrip("\n").split("\n")[1:-1]).replace("\r", "")
     bare = {found[1]: _parse_bare(found[1], _COMMENT.sub("", found[2]).strip()) for found in _BARE.finditer(inner)}
@@ -68,15 +68,15 @@ def parse_fields(front: str) -> Fields:
 
 
 def is_true(value: str | list[str] | None) -> bool:
-    """Whether a field was switched on."""
+    """Return whether the value of a field is true."""
     return isinstance(value, str) and value.lower() == "true"
 
 
 def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
-    """The patterns of a field: items of a list, or a text with commas between them.
+    """Return the patterns of a field: the items of a list, or of a text separated by commas.
 
     Raises:
-        UnreadableRule: there are none.
+        UnreadableRule: there is no pattern.
     """
     found = tuple(value) if isinstance(value, list) else tuple(_split_at_commas(value))
     if not found:
@@ -85,12 +85,12 @@ def parse_patterns(value: str | list[str]) -> tuple[str, ...]:
 
 
 def quote(text: str) -> str:
-    """A text in double quotes, which YAML reads back as it was."""
+    """Return a text in double quotes that YAML reads back unchanged."""
     return f'"{"".join(_escape(char) for char in text)}"'
 
 
 def quote_if_needed(text: str) -> str:
-    """A text without quotes where everybody reads it back as it was, else in quotes."""
+    """Return a text without quotes if it is read back unchanged, else in quotes."""
     import yaml
 
     line = f"description: {text}"
@@ -111,7 +111,7 @@ def _escape(char: str) -> str:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Parted at commas, but not at those within braces or brackets, nor behind a backslash."""
+    """Split a text at commas, except inside braces or brackets and after a backslash."""
     parts = [""]
     closing: list[str] = []
     is_escaped = False
@@ -134,14 +134,14 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _parse_bare(name: str, text: str) -> str | list[str]:
-    """A value without quotes."""
+    """Return an unquoted value."""
     import yaml
 
     if text in _NULL_WORDS:
         return ""
     if name not in _PATTERN_FIELDS:
         return text
-    if text.startswith("[") and text.endswith("]"):  # a list with a comment behind it
+    if text.startswith("[") and text.endswith("]"):  # a list that a comment follows
         return _from_yaml(f"{name}: {text}").get(name, "")
     is_mapping = text.startswith("{") and text.endswith("}") and (":" in text or not text[1:-1].strip())
     loader: Any = yaml.SafeLoader("")
@@ -151,16 +151,16 @@ def _parse_bare(name: str, text: str) -> str | list[str]:
 
 
 def _from_yaml(text: str) -> Fields:
-    import yaml  # 30 ms that only rule files pay
+    import yaml  # takes 30 ms, and only rule files need it
 
     try:
         _limit_complexity(yaml.parse(text, yaml.SafeLoader), yaml)
         root = yaml.compose(text, yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
-        raise UnreadableRule(f"has front matter that is no YAML{line}: {error.problem}") from None
+        raise UnreadableRule(f"has front matter that is not YAML{line}: {error.problem}") from None
     except (yaml.YAMLError, RecursionError):
-        raise UnreadableRule("has front matter that is no YAML") from None
+        raise UnreadableRule("has front matter that is not YAML") from None
     if root is None:
         return {}
     if not isinstance(root, yaml.MappingNode):
@@ -169,14 +169,14 @@ def _from_yaml(text: str) -> Fields:
 
 
 def _limit_complexity(events: Iterable[Any], yaml: Any) -> None:
-    """Stop at what takes more than its length: aliases, and depth, with which each further bracket costs more time."""
+    """Refuse aliases and deep nesting, whose cost grows faster than the text."""
     depth = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
-            raise UnreadableRule("has an alias in its front matter; write the value out")
+            raise UnreadableRule("has an alias in its front matter; write the value instead")
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > DEPTH_MAX:
-            raise UnreadableRule("has front matter that is nested too deep")
+            raise UnreadableRule("has front matter that is nested too deeply")
 
 
 def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
@@ -188,9 +188,9 @@ def _value(name: str, node: Any, yaml: Any) -> str | list[str]:
         if not is_known or any(not isinstance(item, yaml.ScalarNode) or item.tag != _TEXT for item in items):
             raise _no_patterns(name)
     if not all(isinstance(item, yaml.ScalarNode) for item in items):
-        return []  # another tool's field, of no concern here
+        return []  # a field of another tool, which is ignored
     return str(node.value) if isinstance(node, yaml.ScalarNode) else [str(item.value) for item in items]
 
 
 def _no_patterns(name: str) -> UnreadableRule:
-    return UnreadableRule(f"has {name} that are neither a text nor a list of texts; put what is meant into quotes")
+    return UnreadableRule(f"has {name} that are neither a text nor a list of texts; put the patterns into quotes")

@@ -1,4 +1,4 @@
-"""Rules in files of their own, in a folder of ours among those of other people: `.claude/rules/groundplan/NAME.md`."""
+"""Plan the export of rules as one file each, in a separate folder: `.claude/rules/groundplan/NAME.md`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.repository.rules.slugs import assign_slugs
 
 @dataclass(frozen=True, slots=True)
 class _ExistingFile:
-    """A file that lies there, and what it is unless somebody else wrote it."""
+    """An existing file, and its piece if Groundplan generated it."""
 
     text: str
     piece: Piece | None
@@ -29,30 +29,32 @@ def plan_files(
     own: OwnFiles,
     project_id: str,
     wanted: Mapping[str, tuple[str, Piece]],
-    said: KnownContent,
+    known: KnownContent,
     *,
     force: bool,
 ) -> ExportPlan:
-    """What to do so that there is a file for each atom; they are given by id, with name and piece.
+    """Return the changes that give each atom its file; atoms are given by id, with name and piece.
 
     Raises:
-        UnusableFile: the rules of this format lie behind a link.
+        UnusableFile: the folder for rules of this format is behind a link.
     """
-    there = {name: _read_existing(folder, f"{own.home}/{name}") for name in folder.names(own.home, own.suffix)}
+    existing = {name: _read_existing(folder, f"{own.home}/{name}") for name in folder.names(own.home, own.suffix)}
     pieces = {
-        name: file.piece for name, file in there.items() if isinstance(file, _ExistingFile) and file.piece is not None
+        name: file.piece
+        for name, file in existing.items()
+        if isinstance(file, _ExistingFile) and file.piece is not None
     }
     others = [name.removesuffix(own.suffix) for name, one in pieces.items() if one.mark.project_id != project_id]
     plan = ExportPlan()
     names = assign_slugs([(atom_id, name) for atom_id, (name, _) in wanted.items()], others)
     for atom_id, (_, piece) in wanted.items():
         name = f"{names[atom_id]}{own.suffix}"
-        _plan_one(plan, f"{own.home}/{name}", piece, there.get(name), said, force=force)
+        _plan_one(plan, f"{own.home}/{name}", piece, existing.get(name), known, force=force)
         pieces.pop(name, None)
     for name, found in pieces.items():
         if found.mark.project_id != project_id:
             continue
-        if not said.covers(found) and not force:
+        if not known.covers(found) and not force:
             plan.drifted.append(FileIssue(f"{own.home}/{name}", found.mark.atom_id, ATOM_GONE))
         else:
             plan.changes.append(FileChange(f"{own.home}/{name}", None))
@@ -63,22 +65,22 @@ def _plan_one(
     plan: ExportPlan,
     path: str,
     piece: Piece,
-    there: _ExistingFile | UnusableFile | None,
-    said: KnownContent,
+    existing: _ExistingFile | UnusableFile | None,
+    known: KnownContent,
     *,
     force: bool,
 ) -> None:
-    match there:
+    match existing:
         case UnusableFile():
-            plan.refused.append(FileIssue(path, piece.mark.atom_id, there.reason))
+            plan.refused.append(FileIssue(path, piece.mark.atom_id, existing.reason))
         case _ExistingFile(piece=Piece() as found) if found.same_content_as(piece) and not found.is_edited:
             plan.unchanged.append(path)
-        case _ExistingFile(piece=Piece() as found) if not said.covers(found) and not force:
+        case _ExistingFile(piece=Piece() as found) if not known.covers(found) and not force:
             plan.drifted.append(FileIssue(path, piece.mark.atom_id, HAND_EDITED))
         case _ExistingFile(piece=None) if not force:
             plan.drifted.append(FileIssue(path, piece.mark.atom_id, NOT_OURS, can_be_taken=False))
         case _:
-            breaks = detect_line_breaks("" if there is None else there.text)
+            breaks = detect_line_breaks("" if existing is None else existing.text)
             plan.changes.append(FileChange(path, apply_line_breaks(piece.as_file, breaks)))
 
 

@@ -1,4 +1,4 @@
-"""The formats there are, and what each makes of an atom."""
+"""The table of formats, and rendering and parsing of pieces in each."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from groundplan.repository.rules.line_breaks import normalize_line_breaks
 from groundplan.repository.rules.marks import Piece, RuleBlock
 from groundplan.repository.rules.rule import ExportedAtom, Rule, parse_generated, render_body
 
-SUBFOLDER = "groundplan"  # both tools look into the folders below their own
+SUBFOLDER = "groundplan"  # both tools also read subfolders
 
 
 class RuleFormat(StrEnum):
-    """Whose files they are."""
+    """The supported formats of rule files."""
 
     CLAUDE = "claude"
     CURSOR = "cursor"
@@ -26,7 +26,7 @@ class RuleFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OwnFiles:
-    """A format in which every rule is a file of its own, with its patterns in the front matter."""
+    """A format with one file per rule and the patterns in the front matter."""
 
     folder: str
     suffix: str
@@ -35,7 +35,7 @@ class OwnFiles:
 
     @property
     def home(self) -> str:
-        """The folder of what Groundplan writes, among the rules of other people."""
+        """The folder for generated rules."""
         return f"{self.folder}/{SUBFOLDER}"
 
 
@@ -46,7 +46,7 @@ OWN_FILES = {
 
 
 def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
-    """What is written for an atom."""
+    """Return the piece of an atom."""
     own = OWN_FILES.get(form)
     return marks.make_piece(
         atom_id=subject.atom_id,
@@ -58,10 +58,10 @@ def render_piece(subject: ExportedAtom, form: RuleFormat) -> Piece:
 
 
 def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
-    """What a piece says.
+    """Parse a piece.
 
     Raises:
-        UnreadableRule: its front matter was damaged.
+        UnreadableRule: the front matter is damaged.
     """
     rule = parse_generated(piece.body)
     if own := OWN_FILES.get(form):
@@ -70,7 +70,7 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
 
 
 def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -> bool:
-    """Whether a piece says all that it should, so that an import finds the atom in it again."""
-    if form is RuleFormat.AGENTS and marks.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
+    """Return whether parsing a piece gives back its atom, so that an import can find it."""
+    if form is RuleFormat.AGENTS and marking.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
     return parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)

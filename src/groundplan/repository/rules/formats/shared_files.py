@@ -1,7 +1,7 @@
-"""Rules as blocks in files that people write too. What they wrote stays as it is, and where it is.
+"""Plan the export of rules as blocks in files that people write too. Their own text stays unchanged.
 
-The blocks of a file are in the order of their names. They stand where blocks have stood before, so that somebody may
-move them to where they fit; what is new follows the last one, and the first goes to the end of the file.
+The blocks of a file are sorted by name. They fill the positions of existing blocks, so people may move these positions;
+new blocks follow the last one, and the first block of a file goes to its end.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _LAST_LINE_IS_EMPTY = re.compile(r"(?:\A|(?<=\n))\r?\n\Z")
 
 
 def plan_blocks(
-    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], said: KnownContent, *, force: bool
+    folder: Folder, project_id: str, wanted: Mapping[str, Mapping[str, Piece]], known: KnownContent, *, force: bool
 ) -> ExportPlan:
-    """What to do so that each file has the blocks that are wanted there; they are given by path and atom, in order."""
+    """Return the changes that give each file its blocks; pieces are given by path and atom, in order."""
     plan = ExportPlan()
     for path in sorted({*wanted, *folder.named(agents.FILE)}):
         here = wanted.get(path, {})
@@ -37,13 +37,13 @@ def plan_blocks(
             continue
         if _has_unclosed_blocks(path, parts, project_id, plan, force=force):
             continue
-        page = _SharedFile(path, here, said, plan, detect_line_breaks(text), force=force)
-        standing = {part.mark.atom_id for part in parts if isinstance(part, RuleBlock)}
+        page = _SharedFile(path, here, known, plan, detect_line_breaks(text), force=force)
+        existing = {part.mark.atom_id for part in parts if isinstance(part, RuleBlock)}
         for part in parts:
             if isinstance(part, UnclosedBlock):
-                plan.repaired.append(FileIssue(path, part.mark.atom_id, REPAIRED))  # by leaving this line out
+                plan.repaired.append(FileIssue(path, part.mark.atom_id, REPAIRED))  # by dropping this line
             elif isinstance(part, RuleBlock) and part.mark.project_id == project_id:
-                page.take(part, [one for one in said.others(part.piece) if one not in standing])
+                page.take(part, [one for one in known.others(part.piece) if one not in existing])
             else:
                 page.keep(part if isinstance(part, str) else part.text)
         page.finish(text)
@@ -53,7 +53,10 @@ def plan_blocks(
 def _has_unclosed_blocks(
     path: str, parts: list[str | RuleBlock | UnclosedBlock], project_id: str, plan: ExportPlan, *, force: bool
 ) -> bool:
-    """Whether a file has blocks without an end. Those of other projects are not ours to repair."""
+    """Report blocks without an end, and return whether the file must be skipped.
+
+    With `force`, those of this project are repaired; a file with those of other projects is always skipped.
+    """
     openings = [part for part in parts if isinstance(part, UnclosedBlock)]
     others = [one for one in openings if one.mark.project_id != project_id]
     if not openings or (force and not others):
@@ -65,13 +68,13 @@ def _has_unclosed_blocks(
 
 
 class _SharedFile:
-    """A file on its way from what it was to what it should be: gaps with the text of others, blocks between them."""
+    """A file under construction: gaps with the text of people, and blocks between them."""
 
     def __init__(
         self,
         path: str,
         wanted: Mapping[str, Piece],
-        said: KnownContent,
+        known: KnownContent,
         plan: ExportPlan,
         breaks: str,
         *,
@@ -79,28 +82,27 @@ class _SharedFile:
     ) -> None:
         self._path = path
         self._wanted = wanted
-        self._said = said
+        self._known = known
         self._plan = plan
         self._breaks = breaks
         self._force = force
         self._gaps = [""]
         self._written = {atom_id: self._render_block(piece) for atom_id, piece in wanted.items()}
-        self._found: dict[str, str] = {}  # what stands there and need not be written
+        self._found: dict[str, str] = {}  # existing blocks that need no change
         self._placed: set[str] = set()
         self._had_blocks = False
-        self._drops_next_break = (
-            False  # a block before the next text was taken away, and the empty line behind it goes too
-        )
+        # Set when a block was removed, so that the empty line after it is removed too.
+        self._drops_next_break = False
 
     def keep(self, text: str) -> None:
-        """Text of others."""
+        """Add text that is not a block of this project."""
         if self._drops_next_break:
             text = text.removeprefix(CRLF if text.startswith(CRLF) else LF)
             self._drops_next_break = False
         self._gaps[-1] += text
 
     def take(self, block: RuleBlock, heirs: Iterable[str]) -> None:
-        """A block of ours: its place stays if its atom belongs here, or else an heir, an atom that says the same."""
+        """Add a block of this project. Its position goes to its atom, or to an heir: one with the same content."""
         self._had_blocks = True
         atom_id = self._first_unplaced(block.mark.atom_id, *heirs)
         if atom_id is not None:
@@ -115,7 +117,7 @@ class _SharedFile:
             self._drops_next_break = True
 
     def _first_unplaced(self, *atom_ids: str) -> str | None:
-        """The first that belongs here and has no place yet."""
+        """Return the first atom that belongs in this file and has no position yet."""
         return next((one for one in atom_ids if one in self._wanted and one not in self._placed), None)
 
     def _settle(self, block: RuleBlock, atom_id: str) -> None:
@@ -129,14 +131,14 @@ class _SharedFile:
             self._written[atom_id] = self._render_block(block.piece)
 
     def _would_lose_edits(self, piece: Piece) -> bool:
-        """Whether somebody would lose what they wrote."""
-        return not self._said.covers(piece) and not self._force
+        """Return whether overwriting a piece would lose edits."""
+        return not self._known.covers(piece) and not self._force
 
     def _render_block(self, piece: Piece) -> str:
         return apply_line_breaks(piece.as_block, self._breaks)
 
     def finish(self, before: str) -> None:
-        """Put the blocks in order, and say what comes of it."""
+        """Put the blocks in order, and add the change of the file to the plan."""
         if self._written and len(self._gaps) == 1:
             above = self._gaps[0]
             if above:
