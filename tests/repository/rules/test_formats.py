@@ -62,7 +62,7 @@ def test_a_rule_for_cursor_is_for_its_globs_or_always(head: str, expected: tuple
 
 @pytest.mark.parametrize("head", ["", "description: only when asked for", "globs:\nalwaysApply: false"])
 def test_a_rule_for_cursor_that_somebody_must_ask_for_is_for_no_files(head: str) -> None:
-    with pytest.raises(UnreadableRule, match="no files in particular"):
+    with pytest.raises(UnreadableRule, match="no file patterns"):
         cursor.read_patterns(front_matter.parse_fields(f"---\n{head}\n---\n"))
 
 

@@ -51,7 +51,7 @@ def test_a_file_is_taken_away(folder: Folder) -> None:
 @pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "/etc/x.md", "a//b.md", "./a.md", "a\0b.md", ""])
 def test_no_path_leads_out(folder: Folder, path: str) -> None:
     for act in (folder.read, folder.remove, lambda path: folder.write(path, "x")):
-        with pytest.raises(UnusableFile, match="no path below"):
+        with pytest.raises(UnusableFile, match="not a path below"):
             act(path)
 
 

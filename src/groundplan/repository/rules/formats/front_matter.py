@@ -2,8 +2,8 @@
 
 It is nearly YAML. Cursor writes patterns unquoted and joined by commas (`globs: **/*.ts,src/**`), which YAML refuses or
 reads as an alias. So unquoted values of known fields are read as they are, and the rest as YAML. The result is only
-text and lists of text. Aliases are refused, because a few nested ones can exhaust memory. Patterns must also be strings for
-YAML; a number or a tag there is refused.
+text and lists of text. Aliases are refused, because a few nested ones can exhaust memory. Patterns must also be strings
+for YAML; a number or a tag there is refused.
 """
 
 from __future__ import annotations
