@@ -116,15 +116,15 @@ def _place(root: dict[str, Any], pointer: str, value: Any) -> None:
 
 
 def _index(here: Any, step: str, pointer: str, depth: int) -> int:
-    place = quote_text("/".join(pointer.split("/")[: depth + 1]))
+    location = quote_text("/".join(pointer.split("/")[: depth + 1]))
     if not isinstance(here, list):
-        raise _PlacementError(f"{place} holds {describe_value(here)}, which has no items")
+        raise _PlacementError(f"{location} holds {describe_value(here)}, so nothing can be written below it")
     if not _INDEX.fullmatch(step):
-        raise _PlacementError(f"{place} holds an array, and {quote_text(step)} is not an index")
+        raise _PlacementError(f"{location} holds an array, and {quote_text(step)} is not an index")
     # The digits are counted first, because Python refuses to parse a number with thousands of them.
     if len(step) > len(str(len(here))) or int(step) >= len(here):
         raise _PlacementError(
-            f"{place} holds an array of {len(here)} items, so index {quote_text(step)[1:-1]} is out of range"
+            f"{location} holds an array of {len(here)} items, so index {quote_text(step)[1:-1]} is out of range"
         )
     return int(step)
 
@@ -150,6 +150,6 @@ def _deep_copy(value: Any) -> Any:
             holder[key] = copy = dict(held)
             waiting += [(copy, inner) for inner in copy]
         elif isinstance(held, list):
-            holder[key] = places = list(held)
-            waiting += [(places, inner) for inner in range(len(places))]
+            holder[key] = items = list(held)
+            waiting += [(items, inner) for inner in range(len(items))]
     return found[0]

@@ -70,17 +70,17 @@ def view(tx: Transaction, request: ViewContext) -> ContextView:
     resolved = resolve_context_view(tx, run_id=run_id, prefer=prefer, user_id=request.user_id)
     if rev is not None and rev != resolved.row.rev:
         raise stale_run(resolved.row, rev)  # pages of two revisions would show a state that never existed
-    shown = _build_view(tx, resolved, request.pointers)
+    full_view = _build_view(tx, resolved, request.pointers)
     if after is None and not tx.budget.is_limited:
-        return shown
-    return _page(tx, shown, query, after)
+        return full_view
+    return _page(tx, full_view, query, after)
 
 
 def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | None) -> ContextView:
     found, row = resolved
     missing = [pointer for pointer, one in found.inputs_by_pointer.items() if one.required and value_of(one) is None]
     suggestions = load_suggestions(tx, row.id)
-    shown = ContextView(
+    full_view = ContextView(
         found.run,
         found.sources_by_id,
         found.inputs_by_pointer,
@@ -92,39 +92,41 @@ def _build_view(tx: Transaction, resolved: ResolvedView, pointers: list[str] | N
         row.rev,
         suggestions or UNSET,
     )
-    return shown if pointers is None else _narrow(shown, pointers, suggestions)
+    return full_view if pointers is None else _narrow(full_view, pointers, suggestions)
 
 
-def _narrow(shown: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
+def _narrow(full_view: ContextView, pointers: list[str], suggestions: list[Suggestion]) -> ContextView:
     """Keep only inputs at or below the pointers, and only the sources that the remaining rows cite."""
     places = PointerFilter(pointers, ("pointers",))
-    shown.inputs_by_pointer = {pointer: one for pointer, one in shown.inputs_by_pointer.items() if pointer in places}
-    shown.missing = [pointer for pointer in shown.missing if pointer in shown.inputs_by_pointer]
-    left = [one for one in suggestions if one.pointer is None or one.pointer in shown.inputs_by_pointer]
-    shown.suggestions = left or UNSET
-    named = {id_ for one in shown.inputs_by_pointer.values() for id_ in one.source_ids}
-    named |= {one.source_id for one in shown.constraints if one.source_id}
+    full_view.inputs_by_pointer = {
+        pointer: one for pointer, one in full_view.inputs_by_pointer.items() if pointer in places
+    }
+    full_view.missing = [pointer for pointer in full_view.missing if pointer in full_view.inputs_by_pointer]
+    left = [one for one in suggestions if one.pointer is None or one.pointer in full_view.inputs_by_pointer]
+    full_view.suggestions = left or UNSET
+    named = {id_ for one in full_view.inputs_by_pointer.values() for id_ in one.source_ids}
+    named |= {one.source_id for one in full_view.constraints if one.source_id}
     named |= {id_ for one in left for id_ in one.source_ids}
-    shown.sources_by_id = {id_: one for id_, one in shown.sources_by_id.items() if id_ in named}
-    return shown
+    full_view.sources_by_id = {id_: one for id_, one in full_view.sources_by_id.items() if id_ in named}
+    return full_view
 
 
 def _page(
-    tx: Transaction, shown: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
+    tx: Transaction, full_view: ContextView, query: list[Any], after: tuple[int, tuple[str, ...]] | None
 ) -> ContextView:
     """Return as much of a view as fits, after a sort key. All pages together are the view.
 
     An item that is too large for a page of its own is replaced by a warning; else no page after it could be read.
     """
-    frame = ContextView(shown.run, {}, {}, [], {}, shown.context_version_id, [], [], shown.rev)
-    frame.warnings = list(shown.warnings) if after is None else []
+    frame = ContextView(full_view.run, {}, {}, [], {}, full_view.context_version_id, [], [], full_view.rev)
+    frame.warnings = list(full_view.warnings) if after is None else []
     frame.suggestions, frame.left_out, frame.next_cursor = [], dict.fromkeys(PARTS, LEFT_OUT_MAX), ""
     budget = tx.budget.reserve(frame)
 
     def cursor_after(last: _Entry) -> str:
-        return encode_cursor(tx, NAME, query, shown.run.id, shown.rev, last.part, *last.place)
+        return encode_cursor(tx, NAME, query, full_view.run.id, full_view.rev, last.part, *last.place)
 
-    rest = [entry for entry in _entries(shown) if after is None or entry[:2] > after]
+    rest = [entry for entry in _entries(full_view) if after is None or entry[:2] > after]
     # Only the first item can be too large for a page: a later one ends the page and starts the next.
     if rest and count_chars([_measure(rest[0]), cursor_after(rest[0])]) > budget.free_chars:
         rest[0] = _replace_with_warning(rest[0])
@@ -145,19 +147,19 @@ def _page(
     return frame
 
 
-def _entries(shown: ContextView) -> Iterable[_Entry]:
-    for pointer in shown.missing:
+def _entries(full_view: ContextView) -> Iterable[_Entry]:
+    for pointer in full_view.missing:
         yield _Entry(0, (pointer,), pointer)
-    for pointer, one in shown.inputs_by_pointer.items():
+    for pointer, one in full_view.inputs_by_pointer.items():
         yield _Entry(1, (pointer,), one)
-    for constraint in shown.constraints:
+    for constraint in full_view.constraints:
         yield _Entry(2, (constraint.key, constraint.id), constraint)
-    for id_, source in shown.sources_by_id.items():
+    for id_, source in full_view.sources_by_id.items():
         yield _Entry(3, (id_,), source)
-    for type_, artifacts in shown.artifacts_by_type.items():
+    for type_, artifacts in full_view.artifacts_by_type.items():
         for artifact in artifacts:
             yield _Entry(4, (type_, artifact.created_at, artifact.id), artifact)
-    for waiting in shown.suggestions or ():
+    for waiting in full_view.suggestions or ():
         yield _Entry(5, (waiting.pointer or waiting.key or "", waiting.created_at, waiting.id), waiting)
 
 

@@ -179,9 +179,9 @@ class Repository:
         by_id = {commit.id: commit for commit in commits}
         if len(by_id) < 2:
             return list(by_id.values())
-        ids = "".join(f"{one}\n" for one in by_id)
+        ids = "".join(f"{id_}\n" for id_ in by_id)
         listed = self._run("rev-list", "--no-walk=sorted", "--stdin", given=ids.encode("ascii"))
-        return [by_id[one] for one in listed.decode("ascii").split()]
+        return [by_id[id_] for id_ in listed.decode("ascii").split()]
 
     def _resolve_commits(self, revisions: Sequence[str]) -> dict[str, Commit]:
         asked = [revision for revision in revisions if _fits_a_line(revision)]

@@ -190,7 +190,7 @@ class TestCheck:
             "reading the atoms …",
             "reading the files of the repository …",
             "comparing with commit 1 of 1 …",
-            "recording what was found …",
+            "recording the results …",
         ]
 
 

@@ -120,31 +120,31 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     _refuse_duplicates(request)
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
-    for place, source in enumerate(request.sources or ()):
-        edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", place))))
+    for index, source in enumerate(request.sources or ()):
+        edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
     inputs = Inputs(tx, row.id, _pointers(request))
-    for place, one in enumerate(request.inputs or ()):
-        id_, waits = write_input(inputs, one, ("inputs", place))
+    for index, one in enumerate(request.inputs or ()):
+        id_, waits = write_input(inputs, one, ("inputs", index))
         edited.inputs.append(WrittenInput(id_, one.pointer))
         edited.suggested += [waits] if waits else []
     # Ascending ids keep the order of rows written at the same time.
     fresh = generate_ascending_ids(len(request.constraints or ()))
-    for place, constraint in enumerate(request.constraints or ()):
-        id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", place), fresh=fresh[place])
+    for index, constraint in enumerate(request.constraints or ()):
+        id_, key, waits = write_constraint(tx, row.id, constraint, ("constraints", index), fresh=fresh[index])
         edited.constraints.append(WrittenConstraint(id_, key))
         edited.suggested += [waits] if waits else []
     fresh = generate_ascending_ids(len(request.artifacts or ()))
-    for place, artifact in enumerate(request.artifacts or ()):
-        written = write_artifact(tx, row.id, artifact, ("artifacts", place), fresh=fresh[place])
+    for index, artifact in enumerate(request.artifacts or ()):
+        written = write_artifact(tx, row.id, artifact, ("artifacts", index), fresh=fresh[index])
         edited.artifacts.append(WrittenRow(written))
-    for place, link in enumerate(request.links or ()):
-        _link(inputs, link, ("links", place))
-    for place, link in enumerate(request.unlinks or ()):
-        _unlink(inputs, link, ("unlinks", place))
-    for place, suggestion in enumerate(request.accept or ()):
-        accept(tx, row.id, suggestion, ("accept", place))
-    for place, suggestion in enumerate(request.reject or ()):
-        reject(tx, row.id, suggestion, ("reject", place))
+    for index, link in enumerate(request.links or ()):
+        _link(inputs, link, ("links", index))
+    for index, link in enumerate(request.unlinks or ()):
+        _unlink(inputs, link, ("unlinks", index))
+    for index, suggestion in enumerate(request.accept or ()):
+        accept(tx, row.id, suggestion, ("accept", index))
+    for index, suggestion in enumerate(request.reject or ()):
+        reject(tx, row.id, suggestion, ("reject", index))
     if request.remove:
         remove(tx, row.id, request.remove)
     if tx.has_events:
@@ -162,12 +162,12 @@ def _refuse_duplicates(request: EditRun) -> None:
     for part, several in rows.items():
         name = "pointer" if part == "inputs" else "id"
         seen: set[str] = set()
-        for place, one in enumerate(several):
+        for index, one in enumerate(several):
             given = getattr(one, name)
             known = given if name == "pointer" or given is None else parse_uuid(given) or given
             if known is not None and known in seen:
                 raise invalid_argument(
-                    (part, place, name), f"names {quote_text(given)} a second time; put all of its fields in one row"
+                    (part, index, name), f"names {quote_text(given)} a second time; put all of its fields in one row"
                 )
             seen |= {known} if known is not None else set()
 

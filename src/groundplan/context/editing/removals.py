@@ -51,19 +51,19 @@ def remove(tx: Transaction, run_id: str, removals: Removals) -> None:
         ProvenanceNotAllowed: a row is required, source-backed or user-entered, and the actor is not a person.
         LastSource: a remaining value has no other source.
     """
-    for place, pointer in enumerate(removals.inputs or ()):
-        _remove_input(tx, run_id, pointer, ("remove", "inputs", place))
-    for place, id_ in enumerate(removals.constraints or ()):
-        _remove_constraint(tx, run_id, id_, ("remove", "constraints", place))
-    for place, id_ in enumerate(removals.artifacts or ()):
-        path: ArgumentPath = ("remove", "artifacts", place)
+    for index, pointer in enumerate(removals.inputs or ()):
+        _remove_input(tx, run_id, pointer, ("remove", "inputs", index))
+    for index, id_ in enumerate(removals.constraints or ()):
+        _remove_constraint(tx, run_id, id_, ("remove", "constraints", index))
+    for index, id_ in enumerate(removals.artifacts or ()):
+        path: ArgumentPath = ("remove", "artifacts", index)
         row = load_row(tx, sql.artifact, PcivArtifactV1, run_id=run_id, id=parse_id(id_, path))
         if row is None:
             raise NotFound("artifact", id_, field=format_argument_path(path))
         tx.run(sql.remove_artifact, run_id=run_id, id=row.id)
         record_removal(tx, Op.ARTIFACT_REMOVED, row)
-    for place, id_ in enumerate(removals.sources or ()):
-        _remove_source(tx, run_id, id_, ("remove", "sources", place))
+    for index, id_ in enumerate(removals.sources or ()):
+        _remove_source(tx, run_id, id_, ("remove", "sources", index))
 
 
 def _remove_input(tx: Transaction, run_id: str, pointer: str, path: ArgumentPath) -> None:

@@ -93,19 +93,19 @@ def _write(tx: Transaction, document: ContextDocument, run_id: str) -> None:
             cited = [new_source_id(id_, (*path, "sourceIds", index)) for index, id_ in enumerate(one.source_ids)]
         write_input(inputs, replace(one, id=None, run_id=None, source_ids=cited), path)
     fresh = generate_ascending_ids(len(document.constraints))
-    for place, constraint in enumerate(document.constraints):
-        path = ("document", "constraints", place)
+    for index, constraint in enumerate(document.constraints):
+        path = ("document", "constraints", index)
         source_id = constraint.source_id
         if isinstance(source_id, str):
             source_id = new_source_id(source_id, (*path, "sourceId"))
         write = replace(constraint, id=None, run_id=None, source_id=source_id)
-        write_constraint(tx, run_id, write, path, fresh=fresh[place])
+        write_constraint(tx, run_id, write, path, fresh=fresh[index])
     for type_, artifacts in document.artifacts_by_type.items():
         fresh = generate_ascending_ids(len(artifacts))
-        for place, artifact in enumerate(artifacts):
-            path = ("document", "artifactsByType", type_, place)
+        for index, artifact in enumerate(artifacts):
+            path = ("document", "artifactsByType", type_, index)
             _refuse_mismatch(artifact.type, type_, (*path, "type"))
-            write_artifact(tx, run_id, replace(artifact, id=None, run_id=None), path, fresh=fresh[place])
+            write_artifact(tx, run_id, replace(artifact, id=None, run_id=None), path, fresh=fresh[index])
     tx.one(sql.touch_run, run_id=run_id)
 
 

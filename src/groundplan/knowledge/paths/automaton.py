@@ -70,26 +70,26 @@ class _Row:
         self.ends = 0  # positions where a name must end
         self.loops = 0  # positions at a star
         self.skips = 0  # positions behind `**`
-        places: dict[str | CharacterClass, int] = defaultdict(int)
-        place = 1
+        bits_by_token: dict[str | CharacterClass, int] = defaultdict(int)
+        bit = 1
         for segment in segments:
             if segment is DIRECTORIES:
-                self.skips |= place
+                self.skips |= bit
                 continue
             for token in tokens_of(segment):
                 if token is STAR:
-                    self.loops |= place
+                    self.loops |= bit
                 else:
-                    places[token] |= place
-                    place <<= 1
-            self.ends |= place
-            place <<= 1
-        self.width = place.bit_length() - 1
+                    bits_by_token[token] |= bit
+                    bit <<= 1
+            self.ends |= bit
+            bit <<= 1
+        self.width = bit.bit_length() - 1
         # A position allows the characters of some ranges. In the order of all characters, its answer changes where a
         # range begins and after it ends; between two such bounds every position treats all characters alike.
         self.allowed = 0  # positions that allow the characters before the first bound
         self.changes: dict[str, int] = defaultdict(int)
-        for token, positions in places.items():
+        for token, positions in bits_by_token.items():
             ranges, negated = (((token, token),), False) if isinstance(token, str) else token
             if negated:
                 self.allowed |= positions
