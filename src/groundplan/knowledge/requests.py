@@ -71,7 +71,7 @@ class EmptyPaths(RuleViolated):
 
     def __init__(self) -> None:
         super().__init__(
-            "paths is empty, but an atom needs at least one pattern; send one, such as src/area/**",
+            "paths is empty, and an atom without patterns covers no files; send at least one, such as src/area/**",
             field="paths",
         )
 

@@ -23,7 +23,7 @@ def bound_run(run_id: str, versions: list[int]) -> RunBound:
     """Return the refusal to delete a run that published versions rest on."""
     numbers = ", ".join(map(str, versions))
     return RunBound(
-        f"run {run_id} cannot be deleted: version {numbers} of the purpose was published on it",
+        f"run {run_id} cannot be deleted: version {numbers} of the purpose was published on it and always rests on it",
         run=run_id,
         versions=versions,
     )
