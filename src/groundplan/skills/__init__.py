@@ -1,4 +1,4 @@
-"""Skills: how an agent works with the plan, as files that agents find by themselves; a folder for each."""
+"""The skills: files that tell an agent how to work with the plan, one folder for each."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ SKILL_FILE = "SKILL.md"
 
 
 def read_skill(name: str) -> str:
-    """The text of one skill, as it comes with the package."""
+    """Return the text of one packaged skill."""
     return files(__name__).joinpath(name, SKILL_FILE).read_text(encoding="utf-8")

@@ -1,8 +1,8 @@
-"""Put the skills where an agent looks for them, refresh them, and leave alone what somebody has made their own.
+"""Install the skills into a directory, update them, and keep files that were edited.
 
-Each file says in its front matter what it was when it was written, so an edit is noticed. There it costs no agent a
-token: of the front matter only name and description are read before a skill is used. Line breaks play no part: git may
-have checked the file out with CRLF, and then it keeps them.
+The front matter of each file holds a checksum of its text, so that an edit is noticed. It costs no tokens there: agents
+read only name and description before they use a skill. Line breaks do not count: git may have checked the file out with
+CRLF, and then it keeps them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CHECKSUM = re.compile(r"^metadata:\n  generated-by: groundplan\n  sha256: ([0-9
 
 @dataclass(slots=True)
 class Installed:
-    """What became of each file; of those that were kept, why."""
+    """The result for each file; for kept files, with the reason."""
 
     written: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
@@ -32,21 +32,21 @@ class Installed:
 
 
 def install(directory: Path) -> Installed:
-    """Bring the skills in a directory up to date."""
+    """Write or update the skills in a directory."""
     folder = Folder(directory)
     done = Installed()
     for name in SKILL_NAMES:
         path = f"{name}/{SKILL_FILE}"
         wanted = add_checksum(read_skill(name))
         try:
-            there = folder.read(path)
-            reason = None if there is None else _reason_to_keep(there)
-            if there is not None and normalize_line_breaks(there) == wanted:
+            current = folder.read(path)
+            reason = None if current is None else _reason_to_keep(current)
+            if current is not None and normalize_line_breaks(current) == wanted:
                 done.unchanged.append(path)
             elif reason is not None:
                 done.kept.append((path, reason))
             else:
-                folder.write(path, apply_line_breaks(wanted, detect_line_breaks(there or "")))
+                folder.write(path, apply_line_breaks(wanted, detect_line_breaks(current or "")))
                 done.written.append(path)
         except UnusableFile as error:
             done.kept.append((path, error.reason))
@@ -54,11 +54,11 @@ def install(directory: Path) -> Installed:
 
 
 def add_checksum(text: str) -> str:
-    """A skill that says what it was when it was written."""
+    """Return a skill with a checksum of its text in the front matter."""
     front, body = front_matter.split(text)
     end = f"{FENCE}\n"
-    said = f"metadata:\n  generated-by: groundplan\n  sha256: {_digest(text)}\n"
-    return f"{front.removesuffix(end)}{said}{end}{body}"
+    metadata = f"metadata:\n  generated-by: groundplan\n  sha256: {_digest(text)}\n"
+    return f"{front.removesuffix(end)}{metadata}{end}{body}"
 
 
 def _reason_to_keep(text: str) -> str | None:

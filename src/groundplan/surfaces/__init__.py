@@ -1,1 +1,1 @@
-"""The ways in: each translates a request, calls an operation, and translates the answer. No rules live here."""
+"""The surfaces: each translates a request, calls an operation and translates the answer. They hold no rules."""

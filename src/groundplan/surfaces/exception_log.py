@@ -1,4 +1,4 @@
-"""Log an exception that is a defect of ours: the caller gets a reference, the log has the traceback beside it."""
+"""Log unexpected exceptions: the caller gets a reference, and the log has the traceback under it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LOG_VARIABLE = "GROUNDPLAN_LOG"
 
 
 def log_to_stderr(where: str) -> Unexpected:
-    """Write the exception being handled to stderr and return what may be shown of it."""
+    """Write the exception being handled to stderr, and return the error to show."""
     error, text = _format_exception()
     print(f"groundplan: {error.reference}: unexpected in {where}\n{text}", file=sys.stderr, flush=True)
     return error
 
 
 def log_to_file() -> Unexpected:
-    """Append the exception being handled to the file that GROUNDPLAN_LOG names; return what may be shown of it."""
+    """Append the exception being handled to the file that GROUNDPLAN_LOG names, and return the error to show."""
     from groundplan.kernel.clock import format_timestamp, system_clock
 
     error, text = _format_exception()
@@ -38,7 +38,7 @@ def log_to_file() -> Unexpected:
 
 
 def _format_exception() -> tuple[Unexpected, str]:
-    # Imported here: both are needed only when something is already wrong, and cost time at every start.
+    # Imported here, because both slow down every start and are needed only after a failure.
     import traceback
 
     from groundplan.kernel.ids import new_short_id

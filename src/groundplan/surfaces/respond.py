@@ -1,7 +1,7 @@
-"""The one way out of every surface: an answer or an error as one line of JSON, encoded once.
+"""Encode the answer or error of a request as one line of JSON, for every surface.
 
-The family of the error decides the status of HTTP, the exit code and `isError`; the group of the tool decides the
-envelope; the vocabulary of the surface words what to do next.
+The family of the error decides the HTTP status, the exit code and `isError`. The group of the tool decides the
+envelope. The vocabulary of the surface phrases the next step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from groundplan.kernel.output_gate import encode
 
 
 class Response(NamedTuple):
-    """What a surface sends, and the error that it tells, if it is one."""
+    """The encoded response, and the error if it is one."""
 
     body: bytes
     error: GroundplanError | None = None
@@ -27,14 +27,14 @@ class Response(NamedTuple):
 def respond(
     run: Callable[[], ExecutionResult], *, group: Group | None, vocabulary: Vocabulary, log: Callable[[], Unexpected]
 ) -> Response:
-    """Run a request and encode what comes of it. `log` keeps the exception being handled and gives its reference."""
+    """Run a request and encode its result. `log` logs the exception being handled and returns its reference."""
     try:
-        answered = run()
-        return Response(answered.encoded or encode(wrap(group, answered.answer)))
+        result = run()
+        return Response(result.encoded or encode(wrap(group, result.answer)))
     except GroundplanError as error:
         return respond_with_error(error, group=group, vocabulary=vocabulary)
     except BrokenPipeError:
-        raise  # there is no reader to tell anything
+        raise  # nobody reads the response
     except Exception:
         return respond_with_error(log(), group=group, vocabulary=vocabulary)
 

@@ -1,6 +1,6 @@
 """How the surfaces name operations, derived from the registry.
 
-Where MCP has no tool for an operation, a person can still run its command, and that is what the hint names.
+If MCP has no tool for an operation, the hint names its command, which a person can run.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class McpVocabulary:
 
 
 def _choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Command | None:
-    """Return the command that takes the arguments and whose words say the same: `feature get` for a feature."""
+    """Return the command that accepts the arguments, such as `feature get` for a feature."""
     fields = {field.name: field.encode_name for field in msgspec.structs.fields(operation.input)}
     for command in operation.commands:
         given = {name: arguments.get(fields[name], value) for name, value in command.fixed.items()}

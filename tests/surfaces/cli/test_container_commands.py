@@ -99,7 +99,9 @@ def test_blockers_are_given_one_by_one_or_with_commas_between_them(
 
     assert blocked["addedBlockers"] == [ids["walk"], "NO_OP"]
     assert f"{ids['walk']}, NO_OP (a hold): Storm" in run("task", "blocked", "--project", "atlas").out
-    assert "blockers in total: 2" in run("task", "block", ids["draw"], "--version", "2", *words, "--reason", "Storm").out
+    assert (
+        "blockers in total: 2" in run("task", "block", ids["draw"], "--version", "2", *words, "--reason", "Storm").out
+    )
     one = run("task", "unblock", ids["draw"], "--version", "2", "--blocked-by", "NO_OP").out
     assert f"still blocked by {ids['walk']}" in one
     assert "unblocked" in run("task", "unblock", ids["draw"], "--version", "3", "--blocked-by", ids["walk"]).out

@@ -106,7 +106,7 @@ def test_what_leads_to_no_goal_and_what_goes_in_circles_is_drawn_too(purpose: Pu
     assert purpose("draft", "--profile", "light").code == 0
     purpose("edit", json.dumps([{"op": "add_node", "node_type": "GOAL", "title": "A goal"}, *loop]))
 
-    drawn = purpose("open").out.partition("Not on the way to a goal:\n")[2].splitlines()
+    drawn = purpose("open").out.partition("Not connected to a goal:\n")[2].splitlines()
 
     assert drawn[:4] == [
         "  OP3  Output c",
@@ -136,7 +136,7 @@ def test_the_header_says_which_version_it_is_how_healthy_and_what_others_there_a
     shown = written("open").out
 
     assert re.search(r"version +v2, draft, from v1 \(standard\)", shown)
-    assert re.search(r"others +v1 First light, published .* by ada", shown)
+    assert re.search(r"other versions +v1 First light, published .* by ada", shown)
     assert re.search(r"health +red: .*toc completeness red", shown)
     assert "1 goal, 2 outcomes, 1 output, 1 activity, 6 edges, 2 assumptions, 1 indicator" in shown
 
@@ -145,8 +145,8 @@ def test_a_project_without_a_theory_says_how_to_begin_one(purpose: Purpose) -> N
     assert "Next: groundplan purpose draft --project atlas" in purpose("open").out
     assert "Next: groundplan purpose draft" in purpose("versions").out
     assert "purpose edit @FILE" in purpose("draft").out
-    assert "Nothing in it yet" in purpose("open").out
-    assert "Nothing observed here" in purpose("observations").out
+    assert "The draft is empty" in purpose("open").out
+    assert "No observations here" in purpose("observations").out
 
 
 def test_stored_text_is_drawn_as_text_and_on_one_line(purpose: Purpose) -> None:
@@ -220,7 +220,7 @@ def test_every_screen_of_a_theory_that_was_worked_on_is_drawn(written: Purpose) 
     assert "strongest path: AC1 -> OP1 -> OC1 -> G1" in shown["health"].out
     assert shown["check health"].out == shown["health"].out
     assert "  AC1 -> OP1 -> OC2 -> G1" in shown["analysis"].out.splitlines()
-    assert "Without AS1 these would not hold:" in shown["analysis"].out
+    assert "Affected if AS1 does not hold:" in shown["analysis"].out
     assert shown["compliance"].out.startswith("## ToC Graph Engine Compliance")
     assert "Go on" in shown["observations"].out
     assert shown["open observations"].out == shown["observations"].out
@@ -270,7 +270,7 @@ def test_one_observation_is_typed_without_json(written: Purpose) -> None:
     assert written(*waived).code == 0
     refuted = written("review", "AS1", "refuted", "--reason", "It was dry", "--evidence", "log.txt")
 
-    assert "AS1 is refuted. It touches:" in refuted.out
+    assert "AS1 is refuted. Affected:" in refuted.out
     observed = written.answer("observations")
     assert [(one["value"], one["as_of"]) for one in observed["measurements"]] == [
         (2.5, "2026-01-31"),

@@ -114,7 +114,7 @@ def test_a_format_that_nothing_tells_is_asked_for_and_the_formats_are_listed(fil
 
     assert {one.refusal for one in refused} == {(2, "usage")}
     assert all(name in one.err for one in refused for name in WRITABLE)
-    assert "read and not written" in refused[3].err
+    assert "can only be imported" in refused[3].err
     assert not [*Path().glob("t*")]
 
 

@@ -54,7 +54,7 @@ def test_a_theory_that_came_in_is_told_of_and_the_next_command_works(files: File
     told = files("import", written("theory.json", THEORY)).out
 
     assert told.splitlines()[:2] == [
-        "Took in 4 nodes, 3 edges, 1 assumption, 1 indicator from 'theory.json'.",
+        "Imported 4 nodes, 3 edges, 1 assumption, 1 indicator from 'theory.json'.",
         f"The draft of v1 is at rev {files.answer('open')['rev']}.",
     ]
     assert "Gate A would pass." in told
@@ -63,7 +63,7 @@ def test_a_theory_that_came_in_is_told_of_and_the_next_command_works(files: File
 
 
 def test_an_empty_theory_is_one_too(files: Files) -> None:
-    assert "Took in nothing from 'empty.json'." in files("import", written("empty.json", {"nodes": []})).out
+    assert "Imported nothing from 'empty.json'." in files("import", written("empty.json", {"nodes": []})).out
 
 
 def test_names_of_others_become_keys_and_what_did_not_come_in_is_explained(files: Files, run: Run) -> None:
@@ -202,13 +202,13 @@ def test_a_file_of_another_format_is_named_with_the_format_that_it_seems_to_have
         body = json.loads(ended.err)["error"]
         assert (ended.code, body["details"]["file"]) == (2, name)
         assert body["message"].startswith(f"'{name}': ")
-        assert "nothing was taken in" in body["message"]
+        assert "nothing was " in body["message"]
         seems = {native: "json", canvas: "canvas", "z": "xmpz2"}.get(name)
         if seems is None:
-            assert f"if it is no {said}, say --format " in body["message"]
+            assert f"if it is not {said}, use --format " in body["message"]
             assert "csv" in body["message"]
         else:
-            assert (f"say --format {seems}" in body["message"]) == (seems != said)
+            assert (f"use --format {seems}" in body["message"]) == (seems != said)
     assert files.versions == []
 
 
@@ -271,7 +271,7 @@ def test_the_same_request_twice_is_one_draft_even_when_it_is_gone(files: Files) 
     assert files.versions == [1]
     files.called("purpose.discard")
     assert files.answer("import", "theory.json", "--op-id", "once") == {**first, "gate": None}
-    assert "The draft of v1 is gone since." in files("import", "theory.json", "--op-id", "once").out
+    assert "The draft of v1 no longer exists." in files("import", "theory.json", "--op-id", "once").out
 
 
 def test_a_request_that_is_sent_again_tells_nothing_of_a_draft_that_is_another_one(files: Files) -> None:
@@ -284,7 +284,7 @@ def test_a_request_that_is_sent_again_tells_nothing_of_a_draft_that_is_another_o
 
     assert files.answer(*again) == {**first, "gate": None}
     told = files(*again).out
-    assert f"v1 is not what was taken in any more; it is at rev {files.answer('open')['rev']}." in told
+    assert f"v1 has changed since the import; it is at rev {files.answer('open')['rev']}." in told
     assert "Gate A" not in told
 
 
@@ -302,14 +302,14 @@ def test_a_gate_that_cannot_be_asked_does_not_hide_that_a_theory_came_in(
     assert (taken["counts"]["nodes"], taken["gate"]) == (4, None)
     files.called("purpose.discard")
     ended = files("import", "theory.json")
-    assert (ended.code, ended.out.splitlines()[-1]) == (0, "What gate A says is not known: the store did not answer")
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, "Gate A could not be checked: the store did not answer")
 
 
 @pytest.mark.parametrize(
     ("file", "content", "told"),
     [
-        ("a.canvas", CANVAS, "Not in a canvas: confidence, indicators, owners, "),
-        ("a.csv", "key,type,title\nG1,goal,Health\n", "Not in CSV sheets: waivers, profile.\n"),
+        ("a.canvas", CANVAS, "Not included in a canvas: confidence, indicators, owners, "),
+        ("a.csv", "key,type,title\nG1,goal,Health\n", "Not included in CSV sheets: waivers, profile.\n"),
         ("a.json", THEORY, ""),
     ],
 )

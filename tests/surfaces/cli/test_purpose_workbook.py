@@ -261,7 +261,7 @@ def test_a_workbook_is_not_taken_in_and_the_advice_to_save_its_sheets_as_csv_wor
         for words in ((), ("--format", "csv"), ("--format", "xmpz2"), ("--format", "json"))
     ]
     assert [one.refusal for one in refused] == [(2, "usage"), *[(2, "unreadable_file")] * 3]
-    assert all("save its sheets as CSV and name those files" in one.err for one in refused)
+    assert all("save its sheets as CSV and import those files" in one.err for one in refused)
     assert run("purpose", "import", "theory.xlsx", "--project", "borea", "--format", "xlsx").code == 2
 
     names = []

@@ -1,4 +1,4 @@
-"""Parts of the package that are installed by whoever wants them, because they bring libraries of their own."""
+"""Optional extras of the package, which need additional libraries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from importlib import import_module
 
 from groundplan.kernel.errors import Unavailable
 
-# What each of them is there for.
+# The library that each extra installs.
 LIBRARIES = {"png": "resvg_py", "xlsx": "openpyxl"}
 
 
 class ExtraMissing(Unavailable):
-    """A kind of file is an optional part, and it is not installed."""
+    """The extra for a file format is not installed."""
 
     code = "extra_missing"
 
@@ -22,10 +22,10 @@ class ExtraMissing(Unavailable):
 
 
 def require(extra: str) -> None:
-    """Look whether a part is there before work is done for nothing.
+    """Check that an extra is installed, before work is done in vain.
 
     Raises:
-        ExtraMissing: it is not.
+        ExtraMissing: the extra is not installed.
     """
     try:
         import_module(LIBRARIES[extra])

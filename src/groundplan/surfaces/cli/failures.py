@@ -1,4 +1,4 @@
-"""How a command fails: a sentence on stderr and an exit status that the error's family decides."""
+"""Report errors on stderr, with an exit status that the family of the error decides."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from groundplan.kernel.errors import GroundplanError, Invalid
 from groundplan.surfaces.respond import respond_with_error
 from groundplan.surfaces.vocabularies import CliVocabulary
 
-EXIT_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells count
-EXIT_PIPE_CLOSED = 141  # the same for SIGPIPE
+EXIT_INTERRUPTED = 130  # 128 plus SIGINT, as shells do
+EXIT_PIPE_CLOSED = 141  # 128 plus SIGPIPE
 
 
 class UsageError(Invalid):
-    """The command line itself cannot be understood."""
+    """The command line is invalid."""
 
     code = "usage"
 
 
 def report(error: GroundplanError, *, as_json: bool) -> int:
-    """Tell what went wrong and return the exit status."""
+    """Print an error on stderr and return the exit status."""
     vocabulary = CliVocabulary(OPERATIONS)
     if as_json:
         write_line(sys.stderr, respond_with_error(error, group=None, vocabulary=vocabulary).body.decode("utf-8"))
@@ -31,7 +31,7 @@ def report(error: GroundplanError, *, as_json: bool) -> int:
 
 
 def escape_control_chars(text: str) -> str:
-    """Text for a terminal: control characters and marks that turn the direction of writing are spelled out."""
+    """Return text for a terminal, with control and bidirectional formatting characters escaped."""
     if text.isprintable():
         return text
     return "".join(_escape_char(char) if _is_control(char) else char for char in text)
@@ -55,7 +55,7 @@ _BIDI_CONTROLS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u
 
 
 def write_line(stream: TextIO, text: str) -> None:
-    """One line, in UTF-8 whatever the terminal's own idea is: JSON has no other encoding."""
+    """Write one line in UTF-8, whatever the locale says, because JSON requires it."""
     buffer = getattr(stream, "buffer", None)
     if buffer is None:
         stream.write(f"{text}\n")

@@ -1,4 +1,4 @@
-"""Files that commands read and write: no more is read than a limit allows, and nothing is written over by accident."""
+"""Read files up to a limit, and write files without overwriting by accident."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from groundplan.surfaces.cli.failures import UsageError, escape_control_chars, w
 STANDARD_STREAM = "-"
 
 ForceOption = Annotated[
-    bool, typer.Option("--force", metavar="", help="Write over a file that is there.", show_default=False)
+    bool, typer.Option("--force", metavar="", help="Overwrite an existing file.", show_default=False)
 ]
 
 
 def describe_file(file: str) -> str:
-    """A file in a sentence."""
+    """Return the name of a file for a message."""
     return "standard input" if file == STANDARD_STREAM else quote_text(file)
 
 
 def read_content(file: str, bytes_max: int) -> bytes:
-    """What is in a file, or on standard input. Of one that is too large there is a byte more than it may have.
+    """Return the content of a file or of standard input, at most `bytes_max` + 1 bytes.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: the file cannot be read.
     """
     if file != STANDARD_STREAM:
         try:
@@ -37,37 +37,37 @@ def read_content(file: str, bytes_max: int) -> bytes:
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read {quote_text(file)}: {_describe_os_error(error)}", file=file) from None
     if sys.stdin is None:
-        raise UsageError("the document is to be read from standard input, which is closed; name a file")
+        raise UsageError("standard input is closed; name a file")
     if sys.stdin.isatty():
-        write_line(sys.stderr, "groundplan: type the document; Ctrl-D ends it")
+        write_line(sys.stderr, "groundplan: type the document, then press Ctrl-D")
     return sys.stdin.buffer.read(bytes_max + 1)
 
 
 def refuse_existing(out: str, *, force: bool) -> None:
-    """Look before the work is done, so that it is not done for nothing.
+    """Check the output file before the work is done.
 
     Raises:
-        UsageError: the file is there, and nobody said that it may be written over.
+        UsageError: the file exists, and `force` is not set.
     """
     if out == STANDARD_STREAM or force:
         return
     try:
-        is_there = Path(out).exists()
-    except (OSError, ValueError):  # opening it says why
+        exists = Path(out).exists()
+    except (OSError, ValueError):  # opening it reports why
         return
-    if is_there:
-        raise UsageError(f"{quote_text(out)} is there already; --force writes over it", file=out)
+    if exists:
+        raise UsageError(f"{quote_text(out)} exists already; to overwrite it, use --force", file=out)
 
 
 def write_file(out: str, content: bytes, *, force: bool) -> None:
-    """Write a file, a new one unless it may be written over.
+    """Write a file. Without `force` it must not exist.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: the file cannot be written.
     """
     try:
         if force and Path(out).exists() and not Path(out).is_file():
-            Path(out).write_bytes(content)  # a device or a pipe, which nothing can stand in for
+            Path(out).write_bytes(content)  # a device or a pipe cannot be replaced
         elif force:
             _replace(Path(out).resolve(), content)
         else:
@@ -77,15 +77,15 @@ def write_file(out: str, content: bytes, *, force: bool) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """A file instead of the one that is there, which stays whole until the new one is."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    _create(beside, content)
-    beside.replace(path)
+    """Replace a file atomically: the old one stays until the new one is complete."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    _create(temporary, content)
+    temporary.replace(path)
 
 
 def _create(path: Path, content: bytes) -> None:
-    """A new file, or none where it cannot be written whole."""
-    # Made by whoever comes first: what appears between the look and here is not written over either.
+    """Create a file, and remove it again if it cannot be written completely."""
+    # Mode "x" fails if another process has created the file since the check.
     with path.open("xb") as file:
         try:
             file.write(content)
@@ -96,7 +96,7 @@ def _create(path: Path, content: bytes) -> None:
 
 
 def print_file(text: str) -> None:
-    """A file on standard output: byte for byte, but for somebody at a terminal, who is shown what is not printable."""
+    """Write text to standard output: unchanged, or with control characters escaped on a terminal."""
     if sys.stdout.isatty():
         text = escape_control_chars(text.replace("\r\n", "\n"))
     buffer = getattr(sys.stdout, "buffer", None)

@@ -1,6 +1,6 @@
-"""The options that every command has, and what a command does with them.
+"""The options that every command has, and the invocation that a command gets from them.
 
-They may stand before the words, between them or after them; the one that stands last wins.
+They may come before, between or after the words of a command; the last one wins.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _META = "groundplan.flags"
 
 
 class FileMissing(Unavailable):
-    """The file to read from is not there. A typo must not leave an empty plan behind, so none is made."""
+    """The database file to read from does not exist. It is not created, so that a typo leaves no empty plan behind."""
 
     code = "store_missing"
 
     def __init__(self, db: str) -> None:
         super().__init__(
-            f"there is no file {quote_text(db)}; "
-            f"groundplan init --db {shlex.quote(db)} makes it, or name the right one",
+            f"the file {quote_text(db)} does not exist; "
+            f"create it with groundplan init --db {shlex.quote(db)}, or name another one",
             file=db,
         )
 
 
 @dataclass(slots=True)
 class CommandResult:
-    """What a command has to say: as data for `--json`, and drawn for people."""
+    """The result of a command: data for `--json`, and a function that prints it for people."""
 
     data: Any
     draw: Callable[[], None]
@@ -61,17 +61,17 @@ class Invocation:
 
     @property
     def settings(self) -> Settings:
-        """What file, environment and flags come to. Read when first asked for: not every command needs it."""
+        """The settings from file, environment and flags, loaded on first use: not every command needs them."""
         if self._settings is None:
             self._settings = load_settings(self.flags)
         return self._settings
 
     @contextmanager
     def session(self, *, reads_only: bool = False) -> Iterator[Session]:
-        """The configured store, used by whoever runs this command.
+        """Open a session on the configured store, for the user of this command.
 
         Raises:
-            FileMissing: the command only reads, and there is nothing to read from.
+            FileMissing: the command only reads, and the database file does not exist.
         """
         from groundplan.catalog import OPERATIONS, build_schema
         from groundplan.kernel.store.open_store import open_store
@@ -85,20 +85,20 @@ class Invocation:
         preferences = settings.preferences(CliVocabulary(OPERATIONS))
         with Session(open_store(settings.db, build_schema), actor, preferences=preferences) as session:
             if is_new and not self.as_json:
-                with suppress(OSError):  # nobody reads stderr any more
-                    write_line(sys.stderr, f"made {escape_control_chars(settings.db)}")
+                with suppress(OSError):  # stderr is closed
+                    write_line(sys.stderr, f"created {escape_control_chars(settings.db)}")
             yield session
 
 
 def _is_missing(db: str) -> bool:
-    """Whether a file of this name could be made; where even its folder is missing, opening it says so."""
+    """Return whether the file is missing but its folder exists. If the folder is missing, opening the file fails."""
     from groundplan.kernel.store.open_store import is_postgres
 
     if is_postgres(db):
         return False
     try:
         return not Path(db).exists() and Path(db).parent.is_dir()
-    except OSError:  # out of reach; opening it says why
+    except OSError:  # not accessible; opening it reports why
         return False
 
 
@@ -119,7 +119,7 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             "--agent",
             metavar="NAME",
-            help="Who acts. Default: GROUNDPLAN_AGENT, else your user name.",
+            help="The actor. Default: GROUNDPLAN_AGENT, else your user name.",
             rich_help_panel=PANEL,
         ),
     ),
@@ -136,7 +136,7 @@ _COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Configuration file. Default: groundplan.yaml here, where there is one.",
+            help="Configuration file. Default: groundplan.yaml here, if it exists.",
             rich_help_panel=PANEL,
         ),
     ),
@@ -156,15 +156,15 @@ _VERSION = inspect.Parameter(
 
 
 def with_common_options(command: CommandFunction, own: list[inspect.Parameter] | None = None) -> Callable[..., Any]:
-    """A function for typer that takes the common options beside the command's own and calls it with an Invocation.
+    """Return a function for typer that takes the common options too, and calls the command with an Invocation.
 
-    `own` are the parameters of a command that is made from data; those of a written one are read from it.
+    `own` are the parameters of a generated command; those of a written one are read from its signature.
     """
     if own is None:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
     taken = _COMMON_OPTIONS.keys() & {parameter.name for parameter in own}
     if taken:
-        raise ValueError(f"{command.__name__} has options of its own named {sorted(taken)}, which every command has")
+        raise ValueError(f"{command.__name__} redefines the common options {sorted(taken)}")
 
     def called(ctx: typer.Context, **values: Any) -> CommandResult:
         invocation = merge_common_options(ctx, values)
@@ -176,7 +176,7 @@ def with_common_options(command: CommandFunction, own: list[inspect.Parameter] |
 
 
 def group_callback(description: str, *, version: str | None = None) -> Callable[..., None]:
-    """For an app with commands below it: keeps the common options for them, and alone prints its help."""
+    """Return the callback of a command group: it keeps the common options, and prints the help without a command."""
     own = [] if version is None else [_VERSION]
 
     def called(ctx: typer.Context, **values: Any) -> None:
@@ -193,10 +193,10 @@ def group_callback(description: str, *, version: str | None = None) -> Callable[
 
 
 def merge_common_options(ctx: typer.Context, values: dict[str, Any]) -> Invocation:
-    """Add what was given at this word to what was given before it."""
+    """Merge the common options at this word with those given before it."""
     seen: dict[str, Any] = ctx.meta.setdefault(_META, {})
     seen.update({name: values[name] for name in _COMMON_OPTIONS if values.get(name)})
-    # An empty text is not the same as none: it was given, and will be refused with a reason.
+    # An empty text is a given value: it is kept, so that it is refused with a reason.
     seen.update({name: "" for name in _COMMON_OPTIONS if values.get(name) == ""})
     flags = Flags(**{name: seen.get(name) for name in ("db", "agent", "access", "config")})
     return Invocation(flags, as_json=bool(seen.get("json")))
@@ -226,6 +226,6 @@ def _set_signature(
 def _common_parameter(name: str, *, hidden: bool) -> inspect.Parameter:
     kind, option = _COMMON_OPTIONS[name]
     shown = copy(option)
-    shown.hidden = hidden  # the help of a group is about its commands; theirs show the options
+    shown.hidden = hidden  # shown in the help of commands, not of groups
     default = False if kind is bool else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown])

@@ -1,6 +1,6 @@
-"""What a shell has no form for is given as JSON: on the line, in a file (`@plan.json`) or on standard input (`-`).
+"""Parse options with JSON values: on the command line, in a file (`@plan.json`) or on standard input (`-`).
 
-Long texts can be read from the same places, as they are.
+Long texts can be read from the same places.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ FILE_PREFIX = "@"
 
 
 def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The values of some options, those of the names given read as JSON.
+    """Return the values of options, with those in `names` parsed as JSON.
 
     Raises:
-        UsageError: a file cannot be read, or standard input was asked for twice.
-        Invalid: it is no JSON.
+        UsageError: a file cannot be read, or two options use standard input.
+        Invalid: a value is not JSON.
     """
     piped = [name for name in names if values.get(name) == STANDARD_INPUT]
     if len(piped) > 1:
@@ -39,10 +39,10 @@ def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dic
 
 
 def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """The values of some options, those of the names given read from where they say.
+    """Return the values of options, with those in `names` read from files or standard input.
 
     Raises:
-        UsageError: a file cannot be read, is too large, or is no UTF-8.
+        UsageError: a file cannot be read, is too large, or is not UTF-8.
     """
     return {name: _read_text(_option(name), value) if name in names else value for name, value in values.items()}
 
@@ -57,16 +57,16 @@ def _read_text(option: str, given: str) -> str:
             raw = _read_file(option, given[1:])
         except UsageError as error:
             raise UsageError(
-                f"{error.message}; a text that begins with {FILE_PREFIX} is written {FILE_PREFIX * 2}", option=option
+                f"{error.message}; for a text that starts with {FILE_PREFIX}, write {FILE_PREFIX * 2}", option=option
             ) from None
     else:
         return given
     if len(raw) > BODY_BYTES_MAX:
-        raise UsageError(f"{option}: that is more than {BODY_BYTES_MAX} bytes", option=option)
+        raise UsageError(f"{option}: the text is larger than {BODY_BYTES_MAX} bytes", option=option)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UsageError(f"{option}: that is no UTF-8", option=option) from None
+        raise UsageError(f"{option}: the text is not UTF-8", option=option) from None
 
 
 def _read_json(option: str, given: str) -> Any:
@@ -79,7 +79,8 @@ def _read_json(option: str, given: str) -> Any:
     except Invalid as error:
         if error.code == "invalid_json" and _is_file(given):
             raise UsageError(
-                f"{option} {quote_text(given)} is the name of a file; write {FILE_PREFIX}{given}", option=option
+                f"{option} {quote_text(given)} is a file name; to read the file, write {FILE_PREFIX}{given}",
+                option=option,
             ) from None
         raise
 
@@ -94,9 +95,9 @@ def _decode_json(raw: bytes, source: str, option: str) -> Any:
 
 def _read_stdin(option: str, what: str = "JSON") -> bytes:
     if sys.stdin is None:
-        raise UsageError(f"{option} is to be read from standard input, which is closed", option=option)
+        raise UsageError(f"{option} reads from standard input, which is closed", option=option)
     if sys.stdin.isatty():
-        write_line(sys.stderr, f"groundplan: type the {what} for {option}; Ctrl-D ends it")
+        write_line(sys.stderr, f"groundplan: type the {what} for {option}, then press Ctrl-D")
     return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
 
 
@@ -112,7 +113,7 @@ def _read_file(option: str, path: str) -> bytes:
 def _is_file(given: str) -> bool:
     try:
         return Path(given).is_file()
-    except (OSError, ValueError):  # too long for a name, or holding what none may hold
+    except (OSError, ValueError):  # not a valid file name
         return False
 
 

@@ -1,4 +1,4 @@
-"""The registry's operations as commands: the words, the arguments and the options come from each entry."""
+"""Build the commands of the registry's operations: words, arguments and options come from each entry."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from groundplan.surfaces.cli.option_help import GROUP_HELP, find_option_help
 
 
 class OptionType(NamedTuple):
-    """How a field is given on a command line, and what its annotation says about it."""
+    """How a field is given on the command line."""
 
     kind: Any
     description: str | None = None
     is_json: bool = False
-    or_text: bool = False  # one that is given alone is sent as it is, not as a list of one
+    or_text: bool = False  # a single value is sent as a text, not as a list
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
-    """One app for each first word, with a command for each way in which such words reach an operation.
+    """Return an app for each first word, with the commands of the operations below it.
 
-    Where it is known what was `said`, the apps of other words stay empty: to make a command takes a while, and most of
-    them are not meant.
+    If the arguments are known (`said`), apps whose word does not occur in them stay empty, because building commands
+    is slow.
     """
     apps: dict[str, typer.Typer] = {}
     for operation in operations:
@@ -48,8 +48,8 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
                 app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
                 app.callback()(group_callback(description))
             if said is None or first in said:
-                made = _command(operation, command, operations)
-                app.command(" ".join(rest), help=_escape_markup(command.summary or operation.summary))(made)
+                built = _command(operation, command, operations)
+                app.command(" ".join(rest), help=_escape_markup(command.summary or operation.summary))(built)
     return apps
 
 
@@ -82,8 +82,8 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             answer = session.call(operation.name, **arguments)
 
         def draw() -> None:
+            from groundplan.surfaces.cli.terminal import draw_answer  # imports rich, which --json does not need
             from groundplan.surfaces.cli.renderers import RENDERERS
-            from groundplan.surfaces.cli.terminal import draw_answer  # rich, which --json can do without
 
             if own := RENDERERS.get(operation.name):
                 own(answer)
@@ -97,13 +97,13 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
 
 
 def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> bool:
-    """Whether such a request changes nothing, so that there must be something to read."""
-    meant = operation
+    """Return whether a request changes nothing, so that a missing database file is an error."""
+    chosen = operation
     if operation.choose_variant is not None:
         strict_json.validate_value(arguments)
-        meant = operation.choose_variant(parse_request(arguments, operation.input)) or operation
-    may_make_project = meant.when_project_missing is not None and arguments.get("project") is not None
-    return meant.effect is Effect.READ and not may_make_project
+        chosen = operation.choose_variant(parse_request(arguments, operation.input)) or operation
+    may_create_project = chosen.when_project_missing is not None and arguments.get("project") is not None
+    return chosen.effect is Effect.READ and not may_create_project
 
 
 def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command) -> inspect.Parameter:
@@ -126,8 +126,10 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
         shape = typer.Option(
             option, metavar=JSON_METAVAR if form.is_json else _metavar(kind), help=text, show_default=False
         )
-    called = f"{name}_" if iskeyword(name) else name  # --from is a fine option, but no name in Python
-    return inspect.Parameter(called, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape])
+    python_name = f"{name}_" if iskeyword(name) else name  # --from is a valid option, but `from` is a keyword
+    return inspect.Parameter(
+        python_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape]
+    )
 
 
 def _resolve_option_type(hint: Any) -> OptionType:
@@ -149,7 +151,7 @@ def _resolve_option_type(hint: Any) -> OptionType:
         inside = (get_args(hint) or (str,))[0]
         item = (
             OptionType(str) if inside is Any else _resolve_option_type(inside)
-        )  # of which the operation itself looks at each
+        )  # the operation itself checks each item
         is_plain = item.kind in (str, int, float) and not item.is_json
         return OptionType(list[item.kind], description) if is_plain else OptionType(str, description, is_json=True)  # type: ignore[name-defined] # a value
     if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
@@ -167,10 +169,10 @@ def _metavar(kind: Any) -> str | None:
 
 
 def _default_text(default: Any) -> str:
-    shown = default.value if isinstance(default, Enum) else default
-    if isinstance(shown, bool) or not isinstance(shown, str | int | float) or shown == "":
+    value = default.value if isinstance(default, Enum) else default
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
         return ""
-    return f" Default: {shown}."
+    return f" Default: {value}."
 
 
 def _escape_markup(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The whole command line: builds the commands, runs the one that is meant, and turns its end into an exit status."""
+"""The command line: builds the commands, runs one, and returns its exit status."""
 
 from __future__ import annotations
 
@@ -38,20 +38,19 @@ from groundplan.surfaces.respond import Response, respond
 from groundplan.surfaces.vocabularies import CliVocabulary
 
 PROGRAM = "groundplan"
-COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks which words there are
+COMPLETION = "_GROUNDPLAN_COMPLETE"  # set by a shell that asks for completions
 DESCRIPTION = """
 One durable planning memory, shared by people and AI agents.
 
-New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to begin a plan of your own.
+New here? Run [bold]groundplan demo[/bold] to look around, or [bold]groundplan init[/bold] to start your own plan.
 """
-EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; its --help says more."
+EPILOG = "Every command takes --db, --agent, --access and --config, and all but mcp take --json; see its --help."
 START = "Start here"
 PLAN = "Your plan"
 AGENTS = "For agents"
 
 
-# Commands that are more than one operation, or a part of one: they look at a working copy or at a file too, or take one
-# thing as it is typed.
+# Commands that do not map to one operation: they also use a working copy or a file, or take a single item as arguments.
 CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
     "context": {
         "set": set_input,
@@ -77,7 +76,7 @@ CUSTOM_COMMANDS: Mapping[str, Mapping[str, Callable[..., CommandResult]]] = {
 }
 
 
-NO_OUTPUT = ExecutionResult(None, b"\n")  # a command that has drawn its answer, or has none
+NO_OUTPUT = ExecutionResult(None, b"\n")  # the command has printed its answer, or has none
 
 
 class _AgentsLast(TyperGroup):
@@ -86,7 +85,7 @@ class _AgentsLast(TyperGroup):
 
 
 def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
-    """Run one command line and return its exit status. Nothing leaves this function as an exception."""
+    """Run one command line and return its exit status. It never raises."""
     _ensure_streams()
     exit_code = 0
 
@@ -116,13 +115,13 @@ def run(argv: Sequence[str], operations: Registry = OPERATIONS) -> int:
     except BrokenPipeError:
         _drop_output()
         return EXIT_PIPE_CLOSED
-    except SystemExit as end:  # typer's own way out of a closed pipe, and of shell completion
+    except SystemExit as end:  # raised by typer for a closed pipe and for shell completion
         return end.code if isinstance(end.code, int) else 0
     return exit_code if response.error is None else _report_quietly(report, response.error, as_json="--json" in argv)
 
 
 def _invoke(argv: Sequence[str], operations: Registry) -> Any:
-    """Run the command that was typed, without what typer does with errors."""
+    """Run the command without the error handling of typer."""
     said = None if COMPLETION in os.environ else argv
     app = get_command(build_app(operations, said))
     try:
@@ -134,7 +133,7 @@ def _invoke(argv: Sequence[str], operations: Registry) -> Any:
 
 
 def build_app(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-    """Every command there is; where it is known what was said, every one that may be meant."""
+    """Return the app with every command, or only with those that the arguments `said` may name."""
     app = typer.Typer(
         cls=_AgentsLast,
         invoke_without_command=True,
@@ -176,24 +175,24 @@ def _report_lost_output() -> Iterator[None]:
     except OSError as error:
         _drop_output()
         raise Unavailable(
-            f"the answer could not be written: {error.strerror}; what the command did is done", code="output_failed"
+            f"the answer could not be written: {error.strerror}; the command itself has completed", code="output_failed"
         ) from None
 
 
-def _report_quietly(tell: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
+def _report_quietly(report_error: Callable[..., int], error: GroundplanError, *, as_json: bool) -> int:
     try:
-        return tell(error, as_json=as_json)
-    except OSError:  # nobody reads stderr any more
+        return report_error(error, as_json=as_json)
+    except OSError:  # stderr is closed
         return error.exit_code
 
 
 def _ensure_streams() -> None:
-    # Started with a stream closed. The next file to be opened would get its number, and what is printed with it.
+    # If a stream is closed, the next opened file would get its descriptor, and all that is printed.
     if sys.stdout is None or sys.stderr is None:
-        nowhere = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
-        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        devnull = Path(os.devnull).open("w")  # noqa: SIM115 - for the rest of the process
+        sys.stdout, sys.stderr = sys.stdout or devnull, sys.stderr or devnull
 
 
 def _drop_output() -> None:
-    # The interpreter flushes once more at its end, and would complain on stderr.
+    # The interpreter flushes again at exit, and would print an error on stderr.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Every drawing of its own that the answer of an operation has."""
+"""The renderers of all operations that have their own terminal output."""
 
 from __future__ import annotations
 

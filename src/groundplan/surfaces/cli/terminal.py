@@ -1,4 +1,4 @@
-"""Answers as people read them: a list as a table, one thing as pairs of name and value."""
+"""Terminal output: tables for lists, name and value pairs for single items."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Operation, Re
 from groundplan.kernel.output_gate import encode
 from groundplan.surfaces.cli.failures import escape_control_chars
 
-# Where output goes to a file or a pipe, nothing is folded: a line stays a line for whoever searches in it.
+# In a file or a pipe nothing is wrapped, so that a line stays one line for grep.
 UNWRAPPED_WIDTH_CHARS = 10_000
 EMPTY_CELL = "-"
 INDENT = "  "
@@ -26,42 +26,42 @@ INDENT = "  "
 
 class _Output(Console):
     def on_broken_pipe(self) -> None:
-        raise BrokenPipeError  # for the program to end quietly; rich would end it here
+        raise BrokenPipeError  # handled by the program; rich would exit here
 
 
 def console() -> Console:
-    """Standard output. Colours only where there is a terminal and nobody asked to leave them out."""
+    """Return a console on standard output, with colours only on a terminal and without NO_COLOR."""
     width = None if sys.stdout.isatty() else UNWRAPPED_WIDTH_CHARS
     colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
     return _Output(file=sys.stdout, width=width, color_system=colours, highlight=False, markup=False, emoji=False)
 
 
 def echo(*lines: str) -> None:
-    """Plain sentences, as they are."""
+    """Print lines without wrapping or markup."""
     output = console()
     for line in lines:
         output.print(Text(escape_control_chars(line)), soft_wrap=True)
 
 
 def echo_list(title: str, lines: Iterable[str]) -> None:
-    """Lines under a title; nothing where there are none."""
-    found = list(lines)
-    if found:
-        echo("", title, *(f"{INDENT}{line}" for line in found))
+    """Print lines under a title; print nothing if there are none."""
+    items = list(lines)
+    if items:
+        echo("", title, *(f"{INDENT}{line}" for line in items))
 
 
 def format_title(name: str, summary: str | msgspec.UnsetType) -> str:
-    """What something is called, behind its id."""
+    """Return an id or name followed by the summary."""
     return f"{name}  {to_one_line(summary)}" if summary else name
 
 
 def to_one_line(text: str) -> str:
-    """A text on one line, as it must be where lines mean something."""
+    """Return a text with all whitespace collapsed, on one line."""
     return " ".join(text.split())
 
 
 def draw_answer(answer: Any, command: Command, operations: Registry) -> None:
-    """The answer of an operation to a command, each part in the form that suits it."""
+    """Print the answer of an operation: lists as tables, the rest as pairs."""
     pairs: list[tuple[str, str]] = []
     has_table = False
     for field in msgspec.structs.fields(answer):
@@ -75,21 +75,21 @@ def draw_answer(answer: Any, command: Command, operations: Registry) -> None:
         elif isinstance(value, msgspec.Struct):
             inner = msgspec.structs.fields(value)
             draw_pairs((_title(part.name, command), _cell(value, part.name)) for part in inner)
-        elif not has_table or value not in (None, msgspec.UNSET):  # a table needs no line about what is not there
+        elif not has_table or value not in (None, msgspec.UNSET):  # no line for an empty value beside a table
             pairs.append((_title(field.name, command), _cell(answer, field.name)))
     if pairs:
         draw_pairs(pairs)
 
 
 def draw_rows(rows: Sequence[msgspec.Struct], command: Command) -> None:
-    """A table with the columns that the command names, or with all there are."""
+    """Print a table with the columns that the command names, or with all."""
     columns = command.columns or tuple(field.name for field in msgspec.structs.fields(rows[0]))
     cells = [[_cell(row, column) for column in columns] for row in rows]
     draw_table([_title(column, command) for column in columns], cells)
 
 
 def draw_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table of values under titles."""
+    """Print a table of values under titles."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for title in titles:
         table.add_column(Text(title), overflow="fold")
@@ -99,7 +99,7 @@ def draw_table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Names and values side by side."""
+    """Print names and values side by side."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -109,7 +109,7 @@ def draw_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def format_usage(operation: Operation[Any, Any], command: Command) -> str:
-    """How to call an operation by a command, with nothing but what it must be given."""
+    """Return the command line of an operation with only its required arguments."""
     words = ["groundplan", *command.words]
     for field in msgspec.structs.fields(operation.input):
         name = command.names.get(field.name, field.name).replace("_", "-")
@@ -121,11 +121,11 @@ def format_usage(operation: Operation[Any, Any], command: Command) -> str:
 
 
 def _next_step(command: Command, operations: Registry) -> str:
-    """The first way to change that this is empty."""
+    """Return a hint at the first command of the group that writes, or an empty text."""
     for other in operations:
-        for twin in other.commands:
-            if other.effect is Effect.WRITE and twin.words[0] == command.words[0]:
-                return f" Next: {format_usage(other, twin)}"
+        for candidate in other.commands:
+            if other.effect is Effect.WRITE and candidate.words[0] == command.words[0]:
+                return f" Next: {format_usage(other, candidate)}"
     return ""
 
 
@@ -139,12 +139,12 @@ def _cell(row: msgspec.Struct, column: str) -> str:
 
 
 def format_time(stamp: str) -> str:
-    """Up to the minute, in UTC as stored: the rest is for programs, which read JSON."""
+    """Return a timestamp up to the minute, in UTC as stored."""
     return escape_control_chars(stamp[:16].replace("T", " "))
 
 
 def format_value(value: Any) -> str:
-    """A value of any kind on one line."""
+    """Return a value of any kind on one line."""
     match value:
         case None | msgspec.UNSET:
             return EMPTY_CELL

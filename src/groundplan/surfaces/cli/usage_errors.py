@@ -1,4 +1,4 @@
-"""A command line that cannot be understood, in the words of the other errors and with what was probably meant."""
+"""Convert errors of typer into usage errors with a suggestion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_SUCH_COMMAND = re.compile(r"No such command '(.*)'\.?$", re.DOTALL)
 
 
 def to_usage_error(error: typer.TyperException) -> UsageError:
-    """Typer's complaint as ours."""
+    """Return an error of typer as a UsageError, with the nearest option or command."""
     ctx = getattr(error, "ctx", None)
     message = error.format_message()
     details: dict[str, Any] = {}

@@ -38,7 +38,7 @@ def set_input(
         typer.Option(
             "--kind",
             metavar="KIND",
-            help="string, number, boolean, enum or json. Default: unchanged; new inputs: string, or enum with --option.",
+            help="string, number, boolean, enum or json. Default: unchanged; if new: string, or enum with --option.",
             show_default=False,
         ),
     ] = None,

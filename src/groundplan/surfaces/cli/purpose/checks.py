@@ -112,7 +112,7 @@ def _format_edge(edge: Any) -> str:
 
 def _echo_unsearched_goals(goals: Sequence[str] | UnsetType) -> None:
     if goals:
-        echo("", f"The weakest edge was not searched for {join_names(goals)}: the theory is too large.")
+        echo("", f"The edge that cuts off most was not searched for {join_names(goals)}: the theory is too large.")
 
 
 def draw_analysis(answer: Analysis) -> None:
@@ -138,7 +138,7 @@ def draw_analysis(answer: Analysis) -> None:
 def _goal(goal: GoalAnalysis) -> Iterator[str]:
     yield _format_strongest_path(goal.strongest_path, goal.confidence)
     if goal.weakest_link:
-        yield f"its weakest edge: {_format_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'no confidence given'})"
+        yield f"weakest edge of it: {_format_edge(goal.weakest_link)} ({goal.weakest_link.confidence or 'not given'})"
     if goal.cut_edge:
         yield f"without {_format_edge(goal.cut_edge)}, no path from: {join_names(goal.cut_edge.cuts)}"
 

@@ -114,7 +114,7 @@ def import_theory(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="The file; - for standard input. csv allows several files, one per sheet.",
+            help="The file; - for standard input. csv sheets may be several files.",
             show_default=False,
         ),
     ],
@@ -288,7 +288,7 @@ export_theory.__doc__ = f"{export_theory.__doc__}\n\n{_format_help(EXPORT_FORMAT
 import_theory.__doc__ = f"{import_theory.__doc__}\n\n{_format_help(READABLE)}"
 
 
-# --- Reading files -----------------------------------------------------------------------------------------------------
+# --- Reading files ----------------------------------------------------------------------------------------------------
 
 
 def _read_files(files: Sequence[str], format_: FileFormat) -> ReadDocument:
