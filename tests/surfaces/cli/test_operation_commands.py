@@ -155,14 +155,14 @@ def test_a_command_that_only_reads_makes_no_file(run: Run, operation: Operation[
 
 
 def test_the_advice_about_a_missing_file_works(run: Run) -> None:
-    advice = run("project", "list", "--db", "my plan.db").err.partition("; groundplan ")[2].partition(" makes it")[0]
+    advice = run("project", "list", "--db", "my plan.db").err.partition("with groundplan ")[2].partition(", or name")[0]
 
     assert run(*shlex.split(advice)).code == 0
     assert run("project", "list", "--db", "my plan.db").code == 0
 
 
 def test_a_command_that_writes_makes_the_file_and_says_so_once_and_to_people_only(run: Run) -> None:
-    assert run("project", "create", "atlas", "--db", "plan.db").err == "made plan.db\n"
+    assert run("project", "create", "atlas", "--db", "plan.db").err == "created plan.db\n"
     assert run("project", "create", "borea", "--db", "plan.db").err == ""
     assert run("project", "create", "atlas", "--db", "other.db", "--json").err == ""
     assert Path("other.db").exists()

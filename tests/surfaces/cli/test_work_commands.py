@@ -265,7 +265,7 @@ def test_standard_input_is_read_once(run: Run, piped: Callable[[str], None], mon
 
 def test_opening_a_project_makes_the_file_and_listing_does_not(run: Run) -> None:
     assert run("work", "open", "--db", "plan.db", "--json").refusal == (7, "store_missing")
-    assert run("work", "open", "atlas", "--db", "plan.db").err == "made plan.db\n"
+    assert run("work", "open", "atlas", "--db", "plan.db").err == "created plan.db\n"
     assert [one["name"] for one in run("work", "open", "--db", "plan.db", "--json").answer["projects"]] == ["atlas"]
 
 

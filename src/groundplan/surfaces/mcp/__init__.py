@@ -1,1 +1,1 @@
-"""MCP over stdio: the registry's operations as tools, on a JSON-RPC loop of our own."""
+"""MCP over stdio: the registry's operations as tools, on our own JSON-RPC loop."""

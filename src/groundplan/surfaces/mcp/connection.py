@@ -1,11 +1,11 @@
-"""One connection: which era it speaks, which requests are under way, and what each message is answered with.
+"""One connection: its protocol era, its requests in flight, and the answer to each message.
 
-    undecided ──initialize──────────────▶ handshake    requests rest on the revision agreed once
-        └─────a request with envelope───▶ stateless    every request brings its own revision
+    undecided ──initialize──────────────▶ handshake    requests use the revision agreed once
+        └─────a request with envelope───▶ stateless    every request has its own revision
 
-The first of the two decides for the whole connection, and a request of the other era is refused. The reader's
-thread calls `receive`, the worker's calls `perform`; they share only the calls under way, a dict whose single
-steps are atomic.
+The first such message decides the era of the connection; requests of the other era are refused. The reader thread
+calls `receive`, the worker thread calls `perform`. They share only the calls in flight, a dict whose single operations
+are atomic.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ INSTRUCTIONS = (
 )
 WORKER_METHODS = ("tools/list", "tools/call")
 CAPABILITIES: Message = {"tools": {}}
-# How long a stateless client may keep the tool list: it is fixed for the life of this process, but the next
-# one may be a newer version or serve other groups.
+# How long a stateless client may cache the tool list: it is fixed for this process, but the next process may be a
+# newer version or serve other groups.
 CACHE_HINTS: Message = {"ttlMs": 300_000, "cacheScope": "private"}
 
 
 class Batch:
-    """The answers to an array of messages, sent as one array when the last of them is there."""
+    """The answers to an array of messages, sent as one array when the last one is complete."""
 
     def __init__(self, send: Callable[[Any], None], awaited: int) -> None:
         self._send = send
@@ -46,7 +46,7 @@ class Batch:
         self._lock = Lock()
 
     def settle(self, answer: Message | None) -> None:
-        """Take one answer, or None for a message that has none."""
+        """Add one answer, or None for a message that has none."""
         with self._lock:
             self._awaited -= 1
             if answer is not None:
@@ -56,7 +56,7 @@ class Batch:
 
 
 class Call:
-    """A request for the worker, or a tool call that was refused and that its tool has yet to put into words."""
+    """A request for the worker, or a refused tool call whose tool still has to phrase the error."""
 
     __slots__ = ("batch", "cancelled", "id", "method", "params", "refusal", "stateless")
 
@@ -80,7 +80,7 @@ class Call:
 
 
 class Connection:
-    """The protocol of one connection, without its bytes and threads."""
+    """The protocol of one connection, without I/O and threads."""
 
     def __init__(
         self, tools: Tools, version: str, *, send: Callable[[Any], None], enqueue: Callable[[Call], None]
@@ -99,12 +99,12 @@ class Connection:
         elif type(message) is list:
             self._receive_batch(message)
         else:
-            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
+            self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
 
     def refuse(self, request: RecoveredRequest | None, error: Invalid) -> None:
-        """Answer a line that the input gate refused, in the name of its request where that is known.
+        """Answer a line that the input gate refused, under the id of its request if it is known.
 
-        A tool call is answered as its tool would refuse it: that text reaches the agent, which can mend the call.
+        A tool call gets the error as the result of its tool: that text reaches the agent, which can fix the call.
         Nothing in the line takes effect, so it does not decide the era either.
         """
         request_id: RequestId | None = None
@@ -119,7 +119,7 @@ class Connection:
             self._send(build_error(request_id, refused))
 
     def perform(self, call: Call) -> None:
-        """Run a queued call and answer it, unless its cancellation came first."""
+        """Run a queued call and answer it, unless it was cancelled."""
         answer = None if call.cancelled else self._outcome(call)
         # Before the answer goes out: a client may use the id again as soon as it has read it.
         del self._in_flight[call.id]
@@ -133,7 +133,7 @@ class Connection:
 
     def _receive_batch(self, messages: list[Any]) -> None:
         if self.revision != protocol.BATCH_REVISION or not messages:
-            reason = "a batch has at least one message" if not messages else "this revision has no batches"
+            reason = "a batch needs at least one message" if not messages else "this revision has no batches"
             self._send(build_error(None, RpcError(protocol.INVALID_REQUEST, reason, {"code": "invalid_batch"})))
             return
         batch = Batch(self._send, len(messages))
@@ -141,7 +141,7 @@ class Connection:
             if type(message) is dict:
                 self._receive_one(message, batch)
             else:
-                batch.settle(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message is an object")))
+                batch.settle(build_error(None, RpcError(protocol.INVALID_REQUEST, "a message must be an object")))
 
     def _receive_one(self, message: Message, batch: Batch | None) -> None:
         answer: Message | None = None
@@ -155,8 +155,8 @@ class Connection:
             if request_id is None:
                 self._handle_notification(message)
             else:
-                wanted, request_id = request_id, None
-                request_id = self._check_unused_id(wanted)
+                new_id, request_id = request_id, None
+                request_id = self._check_unused_id(new_id)
                 value = self._handle_request(request_id, message, batch)
                 if value is None:
                     return  # queued: the worker settles it
@@ -166,7 +166,7 @@ class Connection:
         self._settle(answer, batch)
 
     def _handle_notification(self, message: Message) -> None:
-        """A notification is never answered, whatever is wrong with it."""
+        """Handle a notification. It is never answered, not even with an error."""
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and type(params) is dict:
             target = protocol.parse_id({"id": params.get("requestId")})
@@ -175,13 +175,13 @@ class Connection:
                 call.cancelled = True
 
     def _check_unused_id(self, request_id: RequestId) -> RequestId:
-        """The id of a new request, unless it is in use.
+        """Return the id of a new request, or raise if it is in use.
 
-        It is refused without an id then, or the refusal would pass for the answer to the request that holds it.
+        The error is sent without an id, because it would look like the answer to the request in flight.
         """
         if request_id in self._in_flight:
             data = {"code": "duplicate_id", "id": request_id}
-            raise RpcError(protocol.INVALID_REQUEST, "a request with this id is under way", data)
+            raise RpcError(protocol.INVALID_REQUEST, "a request with this id is still in progress", data)
         return request_id
 
     def _take(self, call: Call) -> None:
@@ -189,7 +189,7 @@ class Connection:
         self._enqueue(call)
 
     def _handle_request(self, request_id: RequestId, message: Message, batch: Batch | None) -> Message | None:
-        """The result of a request, or None when the worker will give it."""
+        """Return the result of a request, or None if the worker will answer it."""
         method = message["method"]
         params = protocol.parse_params(message)
         if method == "initialize":
@@ -206,15 +206,15 @@ class Connection:
         return None
 
     def _resolve_revision(self, method: str, params: Message) -> str | None:
-        """The revision that a request brings, or None where it rests on the handshake or on nothing."""
+        """Return the revision in the envelope of a request, or None without an envelope."""
         enveloped = protocol.has_envelope(params)
         if self.revision in protocol.STATELESS_REVISIONS or (enveloped and self.revision is None):
             return protocol.check_envelope(params)
         if enveloped:
             raise RpcError(
                 protocol.INVALID_REQUEST,
-                f"this connection began with the handshake of {self.revision}; "
-                f"requests with a {protocol.STATELESS_REVISIONS[-1]} envelope need a connection of their own",
+                f"this connection started with the handshake of {self.revision}; "
+                f"requests with a {protocol.STATELESS_REVISIONS[-1]} envelope need a separate connection",
                 {"code": "mixed_eras"},
             )
         if self.revision is None:
@@ -227,12 +227,12 @@ class Connection:
         if request.is_whole or protocol.has_envelope(params):
             stateless = self._resolve_revision(method, params) is not None
         elif self.revision is None:
-            raise protocol.unreadable_message(error)  # in which era this would be a result stands in what was cut off
+            raise protocol.unreadable_message(error)  # the part that decides the era was cut off
         else:
             stateless = self.revision in protocol.STATELESS_REVISIONS
         if request.is_whole:
             _check_call_params(method, params)
-        # Only the name: the rest of a refused line need not wait in memory for the worker.
+        # Only the name, so that the rest of a refused line does not wait in memory for the worker.
         named = {"name": params.get("name")}
         return Call(request_id, method, named, stateless=stateless, refusal=error)
 
@@ -245,7 +245,7 @@ class Connection:
         if batch is not None:
             raise RpcError(protocol.INVALID_REQUEST, "initialize cannot be part of a batch")
         if type(requested) is not str:
-            raise RpcError(protocol.INVALID_PARAMS, "initialize needs protocolVersion, a string")
+            raise RpcError(protocol.INVALID_PARAMS, "initialize needs a protocolVersion, which must be a string")
         known = requested in protocol.HANDSHAKE_REVISIONS
         self.revision = requested if known else protocol.HANDSHAKE_REVISIONS[-1]
         return {
@@ -289,12 +289,12 @@ class Connection:
         return self._tools.refuse(name, call.refusal) if type(name) is str else build_error_answer(call.refusal)
 
     def _wrap_stateless(self, value: Message) -> Message:
-        """What every result of the stateless era carries besides its own."""
+        """Return a result with the fields that every stateless result has."""
         return {"resultType": "complete", **value, "_meta": {protocol.SERVER_INFO_KEY: self._server}}
 
 
 def _check_opening(method: str, params: Message) -> None:
-    """Say what is missing from a request that comes before the era is decided and does not decide it."""
+    """Raise if a request before the era is decided lacks what would decide it."""
     if method == "server/discover":
         protocol.check_envelope(params)
     if method in WORKER_METHODS:
@@ -303,16 +303,16 @@ def _check_opening(method: str, params: Message) -> None:
 
 
 def _check_call_params(method: str, params: Message) -> Message:
-    """The parameters of a method the worker serves, checked."""
+    """Return the parameters of a worker method, or raise if they are invalid."""
     if method == "tools/call":
         if type(params.get("name")) is not str:
-            raise RpcError(protocol.INVALID_PARAMS, "tools/call needs name, a string")
+            raise RpcError(protocol.INVALID_PARAMS, "tools/call needs a name, which must be a string")
         arguments = params.get("arguments")
         if arguments is not None and type(arguments) is not dict:
-            raise RpcError(protocol.INVALID_PARAMS, "the arguments of tools/call are an object")
+            raise RpcError(protocol.INVALID_PARAMS, "the arguments of tools/call must be an object")
     elif method == "tools/list":
         if params.get("cursor") is not None:
-            raise RpcError(protocol.INVALID_PARAMS, "the tool list is one page: no cursor is valid")
+            raise RpcError(protocol.INVALID_PARAMS, "the tool list has one page; send no cursor")
     else:
         raise RpcError(protocol.METHOD_NOT_FOUND, f"no method {quote_text(method)} in this revision")
     return params

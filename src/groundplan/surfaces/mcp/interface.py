@@ -1,4 +1,4 @@
-"""What the protocol needs to know of the tools, and nothing more."""
+"""The interface between the protocol and the tools."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from groundplan.kernel.errors import GroundplanError
 
 
 class ToolAnswer(NamedTuple):
-    """What a call gives back: one text, and whether it is a refusal."""
+    """The answer of a tool call: one text, and whether it is an error."""
 
     text: str
     is_error: bool
 
 
 class Tools(Protocol):
-    """Tools by name. Their methods are called from the worker alone, one at a time."""
+    """Tools by name. Only the worker calls these methods, one at a time."""
 
     def listing(self) -> list[dict[str, Any]]:
-        """Every tool as MCP describes it, always in the same order."""
+        """Return the MCP description of every tool, always in the same order."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
         """Run one tool.
@@ -30,7 +30,7 @@ class Tools(Protocol):
         """
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """The answer to a call that was refused before its arguments could be read, as this tool words it.
+        """Return the answer to a call that was refused before its arguments could be read.
 
         Raises:
             UnknownTool: there is no such tool.
@@ -38,19 +38,19 @@ class Tools(Protocol):
 
 
 def build_error_answer(error: GroundplanError) -> ToolAnswer:
-    """The answer to a refused call when the tool, and with it the frame of its refusals, is not known."""
+    """Return the answer to a refused call of an unknown tool, whose error envelope is not known either."""
     return ToolAnswer(json.dumps({"error": error.body()}, separators=(",", ":")), True)
 
 
 class DeferredTools:
-    """Tools that are built when they are first needed, so that the first answer does not wait for them."""
+    """Tools that are built on first use, so that the first answer does not wait for them."""
 
     def __init__(self, build: Callable[[], Tools]) -> None:
         self._build = build
         self._built: Tools | None = None
 
     def load(self) -> None:
-        """Build now. As `on_ready` of `serve` it happens right after the first answer, while that is read."""
+        """Build the tools now. As `on_ready` of `serve` it runs right after the first answer."""
         self._tools()
 
     def listing(self) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ class DeferredTools:
         return self._tools().listing()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """As `Tools.call`; if the tools cannot be built, for want of their store, the call is refused."""
+        """As `Tools.call`; if the tools cannot be built, the answer is that error."""
         try:
             tools = self._tools()
         except GroundplanError as error:
@@ -66,7 +66,7 @@ class DeferredTools:
         return tools.call(name, arguments)
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """As `Tools.refuse`; tools that cannot be built refuse for that reason, as they do in `call`."""
+        """As `Tools.refuse`; if the tools cannot be built, the answer is that error."""
         try:
             tools = self._tools()
         except GroundplanError as unbuilt:

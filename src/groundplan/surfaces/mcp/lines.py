@@ -1,7 +1,7 @@
-"""Lines in, lines out: bounded memory on the way in, one whole line at a time on the way out.
+"""Read lines with bounded memory, and write whole lines.
 
-Both sides work on file descriptors. A thread that waits inside a buffered reader holds its lock, and an
-interpreter that exits meanwhile aborts; a thread that waits in `os.read` holds nothing.
+Both sides use file descriptors. A thread that waits inside a buffered reader holds its lock, and an interpreter that
+exits meanwhile aborts. A thread that waits in `os.read` holds no lock.
 """
 
 from __future__ import annotations
@@ -12,41 +12,41 @@ from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import Any, NamedTuple
 
-CHUNK_BYTES = 65_536  # what a pipe holds on Linux
+CHUNK_BYTES = 65_536  # the size of a pipe buffer on Linux
 
-# Of a line above the limit: enough to see in front whose request it is, or behind it, as far as clients differ.
+# Kept of a line above the limit: enough to find the id of the request, which clients put at either end.
 HEAD_BYTES = 4096
 TAIL_BYTES = 512
 
 STALLED_WRITE_TIMEOUT_S = 1.0
 
-# ASCII only: a lone surrogate in a client's text has no UTF-8 form, but it has an escape.
+# ASCII only: a lone surrogate in the text of a client has no UTF-8 form, but it can be escaped.
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 class TruncatedLine(NamedTuple):
-    """What is kept of a line above the limit."""
+    """The head and tail of a line above the limit."""
 
     head: bytes
     tail: bytes
 
 
 def read_lines(fd: int, limit_bytes: int) -> Iterator[bytes | TruncatedLine]:
-    """Each line without its newline, the last one also when it has none."""
-    os.set_blocking(fd, True)  # a parent may have left it otherwise, and "nothing yet" is no end
+    """Yield each line without its newline, including a last line without one."""
+    os.set_blocking(fd, True)  # a parent may have made it non-blocking, where "no data yet" would look like the end
     line = _LineBuffer(limit_bytes)
     while chunk := _read_chunk(fd):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line.add(end)
-            yield line.taken()
+            yield line.take()
         line.add(rest)
-    if last := line.taken():
+    if last := line.take():
         yield last
 
 
 class _LineBuffer:
-    """A line as far as it has come: all of it up to the limit, beyond that its two ends."""
+    """The part of a line that was read: all of it up to the limit, else its head and tail."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
@@ -60,8 +60,8 @@ class _LineBuffer:
         if self._head is not None:
             self._held = self._held[-TAIL_BYTES:]
 
-    def taken(self) -> bytes | TruncatedLine:
-        """The line, which is forgotten here: the next piece begins another one."""
+    def take(self) -> bytes | TruncatedLine:
+        """Return the line and start a new one."""
         held, head = bytes(self._held), self._head
         self._held.clear()
         self._head = None
@@ -71,12 +71,12 @@ class _LineBuffer:
 def _read_chunk(fd: int) -> bytes:
     try:
         return os.read(fd, CHUNK_BYTES)
-    except OSError:  # the terminal or socket behind it is gone, which ends the input like any other end
+    except OSError:  # the terminal or socket is gone, which ends the input
         return b""
 
 
 class LineWriter:
-    """Messages as lines of JSON, from any thread, on a descriptor of its own."""
+    """Writes messages as lines of JSON from any thread, on its own descriptor."""
 
     def __init__(self, fd: int, on_lost: Callable[[], None]) -> None:
         self._fd = os.dup(fd)
@@ -86,7 +86,7 @@ class LineWriter:
         self._lock = Lock()
 
     def send(self, message: Any) -> None:
-        """Write one message. When nobody reads any more, this and all further ones are dropped."""
+        """Write one message. If the reader is gone, drop this and all further messages."""
         line = _encode(message).encode("ascii") + b"\n"
         with self._lock:
             try:
@@ -97,10 +97,10 @@ class LineWriter:
                 self._on_lost()
 
     def close(self) -> None:
-        """Write no more, and let a line that is half written end first.
+        """Stop writing, after a partly written line is complete.
 
-        A client that has stalled can hold that line back for ever, so the wait is bounded. The descriptor is
-        then left open: a closed number could be given to another file under the thread that still writes.
+        A stalled client can block that line for ever, so the wait is bounded. The descriptor is then left open:
+        its number could be reused for another file while the thread still writes.
         """
         if self._lock.acquire(timeout=STALLED_WRITE_TIMEOUT_S):
             self._open = False

@@ -1,9 +1,9 @@
-"""The words of the wire: JSON-RPC 2.0 messages, the revisions of MCP, and the envelope of the stateless one.
+"""JSON-RPC 2.0 messages, the revisions of MCP, and the envelope of the stateless revision.
 
-    2024-11-05 … 2025-11-25   a handshake first (`initialize`), then requests that rest on it
-    2026-07-28                no handshake: every request brings revision and capabilities in `params._meta`
+    2024-11-05 … 2025-11-25   a handshake (`initialize`), then requests that depend on it
+    2026-07-28                no handshake: every request has revision and capabilities in `params._meta`
 
-This module is on the path from process start to the first answer, so it imports next to nothing.
+This module is on the path from process start to the first answer, so it imports very little.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Message: TypeAlias = dict[str, Any]
 
 
 class RpcError(Exception):
-    """A refusal of the message itself, answered as a JSON-RPC error and not as the result of a tool."""
+    """The message itself is refused. It is answered with a JSON-RPC error, not with the result of a tool."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class RpcError(Exception):
 
 
 class UnknownTool(RpcError):
-    """No tool has this name, or its group is switched off."""
+    """No tool has this name, or its group is disabled."""
 
     def __init__(self, name: str, near: str | None) -> None:
         hint = f"; did you mean {near!r}?" if near else ""
@@ -55,12 +55,12 @@ class UnknownTool(RpcError):
 
 
 def build_result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
-    """A successful response."""
+    """Return a successful response."""
     return {"jsonrpc": "2.0", "id": request_id, "result": value}
 
 
 def build_error(request_id: RequestId | None, error: RpcError) -> Message:
-    """An error response; the id is null when the request's own could not be read."""
+    """Return an error response. The id is null if the id of the request could not be read."""
     body: Message = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
@@ -68,49 +68,49 @@ def build_error(request_id: RequestId | None, error: RpcError) -> Message:
 
 
 def parse_id(message: Message) -> RequestId | None:
-    """The id of a request if an answer can carry it: a string or an integer. `true` is neither."""
+    """Return the id of a request if it is a string or an integer, else None. `true` is neither."""
     request_id = message.get("id")
     return request_id if type(request_id) is int or type(request_id) is str else None
 
 
 def is_response(message: Message) -> bool:
-    """Whether this answers a request. We send none, so whatever it answers was not ours."""
+    """Return whether a message is a response. The server sends no requests, so responses are ignored."""
     return "method" not in message and ("result" in message or "error" in message)
 
 
 def check_shape(message: Message) -> None:
-    """Refuse what is not a JSON-RPC 2.0 request or notification."""
+    """Raise if a message is not a JSON-RPC 2.0 request or notification."""
     if message.get("jsonrpc") != "2.0":
         raise _invalid_request('a message needs "jsonrpc": "2.0"')
     if type(message.get("method")) is not str:
-        raise _invalid_request("a message needs a method, and it is a string")
+        raise _invalid_request("a message needs a method, which must be a string")
     if "id" in message and parse_id(message) is None:
-        raise _invalid_request("the id of a request is a string or an integer")
+        raise _invalid_request("the id of a request must be a string or an integer")
 
 
 def parse_params(message: Message) -> Message:
-    """The parameters by name. Absent and null both mean none."""
+    """Return the parameters by name. Absent and null both mean none."""
     params = message.get("params")
     if params is None:
         return {}
     if type(params) is dict:
         return params
     if type(params) is list:
-        raise RpcError(INVALID_PARAMS, "parameters are given by name, in an object")
-    raise _invalid_request("params is an object")
+        raise RpcError(INVALID_PARAMS, "params must be an object; positional parameters are not supported")
+    raise _invalid_request("params must be an object")
 
 
 def has_envelope(params: Message) -> bool:
-    """Whether a request speaks a stateless revision.
+    """Return whether a request has an envelope of a stateless revision.
 
-    The version key alone tells, so that a half-built envelope is answered with what it lacks.
+    The version key alone decides, so that an incomplete envelope gets an error that names what is missing.
     """
     meta = params.get("_meta")
     return type(meta) is dict and PROTOCOL_VERSION_KEY in meta
 
 
 def check_envelope(params: Message) -> str:
-    """The revision of a stateless request, once its envelope is found complete and the revision served."""
+    """Return the revision of a stateless request, or raise if its envelope is incomplete or unsupported."""
     meta = params.get("_meta")
     if type(meta) is not dict:
         meta = {}
@@ -118,24 +118,24 @@ def check_envelope(params: Message) -> str:
     if missing:
         raise RpcError(
             INVALID_PARAMS,
-            f"params._meta lacks {' and '.join(missing)}; every {STATELESS_REVISIONS[-1]} request has both",
+            f"params._meta lacks {' and '.join(missing)}; every {STATELESS_REVISIONS[-1]} request needs both",
             {"code": "incomplete_envelope", "missing": missing},
         )
     revision = meta[PROTOCOL_VERSION_KEY]
     if type(revision) is not str:
-        raise RpcError(INVALID_PARAMS, f"{PROTOCOL_VERSION_KEY} is a string")
+        raise RpcError(INVALID_PARAMS, f"{PROTOCOL_VERSION_KEY} must be a string")
     if revision not in STATELESS_REVISIONS:
         raise unsupported_revision("Unsupported protocol version", revision)
     if type(meta[CLIENT_CAPABILITIES_KEY]) is not dict:
-        raise RpcError(INVALID_PARAMS, f"{CLIENT_CAPABILITIES_KEY} is an object")
+        raise RpcError(INVALID_PARAMS, f"{CLIENT_CAPABILITIES_KEY} must be an object")
     client = meta.get(CLIENT_INFO_KEY)
     if client is not None and type(client) is not dict:
-        raise RpcError(INVALID_PARAMS, f"{CLIENT_INFO_KEY} is an object")
+        raise RpcError(INVALID_PARAMS, f"{CLIENT_INFO_KEY} must be an object")
     return revision
 
 
 def unsupported_revision(message: str, requested: object) -> RpcError:
-    """The refusal that names what is served; a client reads `supported` and tries again."""
+    """Return the error that names the supported revisions, so that a client can try again."""
     data: Message = {"supported": list(STATELESS_REVISIONS)}
     if type(requested) is str:
         data["requested"] = requested
@@ -143,12 +143,12 @@ def unsupported_revision(message: str, requested: object) -> RpcError:
 
 
 def internal_error(error: GroundplanError) -> RpcError:
-    """A refusal that is no fault of the message."""
+    """Return an error that the message did not cause."""
     return RpcError(INTERNAL_ERROR, error.message, {**error.details, "code": error.code})
 
 
 def unreadable_message(error: GroundplanError) -> RpcError:
-    """Why a line is not a message: it is no JSON at all, or JSON that we refuse to look into."""
+    """Return the error for a line that is not JSON, or JSON that the input gate refuses."""
     code = PARSE_ERROR if error.code in NOT_JSON else INVALID_REQUEST
     return RpcError(code, error.message, {**error.details, "code": error.code})
 

@@ -1,8 +1,8 @@
-"""Which request a refused line was, so that the refusal reaches whoever waits for its answer.
+"""Find the request in a refused line, so that the error can be sent under its id.
 
-Nothing found here is ever carried out: the id, the method and the name of the tool only address the refusal. Of a
-line above the limit there is a head and a tail. The head shows its members until it is cut off; the tail shows
-those that stand behind large parameters, where some clients put the id.
+The request is never executed: the id, the method and the name of the tool only address the error. Of a line above the
+limit there is a head and a tail. The head has the members up to the cut; the tail has those after large parameters,
+where some clients put the id.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any, NamedTuple, TypeAlias
 from groundplan.surfaces.mcp.lines import HEAD_BYTES, TAIL_BYTES, TruncatedLine
 from groundplan.surfaces.mcp.protocol import Message, parse_id
 
-INTEGER_CHARS_MAX = 20  # 64 bits and a sign; no counter of a client goes further
+INTEGER_CHARS_MAX = 20  # 64 bits and a sign; no client counts further
 
 Pairs: TypeAlias = list[tuple[str, Any]]
 
 
 class RecoveredRequest(NamedTuple):
-    """A request that was refused unread. One that is not whole may lack parameters that were sent."""
+    """A request that was refused unread. If `is_whole` is false, parameters may be missing."""
 
     message: Message
     is_whole: bool
 
 
 def recover_request(line: bytes | TruncatedLine) -> RecoveredRequest | None:
-    """The request in a refused line, if it is one and its id is beyond doubt."""
+    """Return the request in a refused line, or None if it is not one or its id is ambiguous."""
     if isinstance(line, TruncatedLine):
         return _to_request(_parse_truncated(line), is_whole=False)
     try:
@@ -43,26 +43,26 @@ def recover_request(line: bytes | TruncatedLine) -> RecoveredRequest | None:
 def _to_request(pairs: Pairs, *, is_whole: bool) -> RecoveredRequest | None:
     message = dict(pairs)
     is_request = message.get("jsonrpc") == "2.0" and type(message.get("method")) is str
-    # Of two ids nobody knows which one the client waits for.
+    # With two ids it is unknown which one the client waits for.
     has_one_id = [key for key, _ in pairs].count("id") == 1 and parse_id(message) is not None
     return RecoveredRequest(message, is_whole) if is_request and has_one_id else None
 
 
 def _parse_whole(line: bytes) -> Pairs:
-    """The members of a message, each as often as it stands there."""
+    """Return the members of a message, including duplicates."""
     pairs: Pairs = []
 
-    def noted(of_object: Pairs) -> Message:
+    def keep_pairs(of_object: Pairs) -> Message:
         nonlocal pairs
-        pairs = of_object  # those of the outermost object come last
+        pairs = of_object  # the outermost object comes last
         return dict(of_object)
 
-    decoder = json.JSONDecoder(object_pairs_hook=noted, parse_int=_integer, strict=False)
+    decoder = json.JSONDecoder(object_pairs_hook=keep_pairs, parse_int=_integer, strict=False)
     return pairs if type(decoder.decode(line.decode())) is dict else []
 
 
 def _integer(literal: str) -> int | float:
-    # Not read in full, for int() refuses thousands of digits; infinity is no id.
+    # int() refuses thousands of digits. Infinity is not an id.
     return int(literal) if len(literal) <= INTEGER_CHARS_MAX else float("inf")
 
 
@@ -76,14 +76,14 @@ _SCALAR = re.compile(rb'%b|[^\s,:"\[\]{}]+(?=[\s,}])' % _STRING, re.DOTALL)
 _BRACKET = re.compile(rb'%b|["\[\]{}]' % _STRING, re.DOTALL)
 _AFTER_VALUE = re.compile(rb"\s*([,}])")
 
-# Inside a string each quote would have a backslash before it, so a comma and then "id" are always a member; and
-# what stands right before the last bracket is a member of the message itself.
+# Inside a string each quote would have a backslash before it, so a comma and then "id" are always a member; and the
+# members right before the last bracket belong to the message itself.
 _MEMBER = rb',\s*"(?:id|jsonrpc|method)"\s*:\s*(?:%b|-?[0-9]+)\s*' % _STRING
 _LAST_MEMBERS = re.compile(rb"((?:%b)+)\}\s*\Z" % _MEMBER, re.DOTALL)
 
 
 def _parse_truncated(line: TruncatedLine) -> Pairs:
-    """The members of a message that can be seen at its two ends."""
+    """Return the members in the head and tail of a message."""
     opening = _OPENING.match(line.head)
     if opening is None:
         return []
@@ -94,9 +94,9 @@ def _parse_truncated(line: TruncatedLine) -> Pairs:
 
 
 def _parse_members(head: bytes, at: int, *, open_key: str | None = None) -> tuple[Pairs, int | None]:
-    """The members from this place on and where their object ends: None if it is cut off, or is not JSON.
+    """Return the members from this offset and where their object ends: None if it is cut off or is not JSON.
 
-    A member counts if all of it is there; only the object under `open_key` may be cut off itself.
+    A member counts only if it is complete, but the object under `open_key` may be cut off.
     """
     pairs: Pairs = []
     if closing := _CLOSING.match(head, at):

@@ -1,10 +1,10 @@
-"""The loop: one thread reads and answers what needs no work, the main thread works.
+"""The server loop: one thread reads and answers cheap requests, the main thread runs the calls.
 
     stdin ──▶ reader ──ping, initialize, refusals──▶ writer ──▶ stdout
                  └──tools/list, tools/call──▶ queue ──▶ worker ──▶ writer
 
-So `ping` and cancellation are served while a call runs. The worker is the thread that called `serve`; in a
-process of our own that is the main thread, where signals arrive.
+So `ping` and cancellation are served while a call runs. The worker is the thread that called `serve`: the main thread
+in the MCP server, where signals arrive.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from groundplan.surfaces.mcp.interface import Tools
 from groundplan.surfaces.mcp.lines import LineWriter, TruncatedLine, read_lines
 from groundplan.surfaces.mcp.protocol import build_error
 
-# Calls read ahead of the worker. Beyond it the reader waits: a client that floods us fills its pipe, and not
-# our memory. Its pings wait as well, until the worker catches up.
+# Calls read ahead of the worker. Beyond this the reader waits, so that a flooding client fills its pipe and not our
+# memory. Its pings wait as well, until the worker catches up.
 QUEUED_CALLS_MAX = 256
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -41,15 +41,14 @@ def serve(
     version: str,
     on_ready: Callable[[], None] | None = None,
 ) -> int:
-    """Serve one connection until its input ends, a signal asks to stop, or nobody reads the answers.
+    """Serve one connection until its input ends, a signal arrives, or the reader of the answers is gone.
 
-    Whatever was asked before the end of the input is still answered; after a signal only the running call is.
-    `on_ready` runs once on the worker, right after the answer that opened the connection: the place for work
-    that should not delay it. Standard output belongs to the protocol meanwhile: what other code prints goes
-    to stderr.
+    Requests before the end of the input are still answered; after a signal only the running call is. `on_ready`
+    runs once on the worker, right after the answer that opened the connection, for work that should not delay it.
+    Standard output is reserved for the protocol: what other code prints goes to stderr.
 
     Returns:
-        The exit status, which is 0 for each of these ends.
+        The exit status, 0 in all these cases.
     """
     with _reserve_stdout(stdout) as output_fd:
         loop = _Loop(tools, stdin.fileno(), output_fd, version=version, on_ready=on_ready)
@@ -85,12 +84,12 @@ class _Loop:
             self._writer.close()
 
     def stop(self) -> None:
-        """Let the running call finish, then end. Safe in a signal handler and from either thread."""
+        """Stop after the running call. Safe in a signal handler and from either thread."""
         self._stopping = True
         self._jobs.put(None)
 
     def _read(self) -> None:
-        # A signal that this thread received would wait unseen until the worker's next step.
+        # A signal delivered to this thread would be unseen until the worker's next step.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         try:
             for line in read_lines(self._input_fd, BODY_BYTES_MAX):
@@ -99,7 +98,7 @@ class _Loop:
                     self._jobs.put(self._ready_job(self._on_ready))
                     self._on_ready = None
         finally:
-            self._jobs.put(None)  # behind all that was asked
+            self._jobs.put(None)  # after all queued requests
 
     def _receive(self, line: bytes | TruncatedLine) -> None:
         try:
@@ -112,7 +111,7 @@ class _Loop:
         try:
             message = _decode_line(line)
         except Invalid as error:
-            from groundplan.surfaces.mcp.recovery import recover_request  # only a line that is refused pays for it
+            from groundplan.surfaces.mcp.recovery import recover_request  # only needed for refused lines
 
             is_json = error.code not in protocol.NOT_JSON
             self._connection.refuse(recover_request(line) if is_json else None, error)
@@ -134,7 +133,7 @@ class _Loop:
             try:
                 on_ready()
             except GroundplanError:
-                pass  # the first call meets it again and can tell the client
+                pass  # the first call fails the same way and can tell the client
             except Exception:
                 log_to_stderr("getting ready")
 
@@ -144,7 +143,7 @@ class _Loop:
 def _decode_line(line: bytes | TruncatedLine) -> Any:
     if isinstance(line, TruncatedLine):
         raise Invalid(
-            f"a message is at most {BODY_BYTES_MAX} bytes long; send less at a time",
+            f"a message may be at most {BODY_BYTES_MAX} bytes long; send less at a time",
             code="too_large",
             limit_bytes=BODY_BYTES_MAX,
         )
@@ -153,11 +152,11 @@ def _decode_line(line: bytes | TruncatedLine) -> Any:
 
 @contextmanager
 def _reserve_stdout(stdout: BinaryIO) -> Iterator[int]:
-    """The descriptor for answers.
+    """Yield the descriptor for answers.
 
-    File descriptor 1 itself points to stderr meanwhile, for native code and child processes print there too.
+    File descriptor 1 points to stderr meanwhile, because native code and child processes print to it too.
     """
-    printed_to, sys.stdout = sys.stdout, sys.stderr
+    previous, sys.stdout = sys.stdout, sys.stderr
     fd = stdout.fileno()
     own = os.dup(fd)
     try:
@@ -168,21 +167,21 @@ def _reserve_stdout(stdout: BinaryIO) -> Iterator[int]:
         if fd == 1:
             os.dup2(own, 1)
         os.close(own)
-        sys.stdout = printed_to
+        sys.stdout = previous
 
 
 def _point_to_stderr(fd: int) -> None:
     try:
         os.dup2(2, fd)
     except OSError:  # started without a stderr
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, fd)
-        os.close(nowhere)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, fd)
+        os.close(devnull)
 
 
 @contextmanager
 def _stop_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` on the first signal. A second one has its usual effect: the running call may never end."""
+    """Call `stop` on the first signal. A second one has its usual effect, because the running call may never end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,7 +1,7 @@
 """The registry's operations as MCP tools.
 
-A tool is one operation, or several that share its name and are told apart by the argument `operation`. What a
-client reads of a tool costs tokens in every conversation, so a tool says what it takes and does, and no more.
+A tool is one operation, or several that share its name and are selected by the argument `operation`. The description
+of a tool costs tokens in every conversation, so it is short.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Run: TypeAlias = Callable[[AnyOperation, Mapping[str, Any]], ExecutionResult]
 
 
 class RegistryTools:
-    """The tools of the groups that are switched on, in the order of their registration."""
+    """The tools of the enabled groups, in the order of their registration."""
 
     def __init__(
         self,
@@ -49,14 +49,14 @@ class RegistryTools:
                 tool.add(operation.tool.selector, operation)
 
     def listing(self) -> list[dict[str, Any]]:
-        """Every tool as MCP describes it. Built on the first request: most of the work is in the schemas."""
+        """Return the MCP description of every tool. It is built on the first request, because schemas are slow."""
         return self._listing
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-        """Run a tool and give its output, or the reason why not, as text.
+        """Run a tool and return its output or its error as text.
 
         Raises:
-            UnknownTool: there is no such tool among those switched on.
+            UnknownTool: no enabled tool has this name.
         """
         tool = self._get_tool(name)
         return _tool_answer(
@@ -69,10 +69,10 @@ class RegistryTools:
         )
 
     def refuse(self, name: str, error: GroundplanError) -> ToolAnswer:
-        """Give a reason why not that was found before the arguments were read.
+        """Return an error that was found before the arguments were read, as this tool encodes it.
 
         Raises:
-            UnknownTool: there is no such tool among those switched on.
+            UnknownTool: no enabled tool has this name.
         """
         return _tool_answer(respond_with_error(error, group=self._get_tool(name).group, vocabulary=self._vocabulary))
 
@@ -93,23 +93,23 @@ class _Tool:
         self.group = group
         self._only: AnyOperation | None = None
         self._by_selector: dict[str, AnyOperation] = {}
-        self._takes: dict[str, Mapping[str, Any]] = {}  # by selector: each argument, and what it is if it is not sent
+        self._defaults: dict[str, Mapping[str, Any]] = {}  # by selector: each argument and its default
 
     def add(self, selector: str | None, operation: AnyOperation) -> None:
         if self._only is not None or selector in self._by_selector or (selector is None and self._by_selector):
-            raise ValueError(f"nothing tells {operation.name} apart from the other operations of {self.name}")
+            raise ValueError(f"{operation.name} needs a selector that no other operation of {self.name} has")
         if selector is None:
             self._only = operation
         else:
             self._by_selector[selector] = operation
 
-    def _taken(self, selector: str) -> Mapping[str, Any]:
-        if selector not in self._takes:
-            self._takes[selector] = _defaults(self._by_selector[selector])
-        return self._takes[selector]
+    def _get_defaults(self, selector: str) -> Mapping[str, Any]:
+        if selector not in self._defaults:
+            self._defaults[selector] = _defaults(self._by_selector[selector])
+        return self._defaults[selector]
 
     def select(self, arguments: Mapping[str, Any]) -> tuple[AnyOperation, Mapping[str, Any]]:
-        """The operation that is meant, and the arguments that are for it."""
+        """Return the selected operation and its arguments."""
         if self._only is not None:
             return self._only, arguments
         selector = arguments.get(SELECTOR)
@@ -121,22 +121,22 @@ class _Tool:
         }
 
     def _accepts_argument(self, selector: str, name: str, value: Any) -> bool:
-        """Whether an argument is for this operation of the tool.
+        """Return whether an argument belongs to this operation of the tool.
 
-        Clients fill in what the tool takes, so what another operation takes is passed over where it says nothing.
+        Clients fill in every argument of a tool, so arguments of other operations are ignored if they have no effect.
 
         Raises:
-            Invalid: it is for another operation, and says something.
+            Invalid: the argument is for another operation, and is not null or its default.
         """
         if name == SELECTOR:
             return False
-        if name in self._taken(selector):
+        if name in self._get_defaults(selector):
             return True
-        takers = [word for word in self._by_selector if name in self._taken(word)]
-        if takers and (value is None or any(self._taken(word)[name] == value for word in takers)):
+        owners = [word for word in self._by_selector if name in self._get_defaults(word)]
+        if owners and (value is None or any(self._get_defaults(word)[name] == value for word in owners)):
             return False
-        if takers:
-            raise wording.invalid_argument((name,), f"is for {join_alternatives(takers)}; leave it out", allowed=takers)
+        if owners:
+            raise wording.invalid_argument((name,), f"is for {join_alternatives(owners)}; leave it out", allowed=owners)
         return True
 
     def _invalid_selector(self, selector: Any) -> Invalid:
@@ -155,12 +155,12 @@ class _Tool:
             description = self._only.summary
             schema = build_json_schema(self._only.input)
         else:
-            told_apart = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
-            description = "; ".join(told_apart) + "."
+            summaries = (f"{word}: {op.summary.rstrip('.')}" for word, op in self._by_selector.items())
+            description = "; ".join(summaries) + "."
             schema = build_merged_schema({word: op.input for word, op in self._by_selector.items()}, SELECTOR)
-        described = {"name": self.name, "description": description, "inputSchema": schema}
+        tool = {"name": self.name, "description": description, "inputSchema": schema}
         hints = _annotations(operations)
-        return {**described, "annotations": hints} if hints else described
+        return {**tool, "annotations": hints} if hints else tool
 
 
 def _near(name: str | None) -> dict[str, Any]:
@@ -168,12 +168,12 @@ def _near(name: str | None) -> dict[str, Any]:
 
 
 def _defaults(operation: AnyOperation) -> Mapping[str, Any]:
-    """What an operation takes, and what it is where it is not sent."""
+    """Return the arguments of an operation with their defaults."""
     return {field.encode_name: field.default for field in msgspec.structs.fields(operation.input)}
 
 
 def _annotations(operations: list[AnyOperation]) -> dict[str, bool]:
-    """Only what differs from the defaults: a tool writes, destroys, is not idempotent."""
+    """Return the hints that differ from the MCP defaults: a tool writes, destroys, is not idempotent."""
     hints: dict[str, bool] = {}
     operations = [*operations, *(other for operation in operations for other in operation.variants)]
     effects = {operation.effect for operation in operations}
