@@ -76,27 +76,27 @@ def export_theory(
     force: ForceOption = False,
 ) -> CommandResult:
     """Export a version as a file, for other programs or for import."""
-    meant = _resolve_format(file_format, out, EXPORT_FORMATS)
-    if meant is FileFormat.XLSX and out == STANDARD_STREAM:
+    format_ = _resolve_format(file_format, out, EXPORT_FORMATS)
+    if format_ is FileFormat.XLSX and out == STANDARD_STREAM:
         raise UsageError("a workbook cannot be written to standard output; name a file with --out")
     refuse_existing(out, force=force)
-    if meant is FileFormat.XLSX:
+    if format_ is FileFormat.XLSX:
         require("xlsx")
     which = {} if version is None else {"version": version}
-    asked = FileFormat.JSON if meant is FileFormat.XLSX else meant
+    asked = FileFormat.JSON if format_ is FileFormat.XLSX else format_
     with invocation.session(reads_only=True) as session:
         answer = session.call("purpose.export", project=project, format=str(asked), **which)
     if out == STANDARD_STREAM:
         return CommandResult(answer, lambda: print_file(answer.content))
-    content = _workbook(answer.content) if meant is FileFormat.XLSX else answer.content.encode()
+    content = _workbook(answer.content) if format_ is FileFormat.XLSX else answer.content.encode()
     write_file(out, content, force=force)
 
     def draw() -> None:
         from groundplan.surfaces.cli.terminal import echo
 
-        echo(f"Wrote {out}: v{answer.version} as {meant}, {len(content)} bytes.")
+        echo(f"Wrote {out}: v{answer.version} as {format_}, {len(content)} bytes.")
 
-    data = {"file": out, "format": str(meant), "version": answer.version, "bytes": len(content)}
+    data = {"file": out, "format": str(format_), "version": answer.version, "bytes": len(content)}
     return CommandResult(data, draw)
 
 
@@ -152,8 +152,8 @@ def import_theory(
     """Import a file as a new draft, completely or not at all."""
     given = {name: value for name, value in (("keys", keys), ("op_id", op_id)) if value is not None}
     validate_value({"project": project, **given})
-    meant = _resolve_common_format(file_format, files)
-    reading = _read_files(files, meant)
+    format_ = _resolve_common_format(file_format, files)
+    reading = _read_files(files, format_)
     skipped = [*reading.skipped, *(_remove_waivers(reading) if without_waivers else ())]
     # The document may be larger than a request, and was validated while it was read.
     arguments = {"project": project, **given, "document": msgspec.to_builtins(reading.document)}
@@ -164,14 +164,14 @@ def import_theory(
     data = {
         **{name: getattr(answer, name) for name in answer.__struct_fields__},
         "skipped": skipped,
-        "not_carried": FORMATS[meant].not_carried,
+        "not_carried": FORMATS[format_].not_carried,
         "gate": None if isinstance(gate, str) else _summarize_gate(gate),
     }
 
     def draw() -> None:
         from groundplan.surfaces.cli.purpose.import_answer import draw_import
 
-        draw_import(answer, files, meant, skipped, gate, project)
+        draw_import(answer, files, format_, skipped, gate, project)
 
     return CommandResult(data, draw)
 
