@@ -35,7 +35,7 @@ KEPT = {
     "assumptions": {"key", "assumption_text", "node", "source", "target", "edge_type", "risk_level"},
 }
 TYPES = {"text", "file", "link", "group"}
-GROUPS = ("group", "only what its name says of the cards inside comes in")
+GROUPS = ("group", "only the type that its name gives to the cards inside is imported")
 
 
 def drawn(one: Theory) -> Any:

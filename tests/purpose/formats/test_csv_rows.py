@@ -80,9 +80,7 @@ def test_a_file_that_a_spreadsheet_filled_up_with_empty_cells_is_the_same_file()
 
 def test_a_quote_that_is_left_open_refuses_the_file_with_its_line() -> None:
     open_ = 'key,type,title\nG1,goal,"One"\nG2,goal,"Two\nG3,goal,Three\n'
-    assert refusal(read_csv, open_.encode()).startswith(
-        "in line 3 begins a quote that is not closed where its cell ends"
-    )
+    assert refusal(read_csv, open_.encode()).startswith("line 3 has a quote that is not closed at the end of its cell")
     assert "line 2" in refusal(read_csv, b'key,type,title\nG1,goal,"the "big" one"\n')
 
 

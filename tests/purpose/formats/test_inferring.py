@@ -14,7 +14,7 @@ from groundplan.purpose.model import NodeType
 from tests.purpose.formats.written import tries
 
 G, OC, OP, AC = NodeType.GOAL, NodeType.OUTCOME, NodeType.OUTPUT, NodeType.ACTIVITY
-WHY = "not said; told from where the node stands"
+WHY = "not given; inferred from the position of the node"
 
 
 def told(*lines: str, **known: NodeType) -> dict[str, NodeType]:

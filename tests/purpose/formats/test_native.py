@@ -124,7 +124,7 @@ def test_what_is_no_strict_json_is_refused_with_the_reason(raw: bytes, why: str)
 
     assert isinstance(refused, UnreadableFile)
     assert why in refused.message
-    assert refused.message.endswith("; nothing was taken in")
+    assert refused.message.endswith("; nothing was imported")
     assert "request" not in refused.message
 
 

@@ -23,7 +23,7 @@ from tests.purpose.formats.written import (
 )
 from tests.purpose.theories import theory
 
-UNSAID = ("type", "not said; told from where the node stands")
+UNSAID = ("type", "not given; inferred from the position of the node")
 
 
 def read(*nodes: dict[str, Any], edges: list[dict[str, Any]] | None = None) -> ReadDocument:
@@ -183,7 +183,7 @@ def test_arrows_tell_which_way_an_edge_leads(ends: dict[str, str], edges: list[t
 
     assert edges_of(reading) == edges
     is_bare = ends == {"toEnd": "none"}
-    assert skips(reading).get(("arrow", "the edge has none; taken as it was drawn"), 0) == is_bare
+    assert skips(reading).get(("arrow", "the edge has none; the drawing direction is used"), 0) == is_bare
 
 
 def test_a_label_may_name_the_type_of_an_edge() -> None:
@@ -205,10 +205,10 @@ def test_edges_to_groups_to_nothing_and_to_themselves_are_counted_and_left_out()
     assert skips(reading) == {
         GROUPS: 1,
         UNSAID: 2,
-        ("edge", "one of its ends is a group"): 1,
-        ("edge", "one of its ends is not among the nodes"): 2,
+        ("edge", "its source or target is a group"): 1,
+        ("edge", "its source or target is not among the nodes"): 2,
         ("edge", "it leads from a node to itself"): 1,
-        ("edge", "it is there already"): 1,
+        ("edge", "it exists already"): 1,
     }
 
 
@@ -229,7 +229,7 @@ def test_an_assumption_by_hand_is_on_what_it_is_joined_to_and_its_colour_is_its_
         ("1", "it rains\nenough", "HIGH", "a", None, None),
         ("2", "it runs", "MEDIUM", None, "a", "CAUSES"),
     ]
-    assert skips(reading)["assumption", "it is joined to nothing, or to too many things"] == 1
+    assert skips(reading)["assumption", "it is connected to nothing, or to too many items"] == 1
 
 
 def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_left_out() -> None:
@@ -242,9 +242,9 @@ def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_le
     ("raw", "why"),
     [
         (b"", "is not JSON"),
-        (b"[]", "it is no JSON Canvas"),
-        (b'{"nodes": {}, "edges": 3}', "of which the edges are a list"),
-        (b'{"nodes": [1]}', "of which the nodes are a list"),
+        (b"[]", "it is not a JSON Canvas"),
+        (b'{"nodes": {}, "edges": 3}', "edges must be a list"),
+        (b'{"nodes": [1]}', "nodes must be a list"),
         (b'{"nodes": [{"key": "G1", "node_type": "GOAL"}]}', "has no id"),
         (b'{"nodes": [{"id": ""}]}', "has no id"),
         (b'{"nodes": [{"id": 3}]}', "has no id"),
@@ -255,7 +255,7 @@ def test_a_card_of_a_type_that_the_specification_does_not_have_is_counted_and_le
         (b'{"nodes": ' + b"[" * 40 + b"]" * 40 + b"}", "nested more than 32 levels"),
         (b'{"nodes": [{"id": "a", "text": "\\u0000"}]}', "control character"),
         (b'{"nodes": [{"id": "B\xfccher"}]}', "not UTF-8 at byte 20"),
-        (b"{}", "nothing in it"),
+        (b"{}", "contains nothing"),
         (json.dumps({"nodes": [{"id": "a" * 129, "type": "text"}]}).encode(), "cannot be the name of a node"),
     ],
 )
@@ -273,7 +273,7 @@ def test_of_far_too_many_groups_the_rest_is_counted_and_not_looked_into(monkeypa
     far = {"type": "group", "x": 500, "label": "Goals"}
     reading = read({"id": "a"}, {"id": "b"}, *({"id": f"g{n}", **far} for n in range(6)))
 
-    assert skips(reading)["group", "there are too many to look what lies inside"] == 4
+    assert skips(reading)["group", "too many to check which cards are inside"] == 4
 
 
 @pytest.mark.parametrize(("limit", "why"), [("LISTED_MAX", "more than 2 nodes"), ("THINGS_MAX", "more than 2 cards")])

@@ -17,7 +17,7 @@ from tests.purpose.formats.sheets import WHOLE, read, titles
 from tests.purpose.formats.taken_in import damaged, fields_of, refusal, skips, taken
 from tests.purpose.formats.written import hostile_text, tries
 
-UNSAID = ("type", "not said; told from where the node stands")
+UNSAID = ("type", "not given; inferred from the position of the node")
 
 
 def indicator(**cells: str) -> tuple[Any, ReadDocument]:
@@ -97,7 +97,7 @@ def test_a_type_that_is_none_is_told_from_where_the_node_stands() -> None:
     reading = read("key,type,title\na,Threat,A\nb,GOAL,B\n\nsource,target\na,b\n")
 
     assert [one.node_type for one in reading.document.nodes] == [NodeType.OUTCOME, NodeType.GOAL]
-    assert skips(reading) == {("type", "none that is known"): 1, UNSAID: 1}
+    assert skips(reading) == {("type", "unknown value"): 1, UNSAID: 1}
 
 
 def test_unknown_columns_and_cells_without_a_column_are_counted() -> None:
@@ -106,7 +106,7 @@ def test_unknown_columns_and_cells_without_a_column_are_counted() -> None:
     assert titles(reading) == {"G1": "One", "G2": ""}
     assert skips(reading) == {
         ("column", "unknown in a sheet of factors"): 2,
-        ("cell", "no column has a name for it"): 3,
+        ("cell", "its column has no header"): 3,
     }
 
 
@@ -114,7 +114,7 @@ def test_rows_under_no_known_header_are_counted_and_left_out() -> None:
     reading = read("key,type,title\nG1,goal,One\n\nG2,goal,Two\n\nmonth,cost\nMay,3\n")
 
     assert titles(reading) == {"G1": "One"}
-    assert skips(reading) == {("row", "it follows an empty line, not a header that is known"): 3}
+    assert skips(reading) == {("row", "it follows an empty line instead of a known header"): 3}
 
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "-Infinity", "1e400", "9" * 401, "1_000", "1,000", "٣", "80%", "0x10"])
@@ -122,7 +122,7 @@ def test_what_is_no_number_is_left_out_and_counted(cell: str) -> None:
     one, reading = indicator(baseline=cell, target="5")
 
     assert (one.baseline, one.target) == (None, 5)
-    assert skips(reading) == {("baseline", "no number that can be kept"): 1}
+    assert skips(reading) == {("baseline", "not a number that can be stored"): 1}
 
 
 @pytest.mark.parametrize(("cell", "number"), [("3,5", 3.5), ("-0", 0), (".5", 0.5), ("1e3", 1000), ("+2.", 2)])
@@ -138,7 +138,7 @@ def test_what_is_no_choice_no_day_and_no_truth_is_left_out_and_counted() -> None
     one, reading = indicator(direction="sideways", baseline_verified="perhaps")
     assert (one.direction, one.baseline_verified) == (None, None)
     assert skips(reading) == {
-        ("direction", "none that is known"): 1,
+        ("direction", "unknown value"): 1,
         ("baseline_verified", "neither true nor false"): 1,
     }
 
@@ -149,10 +149,10 @@ def test_what_is_no_choice_no_day_and_no_truth_is_left_out_and_counted() -> None
     assert reading.document.edges[0].edge_type is EdgeType.CONTRIBUTES_TO
     assert reading.document.assumptions[0].review_by is None
     assert skips(reading) == {
-        ("type of a link", "none that is known"): 1,
-        ("confidence", "none that is known"): 1,
-        ("risk", "none that is known"): 1,
-        ("review_by", "no date such as 2026-11-15"): 1,
+        ("type of a link", "unknown value"): 1,
+        ("confidence", "unknown value"): 1,
+        ("risk", "unknown value"): 1,
+        ("review_by", "not a date such as 2026-11-15"): 1,
     }
 
 
@@ -162,7 +162,7 @@ def test_metadata_that_cannot_be_kept_is_left_out_and_counted(cell: str) -> None
     reading = read(f'key,type,title,metadata\nG1,goal,One,"{quoted}"')
 
     assert reading.document.nodes[0].metadata is None
-    assert skips(reading) == {("metadata", "no JSON object that can be kept"): 1}
+    assert skips(reading) == {("metadata", "not a JSON object that can be stored"): 1}
 
 
 def test_metadata_is_as_deep_and_as_long_as_a_call_may_carry_it() -> None:
@@ -186,13 +186,13 @@ def test_an_assumption_on_a_node_and_a_link_stays_on_the_node() -> None:
 
     (one,) = reading.document.assumptions
     assert (one.node, one.source) == ("a", None)
-    assert skips(reading) == {("link of an assumption", "it is on a node as well; kept there"): 1}
+    assert skips(reading) == {("link of an assumption", "the assumption also names a node and is kept there"): 1}
 
 
 def test_a_file_without_factors_is_refused_and_told_the_header_to_write() -> None:
     for raw in (b"", b"\n\n", b"\xff\xfe", b"month,cost\nMay,3\n", b"source,target\na,b\n"):
         assert "key,type,title,description,narrative,owner,metadata" in refusal(read_csv, raw)
-    assert "nothing in it" in refusal(read_csv, b"key,type,title\n")
+    assert "contains nothing" in refusal(read_csv, b"key,type,title\n")
 
 
 def test_two_things_with_one_name_refuse_the_file() -> None:

@@ -53,9 +53,9 @@ def test_what_is_not_worth_going_on_for_refuses_the_file(monkeypatch: pytest.Mon
         one.edge("a", "nowhere")
     reading = one.done()
 
-    assert skips(reading) == {("edge", "one of its ends is not among the nodes"): 8}
+    assert skips(reading) == {("edge", "its source or target is not among the nodes"): 8}
     assert len(reading.skipped[0].examples) == EXAMPLES_MAX
-    with pytest.raises(UnreadableFile, match="more than 8 things that cannot come in"):
+    with pytest.raises(UnreadableFile, match="more than 8 items that cannot be imported"):
         one.edge("a", "a")
 
 

@@ -176,7 +176,7 @@ def test_other_encodings_are_refused_by_name(encoding: str) -> None:
     ],
 )
 def test_what_is_no_xml_is_refused_with_its_place(raw: bytes) -> None:
-    assert "broken in line 1" in refused(raw)
+    assert "malformed in line 1" in refused(raw)
 
 
 def test_depth_is_limited() -> None:

@@ -137,7 +137,7 @@ def test_a_factor_without_a_link_comes_in_and_is_counted() -> None:
     project.factor("Strategy", "alone")
 
     assert node(project, "alone").node_type is NodeType.ACTIVITY
-    assert skipped(project) == {("factor without a link", "it came in all the same"): ["alone"]}
+    assert skipped(project) == {("factor without a link", "imported anyway"): ["alone"]}
 
 
 def test_a_factor_without_a_name_comes_in_without_a_title() -> None:
@@ -251,9 +251,9 @@ def test_the_link_of_a_group_box_is_left_out_for_those_of_its_members() -> None:
 
     assert len(edges(project)) == 1
     assert skipped(project) == {
-        ("link", "it is of a group box, and its members have links of their own"): ["Strategy -> box"],
-        ("link", "it is of a group box, and its members have none"): ["box -> IntermediateResult"],
-        ("group box", "it holds factors together and is none itself"): ["box"],
+        ("link", "it connects a group box, whose members have their own links"): ["Strategy -> box"],
+        ("link", "it connects a group box, whose members have no links"): ["box -> IntermediateResult"],
+        ("group box", "it groups factors and is not a factor itself"): ["box"],
     }
 
 
@@ -263,7 +263,7 @@ def test_a_link_to_what_is_no_factor_is_left_out(kind: str) -> None:
     project.link(source, project.factor(kind, "other"))
 
     assert len(edges(project)) == 1
-    assert ("link", "it is of something that is no factor here") in skipped(project)
+    assert ("link", "its source or target is not a factor") in skipped(project)
 
 
 def test_a_link_whose_end_is_nowhere_is_left_out() -> None:
@@ -279,6 +279,6 @@ def test_a_link_whose_end_is_nowhere_is_left_out() -> None:
 
     assert len(edges(project)) == 1
     assert skipped(project) == {
-        ("edge", "one of its ends is not among the nodes"): [f"{source.ref} -> Strategy-999"],
-        ("link", "one of its ends is not in the file"): ["? -> IntermediateResult", "? -> ?", "Strategy -> ?"],
+        ("edge", "its source or target is not among the nodes"): [f"{source.ref} -> Strategy-999"],
+        ("link", "its source or target is not in the file"): ["? -> IntermediateResult", "? -> ?", "Strategy -> ?"],
     }

@@ -33,7 +33,7 @@ def test_an_assumption_about_several_factors_is_kept_at_the_first_that_came_in()
     project.factor("Assumption", "It rains", RelevantDiagramFactorIds=project.ids("DiagramFactor", *places))
 
     assert [one.node for one in read_xmpz2(project.file()).document.assumptions] == [target.ref]
-    assert skipped(project)["assumption", "it is about several factors, and kept at the first"] == ["It rains"]
+    assert skipped(project)["assumption", "it is about several factors; kept at the first one"] == ["It rains"]
 
 
 def test_what_is_assumed_of_nothing_that_came_in_is_left_out() -> None:
@@ -49,10 +49,10 @@ def test_what_is_assumed_of_nothing_that_came_in_is_left_out() -> None:
     assert (
         skipped(project).items()
         >= {
-            ("assumption", "nothing says which factor or link it is about"): ["of nothing"],
-            ("analytical question", "nothing says which factor or link it is about"): ["of no factor"],
-            ("assumption", "what it is about did not come in"): ["of a box"],
-            ("assumption", "it says nothing"): [silent.ref],
+            ("assumption", "it names no factor or link"): ["of nothing"],
+            ("analytical question", "it names no factor or link"): ["of no factor"],
+            ("assumption", "its node or edge was not imported"): ["of a box"],
+            ("assumption", "its text is empty"): [silent.ref],
         }.items()
     )
 
@@ -65,9 +65,9 @@ def test_what_is_in_pools_that_nothing_reads_is_counted_by_what_it_is() -> None:
     report = project.factor("ProgressReport", Details="Done")
 
     assert skipped(project) == {
-        ("sub target", "theories have no place for it"): ["Turtles", "Sharks"],
-        ("IUCN red list species", "theories have no place for it"): ["Turtle"],
-        ("progress report", "theories have no place for it"): [f"ProgressReport {report.id}"],
+        ("sub target", "a theory cannot store it"): ["Turtles", "Sharks"],
+        ("IUCN red list species", "a theory cannot store it"): ["Turtle"],
+        ("progress report", "a theory cannot store it"): [f"ProgressReport {report.id}"],
     }
 
 
@@ -76,7 +76,7 @@ def test_tasks_beside_activities_of_an_older_schema_are_counted_too() -> None:
     project.factor("Activity", "Train rangers")
     project.factor("Task", "Buy boots")
 
-    assert skipped(project)["task", "theories have no place for it"] == ["Buy boots"]
+    assert skipped(project)["task", "a theory cannot store it"] == ["Buy boots"]
 
 
 # Texts
@@ -127,13 +127,13 @@ def test_what_belongs_to_a_factor_is_told_in_its_description_once() -> None:
     assert node(project, "x").description == "What it is.\n\nGoal: More\nTwice as much."
     assert node(project, "y").description == "Activity: Shared"
     assert node(project, "z").description is None
-    told = "it is in the description of what it belongs to"
+    told = "added to the description of its factor"
     assert (
         skipped(project).items()
         >= {
             ("goal", told): ["More"],
             ("activity", told): ["Shared"],
-            ("objective", "nothing that came in lists it"): ["Nobody's"],
+            ("objective", "no imported item lists it"): ["Nobody's"],
         }.items()
     )
 
@@ -158,7 +158,7 @@ def test_indicators_come_in_at_their_factor_and_each_at_one() -> None:
     assert (
         skipped(project).items()
         >= {
-            ("indicator", "it is not in the file, or at another factor"): ["y"],
-            ("indicator", "what it is of did not come in"): ["lost"],
+            ("indicator", "it is not in the file, or belongs to another factor"): ["y"],
+            ("indicator", "its factor was not imported"): ["lost"],
         }.items()
     )

@@ -67,7 +67,7 @@ def test_many_odd_things_are_counted_in_few_lines() -> None:
 
     assert [(one.what, one.count, len(one.examples)) for one in read_xmpz2(project.file()).skipped] == [
         ("link", 200, 5),
-        ("thing of an unknown sort", 200, 5),
+        ("item of an unknown kind", 200, 5),
     ]
 
 

@@ -202,7 +202,7 @@ def test_a_file_of_another_format_is_named_with_the_format_that_it_seems_to_have
         body = json.loads(ended.err)["error"]
         assert (ended.code, body["details"]["file"]) == (2, name)
         assert body["message"].startswith(f"'{name}': ")
-        assert "nothing was " in body["message"]
+        assert "nothing was imported" in body["message"]
         seems = {native: "json", canvas: "canvas", "z": "xmpz2"}.get(name)
         if seems is None:
             assert f"if it is not {said}, use --format " in body["message"]

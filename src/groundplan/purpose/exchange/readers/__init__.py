@@ -1,1 +1,1 @@
-"""Readers: files of other programs become the native document."""
+"""Readers that convert files of other programs to the native document."""

@@ -1,9 +1,9 @@
-"""The text of a CSV file as rows of cells, in blocks that empty lines keep apart.
+"""Parse CSV text into rows of cells, in blocks separated by empty lines.
 
-Cells are quoted as RFC 4180 says, and stand between commas, semicolons or tabs: in each block between what its first
-line has most of, since several files may stand here one behind the other. A line `sep=;`, as spreadsheets write it,
-says it for what follows. An empty line inside of a quoted cell is part of its text. Cells may be of any length; who
-reads them shortens them.
+Cells are quoted as in RFC 4180 and separated by commas, semicolons or tabs. Each block uses the separator that its
+first line has most of, because several files may be concatenated. A line `sep=;`, as spreadsheets write it, sets the
+separator for what follows. An empty line inside a quoted cell is part of its text. Cells may have any length; the
+caller shortens them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from groundplan.purpose.exchange.formats.document import THINGS_MAX
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile, too_many
 
 SEPARATORS = (",", ";", "\t")
-CELLS_MAX = 200 * THINGS_MAX  # four times what the four sheets have at most, were all as wide as the widest of them
+CELLS_MAX = 200 * THINGS_MAX  # four times the maximum of the four sheets, if all were as wide as the widest
 COLUMNS_MAX = 1_000
 BLOCKS_MAX = 1_000
 
@@ -28,42 +28,42 @@ Row = list[str]
 
 
 def parse_blocks(text: str) -> Iterator[list[Row]]:
-    """The rows of a text, block by block; no block is empty. Empty lines, and rows of empty cells, end a block.
+    """Yield the rows of a text by block; no block is empty. Empty lines and rows of empty cells end a block.
 
     Raises:
-        UnreadableFile: a quote is not closed where its cell ends, or there is far too much.
+        UnreadableFile: a quote is not closed at the end of its cell, or a limit is exceeded.
     """
     cells = _CellReader(text)
-    separator, said = SEPARATORS[0], ""
+    separator, declared = SEPARATORS[0], ""
     for _ in range(BLOCKS_MAX + 1):
         cells.skip(_EMPTY_LINES)
         if cells.is_at_end:
             return
-        told = cells.skip(_SEPARATOR_LINE)
-        if told is not None:
-            said = told[1]
+        match = cells.skip(_SEPARATOR_LINE)
+        if match is not None:
+            declared = match[1]
             continue
-        separator = _separator(cells.line(), said, separator)
+        separator = _separator(cells.line(), declared, separator)
         block: list[Row] = []
         for row in cells.rows(separator):
             if not any(cell and not cell.isspace() for cell in row):
                 break
             block.append(row)
-            if len(block) > THINGS_MAX + 1:  # and its header
+            if len(block) > THINGS_MAX + 1:  # one more for the header
                 raise too_many("rows of one sheet", THINGS_MAX)
         if block:
             yield block
     raise too_many("sheets", BLOCKS_MAX)
 
 
-def _separator(line: str, said: str, before: str) -> str:
-    """What was said, if a line has it; else what it has most of, and if it has none, what it was before."""
+def _separator(line: str, declared: str, before: str) -> str:
+    """Return the declared separator if the line has it, else the most frequent one, else the previous one."""
     bare = _QUOTED.sub("", line)
-    return said if said and said in bare else max((before, *SEPARATORS), key=bare.count)
+    return declared if declared and declared in bare else max((before, *SEPARATORS), key=bare.count)
 
 
 class _CellReader:
-    """A text, and how far it has been read."""
+    """A text and the current position in it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -75,21 +75,21 @@ class _CellReader:
         return self._at >= len(self._text)
 
     def skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Read on behind a pattern, if it is here."""
+        """Skip a pattern at the current position, if it matches."""
         found = pattern.match(self._text, self._at)
         if found is not None:
             self._at = found.end()
         return found
 
     def line(self) -> str:
-        """The text from here to the end of the line."""
+        """Return the text from here to the end of the line."""
         end = _LINE_END.search(self._text, self._at)
         return self._text[self._at : len(self._text) if end is None else end.start()]
 
     def rows(self, separator: str) -> Iterator[Row]:
-        """Row by row from here, without the empty cells at their ends."""
+        """Yield the rows from here, without trailing empty cells."""
         one = re.escape(separator)
-        # Possessive: what is inside of quotes is taken once, however long it is.
+        # Possessive: quoted text is matched once, without backtracking.
         pattern = rf' *"([^"]*+(?:""[^"]*+)*+)" *({one}|\r\n|\r|\n|\Z)|([^{one}\r\n]*)({one}|\r\n|\r|\n|\Z)'
         row: Row = []
         for found in re.compile(pattern).finditer(self._text, self._at):
@@ -114,7 +114,7 @@ class _CellReader:
     def _unclosed_quote(self, start: int) -> UnreadableFile:
         line = 1 + sum(1 for _ in _LINE_END.finditer(self._text, 0, start))
         return UnreadableFile(
-            f"in line {line} begins a quote that is not closed where its cell ends; double the quotes in texts",
+            f"line {line} has a quote that is not closed at the end of its cell; double the quotes in texts",
             line=line,
         )
 

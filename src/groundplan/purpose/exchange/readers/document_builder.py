@@ -1,8 +1,8 @@
-"""What comes out of reading a file: a document, and what was left out of it and why.
+"""The result of reading a file: a document, and the skipped items with the reasons.
 
-A reader gathers a theory thing by thing. What a plan can hold comes in, however odd it is: cycles, several causes,
-arrows that lead down; the gate speaks of them later. What it cannot hold is left out, counted and explained. What makes
-the whole file doubtful refuses it, and so does what is far too much: as soon as it is, for nobody waits for the end.
+A reader adds a theory item by item. Everything that a plan can store is imported, also cycles, several causes and
+edges that point down; the gate reports them later. Items that it cannot store are skipped, counted and explained. An
+ambiguous file is rejected as a whole, and so is one that exceeds a limit, as soon as it does.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from groundplan.purpose.limits import (
 from groundplan.purpose.model import Confidence, EdgeType, NodeType, RiskLevel
 
 FILE_BYTES_MAX = 64 << 20
-SKIPPED_MAX = 100 * THINGS_MAX  # beyond it nobody would look for what did come in
-# Commas and brackets of a file of JSON: each value has one, and all values take room before one is looked at.
+SKIPPED_MAX = 100 * THINGS_MAX  # with more skipped items the import is useless
+# Commas and brackets in a JSON file: one per value, and all values are in memory before the first is read.
 PIECES_MAX = 5_000_000
 EXAMPLES_MAX = 5
 ELLIPSIS = "…"
 
-# What a store cannot keep, or what nobody sees.
+# Characters that a store cannot keep, or that are invisible.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class UnreadableFile(Invalid):
-    """A file is not what it is said to be, or so odd that nothing of it may be taken."""
+    """A file does not have the given format, or is too irregular to import."""
 
     code = "unreadable_file"
 
     def __init__(self, why: str, **details: Any) -> None:
-        super().__init__(f"{why}; nothing was taken in", code=self.code, **details)
+        super().__init__(f"{why}; nothing was imported", code=self.code, **details)
 
 
 def too_many(things: str, limit: int) -> UnreadableFile:
-    """The refusal of a file in which there is far too much."""
+    """Return the error for a file that exceeds a limit."""
     return UnreadableFile(f"there are more than {limit} {things} in it", limit=limit)
 
 
 class SkippedItem(Struct):
-    """Something of a file that did not come in, or not as it was: what, why, how often, and the first of them."""
+    """Items of a file that were skipped or changed: what, why, how many, and the first examples."""
 
     what: str
     why: str
@@ -67,14 +67,14 @@ class SkippedItem(Struct):
 
 
 class ReadDocument(Struct):
-    """A file that was read."""
+    """The document read from a file, and the skipped items."""
 
     document: TheoryDocument
     skipped: list[SkippedItem]
 
 
 class DocumentBuilder:
-    """A theory while it is read. Names of nodes are those of the file; keys of ours among them are kept later on."""
+    """Collects a theory while a file is read. Nodes have their names in the file; keys are assigned later."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, NodeWritten] = {}
@@ -95,15 +95,15 @@ class DocumentBuilder:
         owner: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        """A node. A title that is too long is shortened, and stands whole in front of the description.
+        """Add a node. A title that is too long is shortened, and the full title is put before the description.
 
         Raises:
-            UnreadableFile: its name is no name, another node has it, or there are far too many.
+            UnreadableFile: the name is invalid or used twice, or there are too many nodes.
         """
         self._name(ref, "node", self._nodes)
         line = normalize_line(title)
         if len(line) > TITLE_CHARS_MAX:
-            self.skip("title", f"longer than {TITLE_CHARS_MAX} characters; whole in the description", line)
+            self.skip("title", f"longer than {TITLE_CHARS_MAX} characters; the full title is in the description", line)
             description = line if not description else f"{line}\n\n{description}"
             line = line[: TITLE_CHARS_MAX - 1].rstrip() + ELLIPSIS
         self._nodes[ref] = NodeWritten(
@@ -125,26 +125,26 @@ class DocumentBuilder:
         mechanism: str | None = None,
         confidence: Confidence | None = None,
     ) -> bool:
-        """An edge between nodes that were gathered before. Whether it came in.
+        """Add an edge between nodes that were added before; return whether it was added.
 
         Raises:
             UnreadableFile: there are far too many.
         """
-        shown = f"{source} -> {target}"
+        label = f"{source} -> {target}"
         for end in (source, target):
             if end not in self._nodes:
-                self.skip("edge", "one of its ends is not among the nodes", shown)
+                self.skip("edge", "its source or target is not among the nodes", label)
                 return False
         if source == target:
-            self.skip("edge", "it leads from a node to itself", shown)
+            self.skip("edge", "it leads from a node to itself", label)
             return False
         if (source, target, edge_type) in self._edges:
-            self.skip("edge", "it is there already", shown)
+            self.skip("edge", "it exists already", label)
             return False
         if len(self._edges) >= THINGS_MAX:
             raise too_many("edges", THINGS_MAX)
-        said = self.text(mechanism, SENTENCE_BYTES_MAX, "mechanism", shown)
-        self._edges[source, target, edge_type] = EdgeWritten(source, target, edge_type, said, confidence)
+        cleaned = self.text(mechanism, SENTENCE_BYTES_MAX, "mechanism", label)
+        self._edges[source, target, edge_type] = EdgeWritten(source, target, edge_type, cleaned, confidence)
         return True
 
     def assumption(
@@ -158,20 +158,20 @@ class DocumentBuilder:
         owner: str | None = None,
         review_by: str | None = None,
     ) -> None:
-        """An assumption on a node, or on an edge, that was gathered before.
+        """Add an assumption on a node or an edge that was added before.
 
         Raises:
             UnreadableFile: its name is no name, another assumption has it, or there are far too many.
         """
         self._name(ref, "assumption", self._assumptions)
         if node not in self._nodes if edge is None else edge not in self._edges:
-            self.skip("assumption", "what it is about did not come in", ref)
+            self.skip("assumption", "its node or edge was not imported", ref)
             return
-        said = self.text(text, SENTENCE_BYTES_MAX, "assumption", ref)
-        if said is None:
-            self.skip("assumption", "it says nothing", ref)
+        cleaned = self.text(text, SENTENCE_BYTES_MAX, "assumption", ref)
+        if cleaned is None:
+            self.skip("assumption", "its text is empty", ref)
             return
-        one = AssumptionWritten(ref, said, risk_level=risk_level, owner=self.word(owner, "owner", ref))
+        one = AssumptionWritten(ref, cleaned, risk_level=risk_level, owner=self.word(owner, "owner", ref))
         one.review_by = review_by
         if edge is None:
             one.node = node
@@ -180,7 +180,7 @@ class DocumentBuilder:
         self._assumptions[ref] = one
 
     def indicator(self, ref: str, node: str, name: str, **fields: Any) -> None:
-        """An indicator on a node that was gathered before; of its texts `unit`, `frequency` and `owner` are words.
+        """Add an indicator on a node that was added before. `unit`, `frequency` and `owner` are single lines.
 
         Raises:
             UnreadableFile: its name is no name, another indicator has it, or there are far too many.
@@ -188,7 +188,7 @@ class DocumentBuilder:
         self._name(ref, "indicator", self._indicators)
         line = normalize_line(name)
         if node not in self._nodes:
-            self.skip("indicator", "the node it is on did not come in", ref)
+            self.skip("indicator", "its node was not imported", ref)
             return
         if not line:
             self.skip("indicator", "it has no name", ref)
@@ -202,33 +202,33 @@ class DocumentBuilder:
         self._indicators[ref] = IndicatorWritten(ref, node, line, **fields)
 
     def skip(self, what: str, why: str, example: str) -> None:
-        """Something did not come in, or not as it was.
+        """Record that an item was skipped or changed.
 
         Raises:
-            UnreadableFile: so much did not that the file must be meant otherwise.
+            UnreadableFile: too many items were skipped.
         """
         self._skips_left -= 1
         if self._skips_left < 0:
-            raise too_many("things that cannot come in", SKIPPED_MAX)
+            raise too_many("items that cannot be imported", SKIPPED_MAX)
         one = self._skipped.setdefault((what, why), SkippedItem(what, why, 0, []))
         one.count += 1
         if len(one.examples) < EXAMPLES_MAX:
             one.examples.append(quote_text(example)[1:-1])
 
     def text(self, raw: str | None, bytes_max: int, what: str, where: str) -> str | None:
-        """A text that can be kept: nothing where nothing is said, shortened where it is too long."""
+        """Return a text that can be stored, shortened if it is too long; None if it is blank."""
         if raw is None:
             return None
-        said = remove_unstorable(raw)
-        if not said.strip():
+        cleaned = remove_unstorable(raw)
+        if not cleaned.strip():
             return None
-        if len(said.encode()) > bytes_max:
+        if len(cleaned.encode()) > bytes_max:
             self.skip(what, f"longer than {bytes_max} bytes; shortened", where)
-            said = said.encode()[: bytes_max - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
-        return said
+            cleaned = cleaned.encode()[: bytes_max - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
+        return cleaned
 
     def word(self, raw: str | None, what: str, where: str) -> str | None:
-        """A name or a unit that can be kept."""
+        """Return a name or a unit that can be stored, shortened if it is too long."""
         line = normalize_line(raw or "")
         if len(line) > WORD_CHARS_MAX:
             self.skip(what, f"longer than {WORD_CHARS_MAX} characters; shortened", where)
@@ -236,13 +236,13 @@ class DocumentBuilder:
         return line or None
 
     def done(self) -> ReadDocument:
-        """What was gathered.
+        """Return the document.
 
         Raises:
-            UnreadableFile: there is nothing.
+            UnreadableFile: there are no nodes.
         """
         if not self._nodes:
-            raise UnreadableFile("there is nothing in it that could be a node of a theory")
+            raise UnreadableFile("it contains nothing that can become a node")
         document = TheoryDocument(
             list(self._nodes.values()),
             list(self._edges.values()),
@@ -255,35 +255,33 @@ class DocumentBuilder:
         if not ref or len(ref) > REF_CHARS_MAX or _UNSTORABLE.search(ref):
             raise UnreadableFile(f"{quote_text(ref)} cannot be the name of a {sort}")
         if ref in taken:
-            raise UnreadableFile(
-                f"two things are called {quote_text(ref)}, so nobody can tell which is meant", name=ref
-            )
+            raise UnreadableFile(f"two items are called {quote_text(ref)}; names must be unique", name=ref)
         if len(taken) >= THINGS_MAX:
             raise too_many(f"{sort}s", THINGS_MAX)
 
 
 def remove_unstorable(raw: str) -> str:
-    """Text without the characters that no store keeps."""
+    """Remove the characters that no store keeps."""
     return _UNSTORABLE.sub("", raw)
 
 
 def normalize_line(raw: str) -> str:
-    """Text on one line, in the form in which equal texts are equal. White space is folded only where lines are."""
+    """Return text on one line in NFC. Whitespace is folded only if the text has several lines."""
     line = remove_unstorable(raw).strip()
     if len(line.splitlines()) > 1:
         line = " ".join(line.split())
     if line.isascii():
         return line
-    import unicodedata  # tables that an ASCII text does not need
+    import unicodedata  # large tables that ASCII text does not need
 
     return unicodedata.normalize("NFC", line)
 
 
 def decode_text(raw: bytes) -> str:
-    """The text of a file, which is UTF-8 or says otherwise with a byte order mark.
+    """Decode the text of a file: UTF-8, or UTF-16 with a byte order mark.
 
     Raises:
-        UnreadableFile: it is neither.
+        UnreadableFile: the file has another encoding.
     """
     encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
@@ -296,10 +294,10 @@ def decode_text(raw: bytes) -> str:
 
 
 def decode_json(raw: bytes) -> Any:
-    """The value in a file of strict JSON.
+    """Decode a file of strict JSON.
 
     Raises:
-        UnreadableFile: it is none, or so much that it would not be looked through in a reasonable time.
+        UnreadableFile: the file is not strict JSON, or has too many values.
     """
     whole = decode_text(raw).encode()
     if sum(map(whole.count, (b",", b"[", b"{", b"]", b"}"))) > PIECES_MAX:

@@ -86,7 +86,7 @@ class MiradiProject:
 
     def __init__(self, root: Element) -> None:
         if root.tag != "ConservationProject":
-            raise UnreadableFile(f"it is no Miradi project: its XML begins with {quote_text(root.tag)}")
+            raise UnreadableFile(f"it is not a Miradi project: its XML begins with {quote_text(root.tag)}")
         self._elements: dict[str, list[Element]] = {}
         for pool in root.children:
             kind = pool.tag.removesuffix("Pool")

@@ -73,18 +73,16 @@ def read_canvas(raw: bytes) -> ReadDocument:
     """
     found = decode_json(raw)
     if not isinstance(found, dict):
-        raise UnreadableFile("it is no JSON Canvas, which is an object with nodes and edges")
+        raise UnreadableFile("it is not a JSON Canvas, which is an object with nodes and edges")
     gathering = DocumentBuilder()
     canvas = _Canvas()
     ids: set[str] = set()
     for one in _objects(found, "nodes"):
         id_ = one.get("id")
         if not isinstance(id_, str) or not id_:
-            raise UnreadableFile("a node of it has no id; every node of a JSON Canvas has one")
+            raise UnreadableFile("one of its nodes has no id; every node of a JSON Canvas needs one")
         if id_ in ids:
-            raise UnreadableFile(
-                f"two things are called {quote_text(id_)}, so nobody can tell which is meant", name=id_
-            )
+            raise UnreadableFile(f"two things are called {quote_text(id_)}; names must be unique", name=id_)
         ids.add(id_)
         _take_card(one, id_, canvas, gathering)
         if max(len(canvas.nodes), len(canvas.assumptions)) > THINGS_MAX:
@@ -98,7 +96,7 @@ def read_canvas(raw: bytes) -> ReadDocument:
 def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
     listed = found.get(name) or []
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise UnreadableFile(f"it is no JSON Canvas, of which the {name} are a list of objects")
+        raise UnreadableFile(f"it is not a JSON Canvas: {name} must be a list of objects")
     if len(listed) > LISTED_MAX:
         raise too_many(name, LISTED_MAX)
     return listed
@@ -109,7 +107,7 @@ def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: Docume
     match one.get("type"):
         case "group":
             label = _text(one, "label")
-            gathering.skip("group", "only what its name says of the cards inside comes in", label or id_)
+            gathering.skip("group", "only the type that its name gives to the cards inside is imported", label or id_)
             told = parse_node_type(label)
             canvas.groups[id_] = _Group(told, *box) if told is not None and box is not None else None
             return
@@ -143,7 +141,7 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: DocumentBuilder)
     source, target = _text(one, "fromNode"), _text(one, "toNode")
     shown = f"{source} -> {target}"
     if source in canvas.groups or target in canvas.groups:
-        gathering.skip("edge", "one of its ends is a group", shown)
+        gathering.skip("edge", "its source or target is a group", shown)
         return
     edge_type, mechanism = read_label(_text(one, "label"))
     if target in canvas.assumptions and source not in canvas.assumptions:
@@ -156,7 +154,7 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: DocumentBuilder)
     if is_back and not is_forth:
         source, target = target, source
     elif not is_forth:
-        gathering.skip("arrow", "the edge has none; taken as it was drawn", shown)
+        gathering.skip("arrow", "the edge has none; the drawing direction is used", shown)
     canvas.arrows.append(_Arrow(source, target, edge_type or EdgeType.CONTRIBUTES_TO, mechanism))
     if is_back and is_forth:
         canvas.arrows.append(_Arrow(target, source, EdgeType.FEEDBACK, None))
@@ -196,7 +194,7 @@ def _gather_assumption(
     elif len(before) + len(after) == 1:
         node = before[0] if before else after[0][0]
     else:
-        gathering.skip("assumption", "it is joined to nothing, or to too many things", id_)
+        gathering.skip("assumption", "it is connected to nothing, or to too many items", id_)
         return
     gathering.assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
 
@@ -211,7 +209,7 @@ def _types_by_group(canvas: _Canvas, gathering: DocumentBuilder) -> dict[str, No
         looks_left -= len(outside)
         if looks_left < 0:
             for unseen in groups[place:]:
-                gathering.skip("group", "there are too many to look what lies inside", unseen.node_type)
+                gathering.skip("group", "too many to check which cards are inside", unseen.node_type)
             break
         inside = [
             id_ for id_, (x, y) in outside.items() if group.left <= x <= group.right and group.top <= y <= group.bottom

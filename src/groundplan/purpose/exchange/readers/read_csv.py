@@ -121,7 +121,9 @@ def read_csv(raw: bytes) -> ReadDocument:
     gathering = DocumentBuilder()
     text = decode_text(raw)
     if "\x00" in text:
-        raise UnreadableFile("it holds NUL characters, as UTF-16 and UTF-32 without a mark do; save it as UTF-8")
+        raise UnreadableFile(
+            "it contains NUL characters, such as UTF-16 or UTF-32 without a byte order mark; save it as UTF-8"
+        )
     sheets = _sheets(text, gathering)
     links = [_link(row, gathering) for row in sheets[Sheet.LINKS]]
     _gather_factors(sheets[Sheet.FACTORS], links, gathering)
@@ -144,7 +146,7 @@ def _sheets(text: str, gathering: DocumentBuilder) -> Sheets:
         sheet, places = _recognise_sheet(header)
         if sheet is None:
             for row in (header, *rows):
-                gathering.skip("row", "it follows an empty line, not a header that is known", _first(row))
+                gathering.skip("row", "it follows an empty line instead of a known header", _first(row))
             continue
         has_factors |= sheet is Sheet.FACTORS
         for place, name in enumerate(header):
@@ -155,7 +157,7 @@ def _sheets(text: str, gathering: DocumentBuilder) -> Sheets:
         found[sheet] += _records(header, places, rows, gathering)
     if not has_factors:
         example = ",".join(COLUMNS[Sheet.FACTORS])
-        raise UnreadableFile(f"no sheet of factors is in it; give it one under a header such as {example}")
+        raise UnreadableFile(f"it has no sheet of factors; add one with a header such as {example}")
     return found
 
 
@@ -183,7 +185,7 @@ def _records(header: Row, places: dict[int, str], rows: list[Row], gathering: Do
     for row in rows:
         for place, cell in enumerate(row):
             if place not in named and cell.strip():
-                gathering.skip("cell", "no column has a name for it", cell.strip())
+                gathering.skip("cell", "its column has no header", cell.strip())
         yield {column: _remove_guard(row[place]) if place < len(row) else "" for place, column in places.items()}
 
 
@@ -213,7 +215,7 @@ def _gather_factors(rows: list[Record], links: list[_Link], gathering: DocumentB
         word = row.get("type", "").strip()
         said[ref] = parse_node_type(word)
         if word and said[ref] is None:
-            gathering.skip("type", "none that is known", word)
+            gathering.skip("type", "unknown value", word)
     causal = ((one.source, one.target) for one in links if one.edge_type is not EdgeType.FEEDBACK)
     types = infer_node_types(gathering, said, causal)
     for ref, row in named:
@@ -236,7 +238,7 @@ def _gather_assumption(
     source, target = normalize_line(row.get("source", "")), normalize_line(row.get("target", ""))
     edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
     if node is not None and (source or target):
-        gathering.skip("link of an assumption", "it is on a node as well; kept there", ref)
+        gathering.skip("link of an assumption", "the assumption also names a node and is kept there", ref)
     if edge_type is None:
         # A link of which the type is not said is a contribution, or the only one there is.
         there = types.get((source, target), [])
@@ -272,7 +274,7 @@ def _choice(choices: type[Choice], cell: str, what: str, gathering: DocumentBuil
     said = _normalize_name(cell)
     found = next((one for one in choices if _normalize_name(one) == said), None) if said else None
     if found is None and cell.strip():
-        gathering.skip(what, "none that is known", cell.strip())
+        gathering.skip(what, "unknown value", cell.strip())
     return found
 
 
@@ -285,7 +287,7 @@ def _number(cell: str, what: str, gathering: DocumentBuilder) -> float | None:
             said = said.replace(",", ".")
         if _NUMBER.fullmatch(said) and isfinite(number := float(said)):
             return number + 0.0  # zero has no sign
-    gathering.skip(what, "no number that can be kept", said)
+    gathering.skip(what, "not a number that can be stored", said)
     return None
 
 
@@ -302,7 +304,7 @@ def _day(cell: str, gathering: DocumentBuilder) -> str | None:
     try:
         return parse_day(said, ("review_by",)) if said else None
     except Invalid:
-        gathering.skip("review_by", "no date such as 2026-11-15", said)
+        gathering.skip("review_by", "not a date such as 2026-11-15", said)
         return None
 
 
@@ -314,7 +316,7 @@ def _metadata(cell: str, ref: str, gathering: DocumentBuilder) -> dict[str, Any]
     except Invalid:
         found = None
     if not isinstance(found, dict):
-        gathering.skip("metadata", "no JSON object that can be kept", ref)
+        gathering.skip("metadata", "not a JSON object that can be stored", ref)
         return None
     if len(msgspec.json.encode(found)) > TEXT_BYTES_MAX:
         gathering.skip("metadata", f"longer than {TEXT_BYTES_MAX} bytes", ref)

@@ -1,4 +1,4 @@
-"""Read a file of any format that can be taken in."""
+"""Read a file of any import format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.purpose.exchange.readers.document_builder import (
     decode_json,
 )
 
-# What reads each of them. Only the one that is asked for is loaded.
+# The module and function that read each format. Only the requested one is loaded.
 _READERS = {
     FileFormat.CANVAS: ("read_canvas", "read_canvas"),
     FileFormat.CSV: ("read_csv", "read_csv"),
@@ -24,11 +24,11 @@ _READERS = {
 
 
 def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
-    """What is in a file.
+    """Read a file.
 
     Raises:
-        UnreadableFile: it is too large, or not what it is said to be.
-        Invalid: it is a native file in which something is malformed.
+        UnreadableFile: the file is too large, or does not have the given format.
+        Invalid: an item of a native file is malformed.
     """
     if len(raw) > FILE_BYTES_MAX:
         raise UnreadableFile(f"it has more than {FILE_BYTES_MAX} bytes", limit_bytes=FILE_BYTES_MAX)
@@ -41,10 +41,10 @@ def read_file(format_: FileFormat, raw: bytes) -> ReadDocument:
 
 
 def read_native(raw: bytes) -> ReadDocument:
-    """What is in a native file, all of it.
+    """Read a native file.
 
     Raises:
-        UnreadableFile: it is no strict JSON.
-        Invalid: something in it is malformed.
+        UnreadableFile: the file is not strict JSON.
+        Invalid: an item is malformed.
     """
     return ReadDocument(parse_request(decode_json(raw), TheoryDocument), [])

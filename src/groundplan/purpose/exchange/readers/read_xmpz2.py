@@ -68,16 +68,16 @@ _ASSUMPTION_KINDS = {
 _SUBJECT_LISTS = ("RelevantDiagramFactorIds", "DiagramFactorIds")
 
 _SKIPPED_KINDS = {
-    "GroupBox": ("group box", "it holds factors together and is none itself"),
-    "TextBox": ("text box", "it is a note on a diagram and no factor"),
-    "ScopeBox": ("scope box", "it is a frame around targets and no factor"),
-    "Stress": ("stress", "it says how a target suffers, and no link leads to it"),
-    "Measurement": ("measurement", "measurements are recorded beside a theory and not in it"),
+    "GroupBox": ("group box", "it groups factors and is not a factor itself"),
+    "TextBox": ("text box", "it is a note on a diagram, not a factor"),
+    "ScopeBox": ("scope box", "it is a frame around targets, not a factor"),
+    "Stress": ("stress", "it describes damage to a target and has no links"),
+    "Measurement": ("measurement", "measurements are recorded separately, not in a theory"),
 }
 
 # A file may have pools of any name, and each that is told by its own makes a line.
 KINDS_NAMED_MAX = 60
-_UNKNOWN_KIND = "thing of an unknown sort"
+_UNKNOWN_KIND = "item of an unknown kind"
 
 
 def read_xmpz2(raw: bytes) -> ReadDocument:
@@ -113,7 +113,7 @@ class _MiradiReader:
         linked = self._gather_edges(links)
         for factor in factors:
             if factor.ref not in linked:
-                self._builder.skip("factor without a link", "it came in all the same", factor.thing.shown)
+                self._builder.skip("factor without a link", "imported anyway", factor.thing.shown)
         self._gather_indicators(factors)
         self._gather_assumptions({factor.ref for factor in factors})
         for kind, (what, why) in _SKIPPED_KINDS.items():
@@ -146,13 +146,13 @@ class _MiradiReader:
             if factor.kind == "Cause":
                 self._builder.skip(
                     "threat or contributing factor",
-                    "it came in as an outcome, in words that say what is wrong",
+                    "imported as an outcome; its wording describes a problem, not a change",
                     factor.thing.shown,
                 )
         for kind, (called, _) in _DESCRIBED_KINDS.items():
             for thing in self._pool(kind).values():
                 if _ref(kind, thing.id) not in told:
-                    self._builder.skip(called.lower(), "nothing that came in lists it", thing.shown)
+                    self._builder.skip(called.lower(), "no imported item lists it", thing.shown)
 
     def _notes(self, factor: _Factor, told: set[str]) -> Iterator[str]:
         """What belongs to a factor, and was not told before."""
@@ -163,7 +163,7 @@ class _MiradiReader:
                 if thing is None or ref in told:
                     continue
                 told.add(ref)
-                self._builder.skip(called.lower(), "it is in the description of what it belongs to", thing.shown)
+                self._builder.skip(called.lower(), "added to the description of its factor", thing.shown)
                 yield f"{called}: {thing.name or thing.shown}\n{thing.text('Details')}".rstrip()
 
     def _metadata(self, factor: _Factor) -> dict[str, Any]:
@@ -192,13 +192,13 @@ class _MiradiReader:
 
     def _explain_unlinkable(self, link: MiradiItem, kinds: set[str]) -> str | None:
         if "" in kinds:
-            return "one of its ends is not in the file"
+            return "its source or target is not in the file"
         if "GroupBox" in kinds:
             is_of_members = any(one in self._pool("DiagramLink") for one in link.ids("GroupedDiagramLinkIds"))
             return (
-                f"it is of a group box, and its members {'have links of their own' if is_of_members else 'have none'}"
+                f"it connects a group box, whose members {'have their own links' if is_of_members else 'have no links'}"
             )
-        return None if kinds <= _NODE_TYPES.keys() else "it is of something that is no factor here"
+        return None if kinds <= _NODE_TYPES.keys() else "its source or target is not a factor"
 
     def _label(self, kind: str, identifier: str) -> str:
         is_known = any(kind in known for known in (_NODE_TYPES, _SKIPPED_KINDS, _ASSUMPTION_KINDS))
@@ -227,28 +227,30 @@ class _MiradiReader:
             for identifier in (one for owner in owners for one in owner.ids("IndicatorIds")):
                 thing = waiting.pop(identifier, None)
                 if thing is None:
-                    self._builder.skip("indicator", "it is not in the file, or at another factor", factor.thing.shown)
+                    self._builder.skip(
+                        "indicator", "it is not in the file, or belongs to another factor", factor.thing.shown
+                    )
                 else:
                     self._builder.indicator(
                         _ref("Indicator", identifier), factor.ref, thing.name, unit=thing.text("Unit")
                     )
         for thing in waiting.values():
-            self._builder.skip("indicator", "what it is of did not come in", thing.shown)
+            self._builder.skip("indicator", "its factor was not imported", thing.shown)
 
     def _gather_assumptions(self, there: set[str]) -> None:
         for kind, what in _ASSUMPTION_KINDS.items():
             for thing in self._pool(kind).values():
                 about = thing.ids(*_SUBJECT_LISTS)
                 if not about:
-                    self._builder.skip(what, "nothing says which factor or link it is about", thing.shown)
+                    self._builder.skip(what, "it names no factor or link", thing.shown)
                     continue
                 refs = dict.fromkeys(_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
                 nodes = [ref for ref in refs if ref in there]
                 if not nodes:
-                    self._builder.skip(what, "what it is about did not come in", thing.shown)
+                    self._builder.skip(what, "its node or edge was not imported", thing.shown)
                     continue
                 if len(nodes) > 1:
-                    self._builder.skip(what, "it is about several factors, and kept at the first", thing.shown)
+                    self._builder.skip(what, "it is about several factors; kept at the first one", thing.shown)
                 said = "\n".join(filter(None, (thing.name, thing.text("Details"))))
                 self._builder.assumption(_ref(kind, thing.id), said, node=nodes[0])
 
@@ -257,7 +259,7 @@ class _MiradiReader:
         for kind, shown in self._project.list_unread():
             if kind not in kinds and len(kinds) < KINDS_NAMED_MAX:
                 kinds[kind] = to_words(kind) or _UNKNOWN_KIND
-            self._builder.skip(kinds.get(kind, _UNKNOWN_KIND), "theories have no place for it", shown)
+            self._builder.skip(kinds.get(kind, _UNKNOWN_KIND), "a theory cannot store it", shown)
 
 
 def _ref(kind: str, identifier: str) -> str:

@@ -1,8 +1,8 @@
-"""XML that nobody vouches for, as a light tree.
+"""Parse untrusted XML into a small tree.
 
-A document type is refused, whatever is in it: with it go entities, those that grow and those that fetch. Prefixes and
-namespaces are dropped, so versions of a schema look alike. How deep, how many and how much is limited, and so is the
-length of a single tag, which the parser below reads over again with every piece that comes in.
+Any document type is rejected, which excludes entity expansion and external entities. Prefixes and namespaces are
+dropped, so versions of a schema look alike. Depth, element count and text size are limited, and so is the length of a
+single tag, because the parser rescans an open tag with every chunk.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
 DEPTH_MAX = 200
-ELEMENTS_MAX = 1_000_000  # a large project has some 100,000
+ELEMENTS_MAX = 1_000_000  # a large project has about 100,000
 TEXT_CHARS_MAX = 16_000_000  # text and attributes together
 TAG_BYTES_MAX = 2**20
 CHUNK_BYTES = 64 * 2**10
 
-# What the parser knows by itself. Others it would look up among codecs, and some of those are no encodings of text.
+# Encodings built into the parser. It looks up others among Python codecs, and some of those are not text encodings.
 ENCODINGS = frozenset({"utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii"})
 
 _NO_ATTRIBUTES: dict[str, str] = {}
 
 
 class Element:
-    """An element by its local name, with texts and elements in the order in which they stand in it."""
+    """An element with its local name, and its texts and child elements in document order."""
 
     __slots__ = ("attributes", "pieces", "tag")
 
@@ -37,20 +37,20 @@ class Element:
 
     @property
     def children(self) -> list[Element]:
-        """The elements in it."""
+        """The child elements."""
         return [piece for piece in self.pieces if isinstance(piece, Element)]
 
     @property
     def text(self) -> str:
-        """The text in it, without that of its elements."""
+        """The text of the element, without that of its children."""
         return "".join(piece for piece in self.pieces if isinstance(piece, str))
 
 
 def read_xml(raw: bytes) -> Element:
-    """The root of a document.
+    """Parse a document and return its root.
 
     Raises:
-        UnreadableFile: it is no XML, or XML that is not read here.
+        UnreadableFile: the file is not XML, or exceeds what is supported.
     """
     tree = _Tree()
     parser = expat.ParserCreate()
@@ -64,17 +64,17 @@ def read_xml(raw: bytes) -> Element:
     try:
         for at in range(0, len(raw), CHUNK_BYTES):
             parser.Parse(raw[at : at + CHUNK_BYTES], False)
-            if at - parser.CurrentByteIndex > TAG_BYTES_MAX:  # it stays where a tag begins until the tag ends
+            if at - parser.CurrentByteIndex > TAG_BYTES_MAX:  # the index stays at the start of an unfinished tag
                 raise UnreadableFile(f"a tag or comment of its XML is longer than {TAG_BYTES_MAX} bytes")
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         where, why = f"line {error.lineno}, column {error.offset}", expat.ErrorString(error.code)
-        raise UnreadableFile(f"its XML is broken in {where}: {why}", line=error.lineno) from None
+        raise UnreadableFile(f"its XML is malformed in {where}: {why}", line=error.lineno) from None
     return tree.root
 
 
 class _Tree:
-    """What has been read: the elements that are still open are on a stack, so depth costs no recursion."""
+    """Builds the tree with a stack of open elements, so depth needs no recursion."""
 
     def __init__(self) -> None:
         self._open: list[Element] = []
@@ -89,10 +89,14 @@ class _Tree:
 
     def on_declaration(self, _version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ENCODINGS:
-            raise UnreadableFile(f"its XML is encoded in {quote_text(encoding)}, which is not read; save it as UTF-8")
+            raise UnreadableFile(
+                f"its XML is encoded in {quote_text(encoding)}, which is not supported; save it as UTF-8"
+            )
 
     def on_doctype(self, name: str, _system: str | None, _public: str | None, _has_subset: int) -> None:
-        raise UnreadableFile(f"its XML has a document type ({quote_text(name)}), which is not read; save it without")
+        raise UnreadableFile(
+            f"its XML has a document type ({quote_text(name)}), which is not supported; save it without one"
+        )
 
     def opened(self, name: str, listed: list[str]) -> None:
         self._elements += 1

@@ -1,12 +1,12 @@
-"""One member of a zip archive that nobody vouches for.
+"""Read one member of an untrusted zip archive.
 
     local header, data        for each member
-    central directory         what the members are called, where they are, how long they are
-    end of central directory  where that is, and how many members it lists
+    central directory         names, positions and sizes of the members
+    end of central directory  position of the directory, and its number of members
 
-It works on bytes and never on files, so what members are called cannot lead anywhere. Whatever the archive says about
-itself is checked against what is there: the data is inflated piece by piece, and never past what was announced. An
-archive that says one thing twice and differently is refused, for another program would read something else in it.
+It works on bytes and never on files, so names of members cannot traverse paths. All declared values are checked against
+the data: it is inflated in chunks, and never beyond the declared size. An archive with contradictory values is
+rejected, because another program would read something else in it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import NamedTuple
 from groundplan.kernel.wording import quote_text
 from groundplan.purpose.exchange.readers.document_builder import UnreadableFile
 
-MEMBER_BYTES_MAX = 64 * 2**20  # of one member, inflated
+MEMBER_BYTES_MAX = 64 * 2**20  # inflated size of one member
 MEMBERS_MAX = 10_000
-RATIO_MAX = 200  # XML of much the same lines comes to some 50; deflate itself can do 1,000
-RATIO_FREE_BYTES = 2**20  # so much may come out of any few bytes
+RATIO_MAX = 200  # repetitive XML reaches about 50; deflate can reach 1,000
+RATIO_FREE_BYTES = 2**20  # allowed for small input, whatever the ratio
 CHUNK_BYTES = 64 * 2**10
 
 _STORED, _DEFLATED = 0, 8
 _ENCRYPTED = 0x2041  # bits 0, 6 and 13: encrypted, strongly, or with a masked directory
 _HAS_DATA_DESCRIPTOR = 0x0008  # the local header was written before the sizes were known
 _ZIP64_EXTRA = 0x0001
-_ZIP64_MARKER = 0xFFFFFFFF  # a size or place that is in the extra field
+_ZIP64_MARKER = 0xFFFFFFFF  # the value is in the extra field
 _COMMENT_BYTES_MAX = 0xFFFF
 
 _LOCAL = Struct("<4s5H3I2H")
@@ -48,10 +48,10 @@ class _Member(NamedTuple):
 
 
 def read_member(raw: bytes, name: str) -> bytes:
-    """The content of the member of this name.
+    """Return the content of a member.
 
     Raises:
-        UnreadableFile: there is no such member, or something about the archive is not as it says.
+        UnreadableFile: there is no such member, or the archive is damaged or not supported.
     """
     end, members = _directory(raw)
     found = [one for one in members if one.name == name.encode()]
@@ -64,38 +64,38 @@ def read_member(raw: bytes, name: str) -> bytes:
 
 
 def _directory(raw: bytes) -> tuple[int, list[_Member]]:
-    """Where the data ends, and the members."""
+    """Return the end of the data, and the members."""
     at = _end_of_directory(raw)
     _, disk, first_disk, here, count, size, start, _ = _END.unpack_from(raw, at)
     if disk or first_disk or here != count:
-        raise UnreadableFile("the zip archive is one of several parts")
+        raise UnreadableFile("the zip archive is split into several parts")
     if count > MEMBERS_MAX:
         raise UnreadableFile(f"the zip archive has more than {MEMBERS_MAX} members", limit=MEMBERS_MAX)
     if start + size > at:
-        raise _damaged("its directory is not where it says")
+        raise _damaged("its directory is not at the given position")
     members = []
     place = start
     for _ in range(count):
         if place + _CENTRAL.size > start + size:
-            raise _damaged("its directory is shorter than it says")
+            raise _damaged("its directory is shorter than declared")
         member, place = _parse_entry(raw, place)
         members.append(member)
     if place != start + size:
-        raise _damaged("its directory is not as long as it says")
+        raise _damaged("its directory does not have the declared length")
     return start, members
 
 
 def _end_of_directory(raw: bytes) -> int:
-    """Behind it is a comment and nothing else; in the comment its mark may be again."""
+    """Return the position of the end record. Only a comment may follow, which can contain the signature again."""
     at = len(raw)
     while (at := raw.rfind(b"PK\5\6", max(0, len(raw) - _END.size - _COMMENT_BYTES_MAX), at)) >= 0:
         if at + _END.size <= len(raw) and at + _END.size + unpack_from("<H", raw, at + 20)[0] == len(raw):
             return at
-    raise UnreadableFile("it is no zip archive, or its end is missing")
+    raise UnreadableFile("it is not a zip archive, or its end is missing")
 
 
 def _parse_entry(raw: bytes, place: int) -> tuple[_Member, int]:
-    """A member as the directory has it, and where the next one is."""
+    """Parse a directory entry; return the member, and the position of the next entry."""
     mark, _, _, flags, method, _, _, crc, packed, size, *lengths, disk, _, _, start = _CENTRAL.unpack_from(raw, place)
     name_bytes, extra_bytes, comment_bytes = lengths
     extra_at = place + _CENTRAL.size + name_bytes
@@ -103,15 +103,15 @@ def _parse_entry(raw: bytes, place: int) -> tuple[_Member, int]:
     if mark != b"PK\1\2" or behind > len(raw):
         raise _damaged("its directory cannot be read")
     if disk:
-        raise UnreadableFile("the zip archive is one of several parts")
+        raise UnreadableFile("the zip archive is split into several parts")
     places = iter(_zip64(raw[extra_at : extra_at + extra_bytes]))
-    # They stand in the extra field in this order, each only if it is said to be there.
+    # The extra field holds them in this order, each only if it is marked.
     size, packed, start = (next(places, value) if value == _ZIP64_MARKER else value for value in (size, packed, start))
     return _Member(raw[extra_at - name_bytes : extra_at], flags, method, crc, packed, size, start), behind
 
 
 def _zip64(extra: bytes) -> list[int]:
-    """The long numbers of a member, which some programs write for short members too."""
+    """Return the ZIP64 numbers of a member. Some programs write them for small members too."""
     at = 0
     while at + 4 <= len(extra):
         sort, length = unpack_from("<2H", extra, at)
@@ -125,7 +125,7 @@ def _zip64(extra: bytes) -> list[int]:
 def _refuse_overlaps(members: list[_Member], end: int) -> None:
     places = sorted((one.start, one.start + _LOCAL.size + len(one.name) + one.packed_bytes) for one in members)
     if any(behind > start for (_, behind), (start, _) in pairwise([*places, (end, end)])):
-        raise _damaged("its members lie over one another")
+        raise _damaged("its members overlap")
 
 
 def _extract(raw: bytes, member: _Member, next_start: int) -> bytes:
@@ -135,29 +135,29 @@ def _extract(raw: bytes, member: _Member, next_start: int) -> bytes:
         raise _too_large()
     start = _data_start(raw, member)
     if start + member.packed_bytes > next_start:
-        raise _damaged("a member is cut short")
+        raise _damaged("a member is truncated")
     packed = memoryview(raw)[start : start + member.packed_bytes]
     if member.method == _STORED:
         content = bytes(packed)
     elif member.method == _DEFLATED:
         content = _inflate(packed, member.size_bytes)
     else:
-        raise UnreadableFile(f"the zip archive is compressed in a way (method {member.method}) that is not known here")
+        raise UnreadableFile(f"the zip archive uses an unsupported compression method ({member.method})")
     if len(content) != member.size_bytes or zlib.crc32(content) != member.crc:
-        raise _damaged("what is in it is not what was put in")
+        raise _damaged("the content does not match its size or checksum")
     return content
 
 
 def _data_start(raw: bytes, member: _Member) -> int:
-    """Where the data begins, behind a local header that says what the directory says and lies before the directory."""
+    """Return the start of the data, after a local header that matches the directory entry."""
     mark, _, flags, method, _, _, crc, packed, size, name_bytes, extra_bytes = _LOCAL.unpack_from(raw, member.start)
     name_at = member.start + _LOCAL.size
-    said = (mark, raw[name_at : name_at + name_bytes], method, flags & _ENCRYPTED)
-    if said != (b"PK\3\4", member.name, member.method, 0):
-        raise _damaged("a member is not what its directory says")
+    header = (mark, raw[name_at : name_at + name_bytes], method, flags & _ENCRYPTED)
+    if header != (b"PK\3\4", member.name, member.method, 0):
+        raise _damaged("a member does not match its directory entry")
     are_sizes_here = not flags & _HAS_DATA_DESCRIPTOR and _ZIP64_MARKER not in (packed, size)
     if are_sizes_here and (crc, packed, size) != (member.crc, member.packed_bytes, member.size_bytes):
-        raise _damaged("a member is not as long as its directory says")
+        raise _damaged("a member does not have the length in its directory entry")
     start: int = name_at + name_bytes + extra_bytes
     return start
 
@@ -171,23 +171,23 @@ def _inflate(packed: memoryview, announced_bytes: int) -> bytes:
         for at in range(0, len(packed), CHUNK_BYTES):
             waiting: bytes | memoryview = packed[at : at + CHUNK_BYTES]
             is_full = True
-            # A piece that is full may have more behind it, though all that came in is used up.
+            # After a full chunk more output may be pending, even if all input is consumed.
             while not inflater.eof and (waiting or is_full):
                 piece = inflater.decompress(waiting, CHUNK_BYTES)
                 pieces.append(piece)
                 inflated_bytes += len(piece)
                 if inflated_bytes > announced_bytes:
-                    raise _damaged("a member is longer than it says")
+                    raise _damaged("a member is longer than declared")
                 if inflated_bytes > allowed_bytes:
                     raise _too_large()
                 waiting = inflater.unconsumed_tail
                 is_full = len(piece) == CHUNK_BYTES
             if inflater.eof and (inflater.unused_data or at + CHUNK_BYTES < len(packed)):
-                raise _damaged("there is something behind the data of a member")
+                raise _damaged("there is extra data after a member")
     except zlib.error:
         raise _damaged("its data cannot be inflated") from None
     if not inflater.eof:
-        raise _damaged("a member is cut short")
+        raise _damaged("a member is truncated")
     return b"".join(pieces)
 
 
@@ -197,6 +197,6 @@ def _damaged(why: str) -> UnreadableFile:
 
 def _too_large() -> UnreadableFile:
     return UnreadableFile(
-        f"the zip archive would inflate to more than {MEMBER_BYTES_MAX // 2**20} MB, or beyond all proportion",
+        f"the zip archive would inflate to more than {MEMBER_BYTES_MAX // 2**20} MB, or is compressed too strongly",
         limit_bytes=MEMBER_BYTES_MAX,
     )

@@ -1,9 +1,9 @@
-"""What the nodes of a file are: by what it calls them, and where it does not say, by where they stand.
+"""Infer the types of nodes in a file: from their labels, else from their position in the graph.
 
-    … → ACTIVITY → OUTPUT → OUTCOME → GOAL      counted back from where the arrows end, along the longest way
+    … → ACTIVITY → OUTPUT → OUTCOME → GOAL      counted back from the last nodes, along the longest path
 
-A cycle counts as one node. What no arrow touches becomes an activity: it is the type that claims least, and from which
-an arrow may lead anywhere once somebody says what the node is for. Types that are known tell nothing about others.
+A cycle counts as one node. A node without edges becomes an activity, because an edge from an activity may lead to any
+type. Known types do not influence the inferred ones.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def parse_node_type(said: str) -> NodeType | None:
-    """The type that a label or a cell names: `GOAL`, `Outcomes`, `Long-term results`. None if it names not just one."""
+    """Return the type that a label names: `GOAL`, `Outcomes`, `Long-term results`. None unless it names exactly one."""
     found = {_WORDS[word] for word in _WORD.findall(said.casefold()) if word in _WORDS}
     return found.pop() if len(found) == 1 else None
 
@@ -47,19 +47,19 @@ def parse_node_type(said: str) -> NodeType | None:
 def infer_node_types(
     gathering: DocumentBuilder, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:
-    """The type of every node, by name. Those of which nothing was said are counted among what did not come in.
+    """Return the type of every node, by name. Inferred types are recorded as skipped items.
 
-    Edges to what is no node, or to the node itself, tell nothing.
+    Edges to missing nodes and self edges are ignored.
     """
-    unsaid = [ref for ref, node_type in said.items() if node_type is None]
-    stands = _infer_by_distance(said, causal) if unsaid else {}
-    for ref in unsaid:
-        gathering.skip("type", "not said; told from where the node stands", ref)
-    return {ref: stands[ref] if node_type is None else node_type for ref, node_type in said.items()}
+    untyped = [ref for ref, node_type in said.items() if node_type is None]
+    inferred = _infer_by_distance(said, causal) if untyped else {}
+    for ref in untyped:
+        gathering.skip("type", "not given; inferred from the position of the node", ref)
+    return {ref: inferred[ref] if node_type is None else node_type for ref, node_type in said.items()}
 
 
 def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -> dict[str, NodeType]:
-    """Types by the longest way to where the arrows end. Each edge is looked at once."""
+    """Infer types by the longest path to a last node. Visits each edge once."""
     numbers = {ref: number for number, ref in enumerate(refs)}
     ends = [(numbers[one], numbers[other]) for one, other in causal if one in numbers and other in numbers]
     ends = [(one, other) for one, other in ends if one != other]
@@ -73,7 +73,7 @@ def _infer_by_distance(refs: Iterable[str], causal: Iterable[tuple[str, str]]) -
     members: list[list[int]] = [[] for _ in range(max(component, default=-1) + 1)]
     for number, one in enumerate(component):
         members[one].append(number)
-    # Components are numbered as they are left for good, so what one leads to has a smaller number than itself.
+    # Components are numbered in reverse topological order, so successors have smaller numbers.
     steps = [0] * len(members)
     for here, inside in enumerate(members):
         for edge in (edge for number in inside for edge in out[number]):
