@@ -96,7 +96,7 @@ def test_a_pool_of_far_too_many_things_refuses_the_file(monkeypatch: pytest.Monk
     for _ in range(2):
         project.link(source, target, again=True)
 
-    with pytest.raises(UnreadableFile, match="more than 2 things of the kind 'DiagramFactor'"):
+    with pytest.raises(UnreadableFile, match="more than 2 items of the kind 'DiagramFactor'"):
         read_xmpz2(project.file())
 
 

@@ -1,1 +1,1 @@
-"""Two versions side by side: by stable keys, as data and as Markdown."""
+"""Compare two versions by stable key, as data and as Markdown."""

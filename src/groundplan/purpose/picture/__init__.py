@@ -1,1 +1,1 @@
-"""The picture of a theory: what it shows, where everything stands, and how it becomes SVG."""
+"""The picture of a theory: its content, its layout, and its rendering as SVG."""

@@ -1,7 +1,7 @@
-"""Edges as SVG: lines with an arrow at their effect, and the badges of what is assumed of them.
+"""Draw edges as SVG: lines with an arrow at the effect, and badges of their assumptions.
 
-How sure we are is the weight of the line: heavy, plain, dotted. What leads back is dashed. The head tells the type: a
-contribution is filled, a cause has two heads, and what something depends on is open.
+The line shows the confidence: heavy, plain, dotted. An edge that leads back is dashed. The head shows the type: filled
+for a contribution, double for a cause, open for a dependency.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from groundplan.purpose.picture.shapes import format_number
 from groundplan.purpose.picture.tokens import Paint
 from groundplan.purpose.picture.wording import escape_markup
 
-CORNER_RADIUS = 7.0  # of the corners of an edge that leads back
-# Where along its last curve a badge may stand; the first place that is free is taken.
+CORNER_RADIUS = 7.0  # corners of an edge that leads back
+# Positions of a badge along the last curve; the first free one is used.
 MARK_SHARES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.84, 0.16, 0.56, 0.44, 0.68, 0.32)
 MARK_DISTANCE_MIN = tokens.BADGE + 1
 FALLBACK_SHARES = tuple(place / 40 for place in range(2, 39))
 
 
 class Line(NamedTuple):
-    """How an edge is drawn."""
+    """The style of an edge."""
 
     colour: str
     width: float
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) -> Line:
-    """The line of an edge, by what it is, how sure we are, and how it stands in the picture."""
+    """Return the line style of an edge by type, confidence and emphasis."""
     width = tokens.LINE_WIDTHS[edge.confidence]
     dash = tokens.LOW_DASH if edge.confidence is Confidence.LOW else None
     if edge.edge_type is EdgeType.FEEDBACK:
@@ -55,13 +55,13 @@ def choose_line_style(edge: PurposeEdge, emphasis: Emphasis = Emphasis.PLAIN) ->
 
 
 class OccupiedPoints:
-    """Where badges stand already."""
+    """The positions that badges already use."""
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[int, int], list[Point]] = {}  # of the size of a mark
+        self._cells: dict[tuple[int, int], list[Point]] = {}  # cells of the size of a mark
 
     def take(self, point: Point) -> bool:
-        """Whether the place was free; it is not any more."""
+        """Reserve a position; return whether it was free."""
         x, y = point
         column, row = int(x // MARK_DISTANCE_MIN), int(y // MARK_DISTANCE_MIN)
         near = ((column + dx, row + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1))
@@ -73,7 +73,7 @@ class OccupiedPoints:
 
 
 def arrow_svg(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
-    """An edge as SVG, without its badges."""
+    """Draw an edge without its badges."""
     line = choose_line_style(arrow.edge, arrow.emphasis)
     colour = paint(line.colour)
     dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
@@ -87,7 +87,7 @@ def arrow_svg(arrow: Arrow, route: EdgeRoute, paint: Paint) -> str:
 
 
 def marks_svg(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
-    """What stands on an edge: the sign of its change, and the badge of what is assumed of it."""
+    """Draw the marks on an edge: the sign of its change, and the badge of its assumptions."""
     sign = ""
     if arrow.emphasis in SIGNS:
         sign = sign_svg(arrow.emphasis, *_free_place(route, occupied), paint, plate="band")
@@ -95,7 +95,7 @@ def marks_svg(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPo
 
 
 def _badges(arrow: Arrow, route: EdgeRoute, paint: Paint, occupied: OccupiedPoints) -> str:
-    """The worst of what is assumed of an edge, and how many more there are."""
+    """Draw the badge of the worst assumption on an edge, and the number of others."""
     if not arrow.badges:
         return ""
     worst, *others = sort_by_severity(arrow.badges)
@@ -120,7 +120,7 @@ def _free_place(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
 
 
 def _places(route: EdgeRoute) -> list[Point]:
-    """Where a mark may stand, the best place first: on the last piece of the way, else on those before it."""
+    """Yield positions for a mark, the best first: on the last segment, else on earlier ones."""
     if route.is_back:
         (right, depth), (left, _) = route.points[2], route.points[3]
         return [(left + (right - left) * share, depth) for share in (*MARK_SHARES, *FALLBACK_SHARES)]
@@ -129,7 +129,7 @@ def _places(route: EdgeRoute) -> list[Point]:
 
 
 def _on_curve(start: Point, end: Point, share: float) -> Point:
-    """A point of the curve that is level at both ends."""
+    """Return a point of the curve that is horizontal at both ends."""
     rest = 1 - share
     middle = (start[0] + end[0]) / 2
     x = rest**3 * start[0] + 3 * rest * share * middle + share**3 * end[0]
@@ -155,7 +155,7 @@ def _build_curved_path(points: list[Point]) -> str:
 
 
 def _build_angular_path(points: list[Point]) -> str:
-    """A way of straight pieces with rounded corners."""
+    """Return a path of straight segments with rounded corners."""
     n = format_number
     parts = [f"M{n(points[0][0])} {n(points[0][1])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
@@ -166,7 +166,7 @@ def _build_angular_path(points: list[Point]) -> str:
 
 
 def _find_corner_start(corner: Point, other: Point) -> Point:
-    """The point at which a corner begins to be round."""
+    """Return the point at which a rounded corner begins."""
     away = (other[0] - corner[0], other[1] - corner[1])
     length = max(abs(away[0]), abs(away[1]), 0.1)
     share = min(CORNER_RADIUS, length / 2) / length
@@ -174,7 +174,7 @@ def _find_corner_start(corner: Point, other: Point) -> Point:
 
 
 def head_svg(edge_type: EdgeType, tip: Point, colour: str, paint: Paint) -> str:
-    """The head of an arrow."""
+    """Draw the head of an arrow."""
     match edge_type:
         case EdgeType.CAUSES:
             return f'<path d="{_head(tip)}{_head((tip[0] - tokens.ARROW, tip[1]))}" fill="{colour}"/>'

@@ -1,4 +1,4 @@
-"""Badges of assumptions: the shape tells the risk, the sign inside tells what reviews found. And signs of changes."""
+"""Draw badges of assumptions, whose shape shows the risk and whose sign shows the status, and signs of changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGN_PX = 13
 
 
 def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str | None = None) -> str:
-    """The sign of a change around its middle; on a dark ground it stands on a plate of its own."""
+    """Draw the sign of a change around its centre, with a plate on a dark background."""
     cx, cy = format_number(x), format_number(y)
     around = "" if plate is None else f'<circle cx="{cx}" cy="{cy}" r="{tokens.SIGN / 2 + 2.5}" fill="{paint(plate)}"/>'
     return (
@@ -26,11 +26,11 @@ def sign_svg(emphasis: Emphasis, x: float, y: float, paint: Paint, *, plate: str
 def badge_svg(
     badge: Badge, x: float, y: float, paint: Paint, *, told: str | None = None, is_muted: bool = False
 ) -> str:
-    """A badge around its middle; `told` is what a pointer shows. One that steps back keeps its shape and its sign."""
+    """Draw a badge around its centre. `told` is the tooltip. A muted badge keeps its shape and sign."""
     colour = tokens.RISK_COLOURS[badge.risk]
     fill, line, sign = ("muted-fill", "muted-line", "muted-text") if is_muted else (colour, colour, "risk-sign")
     title = "" if told is None else f"<title>{escape_markup(told)}</title>"
-    lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the middle of a triangle lies lower
+    lowered = 0.8 if badge.risk == "MEDIUM" else 0.0  # the centre of a triangle is lower
     return (
         f'<g class="gp-badge" data-key="{escape_markup(badge.key)}">{title}'
         f'<path d="{risk_path(badge.risk, x, y, tokens.BADGE)}" fill="{paint(fill)}" '
@@ -41,5 +41,5 @@ def badge_svg(
 
 
 def badge_text(badge: Badge) -> str:
-    """What a badge stands for, in words."""
+    """Describe a badge in words."""
     return f"{badge.key}, {tokens.RISK_NAMES[badge.risk]}, {tokens.STATUS_NAMES[badge.status]}: {badge.text}"

@@ -1,4 +1,4 @@
-"""A card: how much room its text needs, and how it is drawn into its box."""
+"""Measure and draw cards."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from groundplan.purpose.picture.wording import (
     wrap_to_width,
 )
 
-NEARLY_FULL = 0.8  # of a line, beyond which its width is said, so that no font makes it wider
+NEARLY_FULL = 0.8  # share of a line above which its width is fixed, so that no font makes it wider
 BADGE_STEP = 6
 META_STEP = 8
-OWNER_ROOM_MIN = 24  # below which a name says nothing any more
+OWNER_ROOM_MIN = 24  # below it a name is not useful
 
 
 class MeasuredCard(NamedTuple):
-    """A card with its text in lines."""
+    """A card with its text broken into lines."""
 
     card: Card
     lines: list[str]
@@ -35,7 +35,7 @@ class MeasuredCard(NamedTuple):
 
 
 def measure_card(card: Card) -> MeasuredCard:
-    """How a card breaks its title, and how large that makes it."""
+    """Break the title of a card into lines, and return its size."""
     style = tokens.CARDS[card.node.node_type]
     lines = wrap_to_width(card.node.title, style.title_px, style.width - 2 * style.inset, style.lines_max)
     height = 2 * tokens.CARD_PAD + tokens.META_HEIGHT + style.line_height * max(1, len(lines))
@@ -54,7 +54,7 @@ class _Look(NamedTuple):
 
 
 def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
-    """A card as SVG."""
+    """Draw a card as SVG."""
     card = one.card
     node = card.node
     style = tokens.CARDS[node.node_type]
@@ -71,7 +71,7 @@ def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
     )
     if node.node_type is NodeType.OUTPUT:
         parts.append(f'<path d="{fold_path(x, y, width, height)}" fill="none" stroke="{paint(look.line)}"/>')
-    # Letters that the table does not have may be wider than anybody can tell; what runs over is cut off.
+    # Letters missing in the width table may be wider than estimated, so overflow is clipped.
     is_clipped = not all(map(is_exact, (*one.lines, node.owner or "")))
     if is_clipped:
         parts.append(
@@ -79,7 +79,7 @@ def card_svg(one: MeasuredCard, box: Box, paint: Paint) -> str:
             f'width="{format_number(width)}" height="{format_number(height)}" '
             f'viewBox="{format_number(x)} {format_number(y)} {format_number(width)} {format_number(height)}">'
         )
-    # An output ends left of its folded corner up here.
+    # At the top an output ends left of its folded corner.
     end = right - tokens.CORNER / 2 if node.node_type is NodeType.OUTPUT else right
     parts.append(_meta(card, left, end, y + tokens.CARD_PAD + tokens.KEY_PX, paint, look))
     base = y + tokens.CARD_PAD + tokens.META_HEIGHT + style.title_px
@@ -121,7 +121,7 @@ def _look(card: Card) -> _Look:
 
 
 def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look: _Look) -> str:
-    """The line above the title: the key, how many indicators there are, and who looks after it or what changed."""
+    """Draw the line above the title: the key, the number of indicators, and the owner or the change."""
     node = card.node
     parts = [_text(left, base, node.key, tokens.KEY_PX, paint(look.subtext), bold=True)]
     x = left + measure_width(node.key, tokens.KEY_PX) + META_STEP
@@ -139,7 +139,7 @@ def _meta(card: Card, left: float, right: float, base: float, paint: Paint, look
 
 
 def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, look: _Look) -> str:
-    """Badges, the worst first and as many as there is room for."""
+    """Draw the badges that fit, the worst first."""
     parts: list[str] = []
     shown = _select_fitting(sort_by_severity(card.badges), right - left)
     is_on_dark = card.node.node_type is NodeType.GOAL and look.fill != "muted-fill"
@@ -173,7 +173,7 @@ def _foot(card: Card, left: float, right: float, middle: float, paint: Paint, lo
 
 
 def _select_fitting(badges: list[Badge], room: float) -> list[Badge]:
-    """The badges for which there is room, some of it being kept for how many more there are."""
+    """Return the badges that fit, with room for the number of the others."""
     if sum(map(_badge_width, badges)) <= room:
         return badges
     room -= measure_width(f"+{len(badges)}", tokens.BADGE_KEY_PX) + BADGE_STEP
@@ -191,13 +191,13 @@ def _badge_width(badge: Badge) -> float:
 
 
 def _format_badge_key(badge: Badge) -> str:
-    """The key of a badge, with what became of it."""
+    """Return the key of a badge, with its change."""
     sign = SIGNS.get(badge.emphasis)
     return badge.key if sign is None else f"{badge.key} {sign}"
 
 
 def _describe_card(card: Card) -> str:
-    """What a pointer shows, and what is read out."""
+    """Return the tooltip, which screen readers also read."""
     node = card.node
     lines = [f"{node.key} ({node.node_type.lower()}): {node.title}"]
     lines += [text for text in (card.remark, node.owner and f"owner: {node.owner}", node.description) if text]

@@ -1,8 +1,8 @@
-"""In which column a card stands: bands from left to right, and inside a band causes left of their effects.
+"""Assign cards to columns: bands from left to right, and inside a band causes left of their effects.
 
-A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk in the order of
-keys closes them. A chain that is too long for that goes on in the first column, as text goes on in the next line. Where
-bands are so tall that the picture would not fit a page, they get more columns.
+A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk in key order closes
+them. A chain that is too long continues in the first column, like text on the next line. Bands that are too tall for a
+page get more columns.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ BANDS = tuple(sorted(LEVELS, key=LEVELS.__getitem__))
 ATTEMPTS = 12
 ATTEMPTS_LARGE = 3
 LARGE = 120  # cards
-CHAIN_COLUMNS_MAX = 16  # else a plan of a few hundred steps on one level would be as wide as a street
+CHAIN_COLUMNS_MAX = 16  # otherwise a plan with hundreds of steps on one level would be far too wide
 
 Ends = tuple[int, int]
 
 
 class Columns(NamedTuple):
-    """Cards, by number, in columns, and the band of each column."""
+    """The cards of each column by number, and the band of each column."""
 
     of: list[int]
-    bands: list[NodeType]  # of each column
+    bands: list[NodeType]  # by column
 
 
 class Sizes(NamedTuple):
-    """What is known of cards before they have a place, by number."""
+    """The properties of cards before placement, by number."""
 
     types: Sequence[NodeType]
     widths: Sequence[float]
@@ -38,7 +38,7 @@ class Sizes(NamedTuple):
 
 
 def generate_columns(sizes: Sizes, causes: Sequence[Ends]) -> Iterator[Columns]:
-    """The columns of cards, given the causal edges: first with no band split, then with less and less in a column."""
+    """Yield column assignments for the causal edges: first without split bands, then with fewer cards per column."""
     members = {band: [number for number, type_ in enumerate(sizes.types) if type_ is band] for band in BANDS}
     inside = {band: _break_cycles(members[band], _select_inner_edges(members[band], causes)) for band in BANDS}
     is_reached = {target for _, target in causes}
@@ -58,7 +58,7 @@ def _select_inner_edges(members: list[int], causes: Sequence[Ends]) -> list[Ends
 
 
 def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
-    """The edges without those that close a cycle, as a walk finds them."""
+    """Return the edges without those that close a cycle in a depth-first walk."""
     onward: dict[int, list[int]] = {}
     for source, target in edges:
         onward.setdefault(source, []).append(target)
@@ -89,7 +89,7 @@ def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
 
 
 def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
-    """The column inside the band: behind what leads to it, and with room for it."""
+    """Return the column inside the band: right of its causes, and with room left."""
     before: dict[int, list[int]] = {number: [] for number in members}
     after: dict[int, list[int]] = {number: [] for number in members}
     for source, target in edges:
@@ -106,7 +106,7 @@ def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], r
             column += 1
         found[number] = column
         taken[column] = taken.get(column, 0) + 1
-    # What nothing leads to stands as near to its effects as it can: no edge of others has to pass it.
+    # A card without causes is placed next to its effects, so that no other edge has to pass it.
     last = max(found.values(), default=0)
     for number in reversed(order):
         if number in is_reached:
@@ -124,7 +124,7 @@ def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], r
 def _sort_topologically(
     members: list[int], before: Mapping[int, list[int]], after: Mapping[int, list[int]]
 ) -> list[int]:
-    """Causes before effects, else as they came."""
+    """Sort causes before effects; otherwise keep the order."""
     waits_for = {number: len(before[number]) for number in members}
     ready = [number for number in members if not waits_for[number]]
     order: list[int] = []
@@ -141,7 +141,7 @@ def _sort_topologically(
 
 
 def _join_bands(count: int, ranked: list[tuple[NodeType, dict[int, int]]]) -> Columns:
-    """Columns counted through all bands; those in which nothing stands are left out."""
+    """Number the columns across all bands, without empty ones."""
     of = [0] * count
     bands: list[NodeType] = []
     for band, ranks in ranked:

@@ -1,6 +1,6 @@
-"""Two versions in one picture, by stable key: what came, what went, what is said otherwise; the rest steps back.
+"""Two versions in one picture, by stable key: added, removed and changed items; the rest is muted.
 
-An assumption or an indicator is no card of its own, so what happened to it shows at the card or the edge it is on.
+Assumptions and indicators have no cards, so their changes are shown on the card or edge they belong to.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from groundplan.purpose.model import Content, edge_order, key_order
 from groundplan.purpose.picture.picture_model import Arrow, Badge, Card, Emphasis, Picture, build_plan_picture
 
 Drawn = TypeVar("Drawn", Card, Arrow)
-Remarks = dict[str, list[str]]  # what happened, by the key or the name of what it happened to
+Remarks = dict[str, list[str]]  # changes by the key or name of the changed item
 
 
 def comparison(before: Theory, after: Theory) -> Picture:
-    """Both versions at once."""
+    """Build the picture of both versions."""
     found = compare(before.content, after.content)
     old, new = build_plan_picture(before), build_plan_picture(after)
     marks = {key: mark for _, sort in found.changes_by_kind for key, mark in _marks(sort).items()}
@@ -50,7 +50,7 @@ def comparison(before: Theory, after: Theory) -> Picture:
 
 
 def _marks(sort: Any) -> dict[str, Emphasis]:
-    """What became of each thing of a sort, by key."""
+    """Return the change of each item of a kind, by key."""
     return {
         one.key: mark
         for list_, mark in (
@@ -63,7 +63,7 @@ def _marks(sort: Any) -> dict[str, Emphasis]:
 
 
 def _remarks(found: Comparison, before: Content, after: Content) -> Remarks:
-    """What happened to nodes and edges themselves, and to what is on them."""
+    """Return the changes of nodes and edges, and of their assumptions and indicators."""
     told: Remarks = {}
     for changed in (*found.nodes.changed, *found.edges.changed):
         told.setdefault(changed.key, []).append(_describe_change("changed", changed))
@@ -81,13 +81,13 @@ def _describe_change(what: str, changed: Changed) -> str:
 
 
 def _places(content: Content) -> dict[str, str]:
-    """What assumptions and indicators are on, by key."""
+    """Return the node or edge of each assumption and indicator, by key."""
     found = {one.key: str(one.edge or one.node) for one in content.assumptions.values()}
     return found | {one.key: one.node for one in content.indicators.values()}
 
 
 def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, list[Badge]]:
-    """The badges that are not there any more, by what they were on."""
+    """Return the removed badges by their node or edge."""
     on = {key: card.badges for key, card in old.cards.items()}
     on |= {str(arrow.edge.name): arrow.badges for arrow in old.arrows}
     return {
@@ -99,7 +99,7 @@ def _find_removed_badges(old: Picture, marks: dict[str, Emphasis]) -> dict[str, 
 
 
 def _summarize_changes(found: Comparison) -> str:
-    """How much happened to each sort of thing to which something did."""
+    """Return the number of changes of each kind that has any."""
     told = []
     for name, sort in found.changes_by_kind:
         counts = ((sort.added, "added"), (sort.removed, "removed"), (sort.changed, "changed"))

@@ -1,6 +1,6 @@
-"""How wide characters are: thousandths of the font size, for bold Arial and the fonts made to its measure.
+"""Character widths in thousandths of the font size, for bold Arial and metric-compatible fonts.
 
-Regular letters are never wider. A few rare letters are counted as the next wider group, never as a narrower one.
+Regular letters are never wider. A few rare letters are in the next wider group, never in a narrower one.
 """
 
 from __future__ import annotations

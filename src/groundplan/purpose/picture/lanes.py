@@ -1,7 +1,7 @@
-"""How edges pass the columns between their ends: in lanes, which take up room among the cards as if they were cards.
+"""Lanes in which edges pass the columns between their ends. A lane takes up room in a column like a card.
 
-All edges of one node that pass a column share its lane there, so a node that leads to five others draws one line until
-they part. An edge that does not lead to the right has no lane: it goes round below everything.
+All edges of one node share a lane in each column they pass, so a node with five effects has one line until they part.
+An edge that does not lead to the right has no lane: it runs below everything.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from groundplan.purpose.picture.columns import Ends
 
-Link = tuple[int, int]  # of two elements in neighbouring columns, from left to right
+Link = tuple[int, int]  # two elements in neighbouring columns, from left to right
 
 
 class Lanes(NamedTuple):
@@ -19,7 +19,7 @@ class Lanes(NamedTuple):
 
     columns: list[int]  # of every element
     links: list[Link]  # each once
-    passing: list[list[int] | None]  # for every edge the lanes it takes; None for one that leads back
+    passing: list[list[int] | None]  # the lanes of every edge; None for one that leads back
     cards: int
 
     @property
@@ -28,9 +28,9 @@ class Lanes(NamedTuple):
 
 
 def assign_lanes(columns: Sequence[int], edges: Sequence[Ends], bundles: Sequence[bool]) -> Lanes:
-    """The lanes that edges need, given the columns of cards. Edges of one card share lanes within a bundle."""
+    """Return the lanes that edges need, given the columns of cards. Edges of one card share lanes within a bundle."""
     column_of = list(columns)
-    lane_at: dict[tuple[int, int, bool], int] = {}  # of a card in a column
+    lane_at: dict[tuple[int, int, bool], int] = {}  # by card and column
     links: dict[Link, None] = {}
     passing: list[list[int] | None] = []
     for (source, target), bundle in zip(edges, bundles, strict=True):

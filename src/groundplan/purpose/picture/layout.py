@@ -1,8 +1,8 @@
-"""Where everything of a picture stands: cards in columns, columns in bands, edges between and around them.
+"""The layout of a picture: cards in columns, columns in bands, edges between and around them.
 
     columns → lanes → order → heights → routes
 
-Nothing here knows what is drawn; cards are sizes and edges are pairs. The same input gives the same layout.
+The layout knows only sizes of cards and pairs of edges. Equal input gives an equal layout.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from groundplan.purpose.picture.ordering import order_elements
 from groundplan.purpose.picture.placing import packed_height, place_elements
 from groundplan.purpose.picture.routing import ColumnSpans, EdgeRoute, route_edges
 
-# What stands in two columns is harder to read as one list, so splitting a band must make the whole clearly larger.
+# Two columns are harder to read than one, so splitting a band must make the picture clearly larger.
 SPLIT_GAIN_MIN = 1.06
 
 
 class Box(NamedTuple):
-    """Where a card stands."""
+    """The position of a card."""
 
     x: float
     y: float
@@ -36,7 +36,7 @@ class Box(NamedTuple):
 
 
 class Band(NamedTuple):
-    """The part of the picture in which cards of one type stand."""
+    """The area of the cards of one type."""
 
     node_type: NodeType
     x: float
@@ -44,7 +44,7 @@ class Band(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where everything stands. Cards fill `height`; edges that lead back run below it, down to `depth`."""
+    """The positions of all elements. Cards fill `height`; edges that lead back run below it, down to `depth`."""
 
     boxes: dict[str, Box]
     bands: list[Band]
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
 
 
 class CardSize(NamedTuple):
-    """A card that needs a place."""
+    """A card to place."""
 
     node_type: NodeType
     width: float
@@ -68,9 +68,9 @@ def layout_of(
     causal: Sequence[EdgeName],
     bundles: Sequence[bool] | None = None,
 ) -> Layout:
-    """A place for every card and a way for every edge between them; only causal edges decide where cards stand.
+    """Place every card and route every edge. Only causal edges influence the positions of cards.
 
-    Edges of one card run together; `bundles` tells which of them belong together, else all do.
+    Edges of one card run together. `bundles` groups them; by default all are one group.
     """
     numbers = {key: number for number, key in enumerate(cards)}
     sizes = Sizes(*(list(column) for column in zip(*cards.values(), strict=True))) if cards else Sizes([], [], [])
@@ -95,7 +95,7 @@ def layout_of(
 def _choose_columns(
     sizes: Sizes, pairs: Sequence[Ends], causes: Sequence[Ends], bundles: Sequence[bool]
 ) -> tuple[Columns, Lanes, ColumnSpans]:
-    """Of the ways in which cards can stand, the one that is largest on a page, if that is worth splitting a band."""
+    """Return the column assignment that is largest on a page, if that justifies splitting a band."""
     best: tuple[Columns, Lanes, ColumnSpans] | None = None
     best_fit = 0.0
     for columns in generate_columns(sizes, causes):
@@ -107,12 +107,12 @@ def _choose_columns(
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
         if best is None or fit > best_fit * SPLIT_GAIN_MIN:
             best, best_fit = (columns, lanes, stage), fit
-    assert best is not None  # noqa: S101 - there is at least one way
+    assert best is not None  # noqa: S101 - there is at least one assignment
     return best
 
 
 def _compute_spans(columns: Columns, lanes: Lanes, sizes: Sizes) -> ColumnSpans:
-    """The left and right of every column. Between columns there is the more room the more edges go there."""
+    """Return left and right of every column. The gap between columns grows with the number of edges."""
     widths = [0.0] * len(columns.bands)
     for number, column in enumerate(columns.of):
         widths[column] = max(widths[column], sizes.widths[number])
@@ -134,7 +134,7 @@ def _compute_spans(columns: Columns, lanes: Lanes, sizes: Sizes) -> ColumnSpans:
 
 
 def _bands(columns: Columns, stage: ColumnSpans) -> list[Band]:
-    """The bands, each as wide as its columns."""
+    """Return the bands, each as wide as its columns."""
     found: list[Band] = []
     for node_type in dict.fromkeys(columns.bands):
         mine = [column for column, band in enumerate(columns.bands) if band is node_type]

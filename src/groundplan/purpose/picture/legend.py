@@ -1,4 +1,4 @@
-"""What stands below the picture: what its shapes and lines mean, as far as they occur, and what was waived."""
+"""Draw the legend of the shapes and lines that occur, and the waivers, below the picture."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from groundplan.purpose.picture.wording import escape_markup, measure_width, wra
 
 ROW_HEIGHT = 24
 ENTRY_GAP = 22  # between two entries
-SYMBOL_WIDTH = 30  # room of one
-WAIVER_LINES_MAX = 1_000  # more than the longest reason needs: a waiver is never cut
+SYMBOL_WIDTH = 30  # width of one symbol
+WAIVER_LINES_MAX = 1_000  # more than the longest reason needs, so a waiver is never cut
 FEEDBACK = "feedback"
 NO_CONFIDENCE = "confidence not said"
 _LINE_NAMES = (*(f"{one} confidence" for one in reversed(Confidence)), NO_CONFIDENCE, FEEDBACK)
@@ -40,14 +40,14 @@ Symbol = Callable[[float, float], str]
 
 
 class LegendBlock(NamedTuple):
-    """Something that was drawn below the picture, and where it ends."""
+    """A block below the picture, and its lower end."""
 
     svg: str
     bottom: float
 
 
 def legend_svg(picture: Picture, left: float, top: float, width: float, paint: Paint) -> LegendBlock:
-    """What there is to explain, in as many rows as that needs."""
+    """Draw the legend in as many rows as needed."""
     parts: list[str] = []
     x, y = left, top + ROW_HEIGHT / 2
     for symbol, name in _entries(picture, paint):
@@ -64,7 +64,7 @@ def legend_svg(picture: Picture, left: float, top: float, width: float, paint: P
 
 
 def waivers_svg(waivers: list[Waiver], left: float, top: float, width: float, paint: Paint) -> LegendBlock:
-    """What somebody answers for: a waiver is the only way past a check, so no picture hides it."""
+    """Draw the waivers. A waiver is the only way past a check, so no picture hides it."""
     parts: list[str] = []
     y = top + (tokens.LEGEND_PX if waivers else 0)
     for waiver in waivers:
@@ -126,13 +126,13 @@ def _card(node_type: NodeType, paint: Paint) -> Symbol:
 
 
 def _badge(risk: RiskLevel | None, paint: Paint) -> Symbol:
-    """A shape without the sign that would tell what a review found."""
+    """Draw the shape of a risk without a sign."""
     colour = tokens.RISK_COLOURS[risk]
     return lambda x, y: f'<path d="{risk_path(risk, x + 14, y, tokens.BADGE)}" fill="{paint(colour)}"/>'
 
 
 def _finding(status: AssumptionStatus, paint: Paint) -> Symbol:
-    """A sign without the shape that would tell a risk."""
+    """Draw the sign of a status without a shape."""
     return lambda x, y: (
         f'<path d="{status_path(status, x + 14, y)}" fill="none" stroke="{paint("subtext")}" stroke-width="1.8" '
         f'stroke-linecap="round" stroke-linejoin="round"/>'

@@ -1,8 +1,8 @@
-"""In which order things stand in a column, so that few edges cross.
+"""Order the elements of each column so that few edges cross.
 
-Sugiyama's way: begin with the order in which a walk back from the goals finds things, then sort every column by where
-the neighbours of its elements stand, from left to right and back again, and keep the best order seen. In pictures that
-a person can take in whole, neighbours then change places as long as that helps.
+Uses the method of Sugiyama: start with the order of a walk back from the goals, then sort every column by the positions
+of its neighbours, from left to right and back, and keep the best order found. In small pictures, adjacent elements are
+then swapped as long as that reduces crossings.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Order = list[list[int]]
 
 
 def order_elements(lanes: Lanes, columns: int) -> Order:
-    """The elements of every column from top to bottom."""
+    """Return the elements of every column from top to bottom."""
     causes: list[list[int]] = [[] for _ in range(lanes.total)]
     effects: list[list[int]] = [[] for _ in range(lanes.total)]
     for source, target in lanes.links:
@@ -47,7 +47,7 @@ def order_elements(lanes: Lanes, columns: int) -> Order:
 
 
 def _order_by_walk(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order:
-    """The order in which a walk from the right finds things, depth first."""
+    """Return the order of a depth-first walk from the right."""
     rightmost = sorted(range(lanes.total), key=lambda one: (-lanes.columns[one], one))
     found: dict[int, None] = {}
     for start in rightmost:
@@ -64,7 +64,7 @@ def _order_by_walk(lanes: Lanes, columns: int, causes: list[list[int]]) -> Order
 
 
 def _sweep(order: Order, effects: list[list[int]], causes: list[list[int]], *, to_the_right: bool) -> Order:
-    """Every column sorted by the middle of its neighbours on the side that the sweep comes from."""
+    """Sort every column by the median of its neighbours on the side from which the sweep comes."""
     neighbours = causes if to_the_right else effects
     swept = [list(column) for column in order]
     places = _places(order)
@@ -88,14 +88,14 @@ def _places(order: Order) -> dict[int, float]:
 
 
 def _number(column: Sequence[int], places: dict[int, float]) -> None:
-    # Columns have different lengths; the middle of one stands beside the middle of the next.
+    # Columns have different lengths and are centred on each other.
     middle = (len(column) - 1) / 2
     for place, one in enumerate(column):
         places[one] = place - middle
 
 
 def _crossings(order: Order, effects: list[list[int]]) -> int:
-    """How many pairs of links cross."""
+    """Return the number of crossing pairs of links."""
     count = 0
     for column, following in pairwise(order):
         place = {one: number for number, one in enumerate(following)}
@@ -110,7 +110,7 @@ def _crossings(order: Order, effects: list[list[int]]) -> int:
 
 
 def _swap_neighbours(order: Order, causes: list[list[int]], effects: list[list[int]]) -> bool:
-    """Whether neighbours changed places; they do where that leaves fewer crossings."""
+    """Swap adjacent elements where that reduces crossings; return whether any were swapped."""
     places = _places(order)
     any_swapped = False
     for column in order:

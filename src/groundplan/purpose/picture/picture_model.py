@@ -1,8 +1,8 @@
-"""What a picture is of: a whole plan, the ways through one node, or what changed between two versions.
+"""The subject of a picture: a whole plan, the pathways through one node, or the changes between two versions.
 
 plan(theory)                 everything as it is
-pathway(theory, "OC1")       what leads to OC1 and what it leads to; everything else steps back
-comparison(before, after)    both at once: what came, what went, what is said otherwise
+pathway(theory, "OC1")       the causes and effects of OC1; everything else is muted
+comparison(before, after)    both versions: added, removed and changed items
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from groundplan.purpose.observing.observation_rows import Waiver
 
 
 class Emphasis(StrEnum):
-    """How a thing stands in the picture."""
+    """The emphasis of an element in the picture."""
 
     PLAIN = "plain"
     STRONG = "strong"
-    FOCUS = "focus"  # what a picture is about
+    FOCUS = "focus"  # the subject of a picture
     MUTED = "muted"
     ADDED = "added"
     REMOVED = "removed"
@@ -38,7 +38,7 @@ class Emphasis(StrEnum):
 
 
 class Badge(NamedTuple):
-    """What is assumed of a node or an edge."""
+    """An assumption on a node or an edge."""
 
     key: str
     text: str
@@ -48,17 +48,17 @@ class Badge(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A node to be drawn."""
+    """A node to draw."""
 
     node: PurposeNode
     badges: list[Badge]
     indicators: int
     emphasis: Emphasis = Emphasis.PLAIN
-    remark: str | None = None  # what a pointer shows beside the rest
+    remark: str | None = None  # added to the tooltip
 
 
 class Arrow(NamedTuple):
-    """An edge to be drawn."""
+    """An edge to draw."""
 
     edge: PurposeEdge
     badges: list[Badge]
@@ -67,7 +67,7 @@ class Arrow(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What is to be drawn. Cards are in the order of keys, arrows in the order of names."""
+    """The content of a picture. Cards are in key order, arrows in name order."""
 
     title: str
     subtitle: str
@@ -76,11 +76,11 @@ class Picture(NamedTuple):
     waivers: list[Waiver]
 
     def of_type(self, node_type: NodeType) -> list[Card]:
-        """The cards of one type."""
+        """Return the cards of one type."""
         return [card for card in self.cards.values() if card.node.node_type is node_type]
 
 
-# The worst first: it is what a reader must not miss.
+# The worst first, because a reader must not miss it.
 _RISK_ORDER: list[RiskLevel | None] = [RiskLevel.HIGH, RiskLevel.MEDIUM, RiskLevel.LOW, None]
 _STATUS_ORDER = [
     AssumptionStatus.REFUTED,
@@ -91,14 +91,14 @@ _STATUS_ORDER = [
 
 
 def sort_by_severity(badges: Iterable[Badge]) -> list[Badge]:
-    """Badges with the worst first."""
+    """Sort badges, the worst first."""
     return sorted(
         badges, key=lambda one: (_STATUS_ORDER.index(one.status), _RISK_ORDER.index(one.risk), key_order(one.key))
     )
 
 
 def build_plan_picture(theory: Theory) -> Picture:
-    """A theory as it is."""
+    """Build the picture of a whole theory."""
     assumed = theory.assumptions_by_subject()
     measured = theory.measured()
 
@@ -106,7 +106,7 @@ def build_plan_picture(theory: Theory) -> Picture:
         return [_badge(theory, one) for one in assumed.get(on, ())]
 
     cards = {key: Card(node, badges(key), len(measured.get(key, ()))) for key, node in theory.content.nodes.items()}
-    # Should somebody have got round the database, an edge may have an end in no version.
+    # If somebody bypassed the database rules, an edge may have a missing end.
     edges = [edge for edge in theory.content.edges if edge.source in cards and edge.target in cards]
     arrows = [Arrow(edge, badges(edge.name)) for edge in edges]
     subtitle = f"{theory.called} · {pluralize(len(cards), 'node')}, {pluralize(len(arrows), 'edge')}"
@@ -118,7 +118,7 @@ def build_plan_picture(theory: Theory) -> Picture:
 
 
 def pathway(theory: Theory, key: str) -> Picture:
-    """What leads to a node and what it leads to, along causal edges; everything else is muted."""
+    """Build the picture of the causes and effects of a node; everything else is muted."""
     whole = build_plan_picture(theory)
     causal = [arrow.edge for arrow in whole.arrows if arrow.edge.is_causal]
     above = _find_reachable(key, [(edge.source, edge.target) for edge in causal])
@@ -146,7 +146,7 @@ def _badge(theory: Theory, one: Assumption) -> Badge:
 
 
 def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:
-    """Everything that can be reached, the beginning included."""
+    """Return all reachable nodes, including the start."""
     onward: dict[str, list[str]] = {}
     for source, target in pairs:
         onward.setdefault(source, []).append(target)
@@ -161,5 +161,5 @@ def _find_reachable(start: str, pairs: list[tuple[str, str]]) -> set[str]:
 
 
 def pluralize(count: int, thing: str) -> str:
-    """A number of things, in words."""
+    """Format a count with its noun."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"

@@ -1,8 +1,8 @@
-"""How high things stand in their columns: as near to their neighbours as order and room allow.
+"""Place the elements of each column vertically, as near to their neighbours as order and space allow.
 
-Each column is a small problem of its own: things want to be level with what they are connected with, must keep their
-order and their distance, and must stay on the picture. Pooling neighbours that push each other solves it exactly, in
-one pass (isotonic regression). Going to and fro through the columns a few times brings the whole picture to rest.
+Each column is a separate problem: elements should be level with their neighbours, must keep their order and distance,
+and must stay inside the picture. Pooling adjacent elements (isotonic regression) solves it exactly in one pass. A few
+rounds through the columns in both directions make the whole picture converge.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from groundplan.purpose.picture.ordering import Order
 ROUNDS = 24
 ROUNDS_LARGE = 4
 LARGE = 1_500  # elements
-# How much a link wants to be level, by how many of its ends are lanes: an edge that wavers is uglier than a card that
-# is not quite beside another.
+# The weight of a level link by how many of its ends are lanes: a wavy edge is worse than a card that is not level with
+# another.
 STRAIGHTNESS_WEIGHTS = (1.0, 2.0, 8.0)
 OTHER_SIDE_WEIGHT = 0.35
 HEIGHT_SLACK = 1.04
 
 
 def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tuple[list[float], float]:
-    """The middle of every element, and the height of the picture. `heights` are those of the cards."""
+    """Return the centre of every element, and the height of the picture. `heights` are those of the cards."""
     tall = [*heights, *([float(tokens.LANE_HEIGHT)] * (lanes.total - lanes.cards))]
     offsets = [_offsets(column, tall, lanes.cards) for column in order]
     packed = [offsets[at][-1] + tall[column[-1]] / 2 for at, column in enumerate(order)]
@@ -40,7 +40,7 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
             column = order[at]
             wanted, weights = [], []
             for one in column:
-                # The side that the round comes from is settled; the other one only has a say.
+                # The side from which the round comes is fixed; the other side only has a small weight.
                 settled, other = (causes[one], effects[one]) if goes_right else (effects[one], causes[one])
                 pull = weight = 0.0
                 for near, strength in settled:
@@ -59,7 +59,7 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
 
 
 def packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
-    """How high the tallest column is at least."""
+    """Return the minimum height of the tallest column."""
     tall = [0.0] * columns
     for one in range(lanes.total):
         is_card = one < lanes.cards
@@ -69,7 +69,7 @@ def packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float
 
 
 def _pulls(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple[int, float]]]]:
-    """What pulls at every element from the left and from the right, and how strongly."""
+    """Return the neighbours of every element on the left and on the right, with weights."""
     causes: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     effects: list[list[tuple[int, float]]] = [[] for _ in range(lanes.total)]
     for source, target in lanes.links:
@@ -80,7 +80,7 @@ def _pulls(lanes: Lanes) -> tuple[list[list[tuple[int, float]]], list[list[tuple
 
 
 def _offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[float]:
-    """The middles of a column that is packed as tightly as it may be, from 0."""
+    """Return the centres of a tightly packed column, from 0."""
     found: list[float] = []
     edge = 0.0
     before_is_card = False
@@ -97,8 +97,8 @@ def _offsets(column: Sequence[int], tall: Sequence[float], cards: int) -> list[f
 def _pool_positions(
     wanted: Sequence[float], offsets: Sequence[float], weights: Sequence[float], room: float
 ) -> list[float]:
-    """The places nearest to the wanted ones that keep order, distance and the bounds of the picture."""
-    pools: list[tuple[float, float, int]] = []  # mean shift, weight, how many
+    """Return the positions nearest to the wanted ones that keep order, distance and bounds."""
+    pools: list[tuple[float, float, int]] = []  # mean shift, weight, count
     for want, offset, weight in zip(wanted, offsets, weights, strict=True):
         mean, heavy, count = want - offset, weight, 1
         while pools and pools[-1][0] > mean:

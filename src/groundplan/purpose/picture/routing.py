@@ -1,7 +1,6 @@
-"""The ways of edges: curves between columns, straight through the lanes, and round below for those that lead back.
+"""Route the edges: curves between columns, straight lines through lanes, and below the cards if they lead back.
 
-A curve never leaves the room between two columns, where no card stands, and a lane is kept free of cards; so no edge
-crosses a card, however long it is.
+A curve stays in the gap between two columns, and a lane is free of cards; so no edge crosses a card.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.columns import Ends, Sizes
 from groundplan.purpose.picture.lanes import Lanes
 
-PORTS_APART_MAX = 12.0  # where edges come in at one card
+PORTS_APART_MAX = 12.0  # between edges that enter one card
 PORT_INSET = 8.0  # from the corners of a card
-BACK_DISTANCE = 10.0  # of an edge that leads back, from the cards it leaves and enters
+BACK_DISTANCE = 10.0  # between an edge that leads back and its cards
 BACK_SPREAD = 2.5
 BACK_SPREADS = 8
 
@@ -23,7 +22,7 @@ Point = tuple[float, float]
 
 
 class ColumnSpans(NamedTuple):
-    """Where columns stand."""
+    """The positions of the columns."""
 
     lefts: list[float]
     rights: list[float]
@@ -31,7 +30,7 @@ class ColumnSpans(NamedTuple):
 
 
 class EdgeRoute(NamedTuple):
-    """The way of an edge: points that it goes through, by curves (level where they begin and end) or straight."""
+    """The route of an edge: its points, connected by curves that are horizontal at both ends, or straight lines."""
 
     points: list[Point]
     is_back: bool
@@ -40,7 +39,7 @@ class EdgeRoute(NamedTuple):
 def route_edges(
     stage: ColumnSpans, lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes, height: float
 ) -> tuple[list[EdgeRoute], float]:
-    """The way of every edge, and how far down those reach that lead back."""
+    """Return the route of every edge, and the lowest point of those that lead back."""
     ports = _ports(lanes, middles, edges, sizes)
     routes: list[EdgeRoute] = []
     backward = 0
@@ -59,7 +58,7 @@ def route_edges(
         else:
             points = [start]
             if start[0] < stage.rights[first]:
-                points.append((stage.rights[first], start[1]))  # past wider cards of its column
+                points.append((stage.rights[first], start[1]))  # past wider cards in its column
             for lane in passed:
                 column = lanes.columns[lane]
                 points += [(stage.lefts[column], middles[lane]), (stage.rights[column], middles[lane])]
@@ -69,11 +68,11 @@ def route_edges(
 
 
 def _ports(lanes: Lanes, middles: Sequence[float], edges: Sequence[Ends], sizes: Sizes) -> list[float]:
-    """How high every edge comes in at its card: side by side, in the order of where they come from."""
+    """Return the height at which every edge enters its card, ordered by its origin."""
     coming: dict[int, list[tuple[float, int]]] = {}
     for number, (source, target) in enumerate(edges):
         passed = lanes.passing[number]
-        # What leads back comes from below.
+        # An edge that leads back comes from below.
         before = float("inf") if passed is None else middles[passed[-1] if passed else source]
         coming.setdefault(target, []).append((before, number))
     found = [0.0] * len(edges)

@@ -1,7 +1,7 @@
-"""The shapes of the picture: one for each type of card, one for each level of risk, one for each sign.
+"""The shapes of the picture: one for each type of card, each level of risk, and each sign.
 
-They differ without colour: an activity points on, an output has a folded corner, an outcome is round, a goal is cut at
-its corners and heavy. High risk is an octagon, medium a triangle, low a circle, and what nobody said a square.
+They differ without colour: an activity is an arrow, an output has a folded corner, an outcome is rounded, a goal has cut
+corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a square.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from groundplan.purpose.picture.tokens import CORNER
 
 
 def format_number(value: float) -> str:
-    """A coordinate, as short as it can be written."""
+    """Format a coordinate as short as possible."""
     whole = int(value)
     return str(whole) if whole == value else f"{value:.1f}".removesuffix(".0")
 
 
 def card_path(node_type: NodeType, x: float, y: float, width: float, height: float) -> str:
-    """The outline of a card, inside its box."""
+    """Return the outline of a card inside its box."""
     right, bottom = x + width, y + height
     corner = min(CORNER, height / 2)
     n = format_number
@@ -46,14 +46,14 @@ def card_path(node_type: NodeType, x: float, y: float, width: float, height: flo
 
 
 def fold_path(x: float, y: float, width: float, height: float) -> str:
-    """The folded corner of an output."""
+    """Return the folded corner of an output."""
     corner = min(CORNER, height / 2)
     right = x + width
     return f"M{format_number(right - corner)} {format_number(y)}V{format_number(y + corner)}H{format_number(right)}"
 
 
 def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
-    """The shape of a badge around its middle."""
+    """Return the shape of a badge around its centre."""
     half = size / 2
     n = format_number
     match risk:
@@ -73,7 +73,7 @@ def risk_path(risk: RiskLevel | None, x: float, y: float, size: float) -> str:
 
 
 def status_path(status: AssumptionStatus, x: float, y: float) -> str:
-    """The sign inside a badge, as strokes: a question, a hook, a call, a cross."""
+    """Return the sign inside a badge as strokes: question mark, check mark, exclamation mark, cross."""
     n = format_number
     match status:
         case AssumptionStatus.UNTESTED:

@@ -1,4 +1,4 @@
-"""The one renderer: a picture as SVG, for the page, the command line, REST and print alike."""
+"""Render a picture as SVG, for web pages, files and print."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundplan.purpose.picture.tokens import Paint, Theme
 from groundplan.purpose.picture.wording import clean_line, escape_markup, truncate_to_width
 
 WIDTH_MIN = 720
-# What lies over what: that which matters is drawn last.
+# The drawing order; important elements are drawn last, on top.
 _LAYERS = (
     Emphasis.MUTED,
     Emphasis.PLAIN,
@@ -28,7 +28,7 @@ _LAYERS = (
 
 
 class DrawnPicture(NamedTuple):
-    """A picture that was drawn, and how large it is."""
+    """A drawn picture and its size."""
 
     svg: str
     width: int
@@ -36,17 +36,17 @@ class DrawnPicture(NamedTuple):
 
 
 def draw(picture: Picture, theme: Theme = Theme.LIGHT) -> DrawnPicture:
-    """A picture as SVG. The same picture gives the same bytes."""
+    """Draw a picture as SVG. Equal pictures give equal bytes."""
     paint = tokens.make_paint(theme)
     cards = {key: measure_card(card) for key, card in picture.cards.items()}
     names = [arrow.edge.name for arrow in picture.arrows]
     causal = [arrow.edge.name for arrow in picture.arrows if arrow.edge.is_causal]
-    # What went has lanes of its own, so that it does not lie below what came.
+    # Removed edges have their own lanes, so that added ones do not cover them.
     bundles = [arrow.emphasis is Emphasis.REMOVED for arrow in picture.arrows]
     layout = layout_of({key: one.size for key, one in cards.items()}, names, causal, bundles)
     width = max(layout.width + 2 * tokens.MARGIN, WIDTH_MIN)
     top = tokens.MARGIN + tokens.HEADER_HEIGHT + tokens.BAND_HEADER_HEIGHT
-    # Where there are few cards, they stand in the middle.
+    # A few cards are centred.
     left = (width - layout.width) / 2
     below = layout.depth + tokens.BAND_PAD + tokens.MARGIN
     legend = legend_svg(picture, tokens.MARGIN, top + below, width - 2 * tokens.MARGIN, paint)
@@ -90,7 +90,7 @@ def _heading(picture: Picture, width: float, paint: Paint) -> str:
 
 
 def _band(band: Band, height: float, count: int, paint: Paint) -> str:
-    """The ground on which cards of one type stand, with its name above."""
+    """Draw the background of a band, with its name above."""
     name = truncate_to_width(
         f"{tokens.BAND_NAMES[band.node_type]} ({count})", tokens.BAND_PX, band.width - tokens.BAND_PAD
     )

@@ -1,8 +1,8 @@
-"""Everything the picture is made of that somebody might want to change: colours, sizes of type, spacing.
+"""The design tokens of the picture: colours, type sizes, spacing.
 
-One table. A page takes the colours as CSS variables and can switch between light and dark; a file takes them resolved.
-Green, amber and red belong to risk, so types and changes keep to hues from blue to magenta. Nothing is told by colour
-alone: types differ in shape, risks in shape, states of review in their sign, changes in sign and outline.
+A page uses the colours as CSS variables and can switch between light and dark; a file uses resolved values. Green, amber
+and red are reserved for risk, so types and changes use hues from blue to magenta. Colour is never the only cue: types
+and risks also differ in shape, review status in sign, changes in sign and outline.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PREFIX = "--gp-"
 
 
 class Theme(StrEnum):
-    """What a picture is drawn for. `auto` follows the reader's own setting, where a viewer has one."""
+    """The theme of a picture. `auto` follows the setting of the viewer."""
 
     LIGHT = "light"
     DARK = "dark"
@@ -25,7 +25,7 @@ class Theme(StrEnum):
 
 
 class Colour(NamedTuple):
-    """One colour, on a light page and on a dark one."""
+    """A colour for light and for dark pages."""
 
     light: str
     dark: str
@@ -63,7 +63,7 @@ COLOURS = {
     "change-sign": Colour("#ffffff", "#0f1420"),
 }
 
-# What is read on what, and which shapes must stand out from what; a test holds every pair to its contrast.
+# Pairs of foreground and background; a test checks the contrast of every pair.
 TEXT_ON = {
     "heading": ("page", "band"),
     "text": ("activity-fill", "output-fill", "outcome-fill", "page"),
@@ -90,7 +90,7 @@ SHAPE_ON = {
     "removed": ("page", "band", "muted-fill"),
     "changed": ("page", "band", "activity-fill", "output-fill", "outcome-fill", "goal-badge"),
 }
-# Badges and signs on a goal, which is dark, stand on a plate of their own.
+# A goal is dark, so badges and signs on it have a plate.
 COLOURS["goal-badge"] = Colour("#ffffff", "#0f1420")
 
 TYPE_HUES = {
@@ -134,13 +134,13 @@ LEGEND_PX = 12
 
 
 class CardStyle(NamedTuple):
-    """How a card of one type is made up, in pixels."""
+    """The dimensions of a card of one type, in pixels."""
 
     width: int
     title_px: int
     line_height: int
     lines_max: int
-    inset: int  # of text from both sides; what a shape takes away is in it
+    inset: int  # of text from both sides, including what the shape takes
     outline: float
 
 
@@ -155,9 +155,9 @@ CARD_PAD = 8
 META_HEIGHT = 16  # the line with the key and the owner
 FOOT_HEIGHT = 21  # the line with badges
 CARD_GAP = 12
-CORNER = 13  # what shapes cut off or round
+CORNER = 13  # size of cut or rounded corners
 
-LANE_HEIGHT = 10  # room for an edge that passes a column
+LANE_HEIGHT = 10  # height of a lane for a passing edge
 LANE_GAP = 9
 GUTTER = 46  # between columns of a band
 GUTTER_BETWEEN_BANDS = 62
@@ -167,7 +167,7 @@ BAND_PAD = 12
 BACK_LANE = 11  # between edges that lead back
 MARGIN = 20
 HEADER_HEIGHT = 56
-AROUND_HEIGHT = 230  # about what header, legend and margins add to the cards
+AROUND_HEIGHT = 230  # approximate height of header, legend and margins
 BAND_HEADER_HEIGHT = 34
 
 BADGE = 15
@@ -184,22 +184,22 @@ LOW_DASH = "2 3"
 FEEDBACK_DASH = "8 5"
 REMOVED_DASH = "5 4"
 
-# The page on which forty nodes must be readable when the whole picture fits, and what readable means.
+# The page on which forty nodes must be readable in full, and the minimum readable size.
 PAGE_WIDTH, PAGE_HEIGHT = 1600, 900
 READABLE_PX = 9
 
-Paint = Callable[[str], str]  # from the name of a colour to what SVG is told
+Paint = Callable[[str], str]  # maps a colour name to its SVG value
 
 
 def make_paint(theme: Theme) -> Paint:
-    """What a colour is in SVG. In a picture that follows its reader it is one that `css_rules` makes a variable of."""
+    """Return the function that maps colours to SVG. With `auto`, `css_rules` turns them into variables."""
     if theme is Theme.AUTO:
         return _assign_unique_shades().__getitem__
     return {name: colour.light if theme is Theme.LIGHT else colour.dark for name, colour in COLOURS.items()}.__getitem__
 
 
 def _assign_unique_shades() -> dict[str, str]:
-    """The light colours, each a shade of its own that nobody sees, by which a style sheet knows what it stands for."""
+    """Return the light colours, made distinct by invisible shades so that a style sheet can select each."""
     found: dict[str, str] = {}
     for name, colour in COLOURS.items():
         shade = int(colour.light[1:], 16)
@@ -210,9 +210,9 @@ def _assign_unique_shades() -> dict[str, str]:
 
 
 def css_rules() -> str:
-    """The style sheet of a picture that follows its reader: variables for every colour that stands in it.
+    """Return the style sheet for `auto`: variables for every colour in the picture.
 
-    Whoever does not know variables keeps to the colours themselves, which are the light ones.
+    Viewers without CSS variables use the plain colours, which are the light ones.
     """
     rules = (
         f'[{where}="{shade}"]{{{where}:var({PREFIX}{name})}}'
@@ -223,7 +223,7 @@ def css_rules() -> str:
 
 
 def css_variables() -> str:
-    """The colours as CSS: light, dark where the reader prefers that, and either where the page says so."""
+    """Return the colours as CSS: light, dark by preference of the reader, or as the page sets."""
     light, dark = (
         "".join(f"{PREFIX}{name}:{getattr(colour, theme)};" for name, colour in COLOURS.items())
         for theme in ("light", "dark")

@@ -1,1 +1,1 @@
-"""Theories as files: what each format is, how it is written, how it is read."""
+"""The file formats of a theory, and their writers."""

@@ -1,8 +1,8 @@
-"""A theory as JSON Canvas 1.0, for Obsidian: a group for every band, a card for every node, an arrow for every edge.
+"""Write a theory as JSON Canvas 1.0, for Obsidian: a group per band, a card per node, an arrow per edge.
 
-Assumptions are small cards in the colour of their risk below the node they are on, joined to it by a line without an
-arrow. A line of a canvas cannot be joined to another one, so an assumption on an edge stands below the cause, between
-two lines: one from the cause to the card, one from the card to the effect.
+Assumptions are small cards in the colour of their risk below their node, connected to it by a line without an arrow.
+Lines cannot be connected to lines, so an assumption on an edge is placed below the cause, between two lines: one from
+the cause to the card, one from the card to the effect.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from groundplan.purpose.picture.tokens import BAND_HEADER_HEIGHT, BAND_NAMES, BA
 
 CARD_WIDTH = 340
 ASSUMPTION_WIDTH = 300
-LABEL_ROOM = 180  # between a card and what stands right of it, for what arrows say
+LABEL_ROOM = 180  # between a card and the next one to the right, for labels of arrows
 GAP = 16
-LINE_CHARS = 38  # that fit beside each other on a card
+LINE_CHARS = 38  # that fit on a line of a card
 LINE_HEIGHT = 24
 PADDING = 36
-HEIGHT_MAX = 420  # a card that says more can be scrolled
+HEIGHT_MAX = 420  # a longer card can be scrolled
 
-# Red, orange and green of the presets belong to risk; types have colours of their own that read on light and dark.
+# The presets red, orange and green are for risk; types use other colours that are legible on light and dark.
 RISK_COLOURS = {RiskLevel.HIGH: "1", RiskLevel.MEDIUM: "2", RiskLevel.LOW: "4"}
 TYPE_COLOURS = {node_type: COLOURS[f"{hue}-line"].dark for node_type, hue in TYPE_HUES.items()}
 
@@ -47,7 +47,7 @@ class _Places(NamedTuple):
 
 
 def canvas(theory: Theory) -> str:
-    """A theory as a canvas."""
+    """Write a theory as a canvas."""
     content = theory.content
     places = _place_cards(content)
     plain = {
@@ -58,7 +58,7 @@ def canvas(theory: Theory) -> str:
 
 
 def _place_cards(content: Content) -> _Places:
-    """Nodes as in the picture; each with room below it for what is assumed of it and of the edges that begin at it."""
+    """Place nodes as in the picture, with room below each for its assumptions and those of its outgoing edges."""
     below: dict[str, list[Assumption]] = {key: [] for key in content.nodes}
     for one in content.assumptions.values():
         home = one.node if one.edge is None else one.edge.source
@@ -97,7 +97,7 @@ def _height(text: str) -> int:
 
 
 def _find_complete_edges(content: Content) -> list[PurposeEdge]:
-    """The edges of which both ends are there."""
+    """Return the edges with both ends in the version."""
     return [edge for edge in content.edges if edge.source in content.nodes and edge.target in content.nodes]
 
 
@@ -121,7 +121,7 @@ def _cards(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
 def _arrows(content: Content) -> Iterator[dict[str, Any]]:
     for edge in _find_complete_edges(content):
         label = edge_label(edge)
-        # What leads back goes over the top, where it covers no other arrow.
+        # An edge that leads back runs over the top, where it covers no other arrow.
         sides = ("right", "left") if edge.is_causal else ("top", "top")
         yield {
             "id": str(edge.name),
@@ -134,7 +134,7 @@ def _arrows(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
-    """What joins assumptions to what they are on."""
+    """Return the lines between assumptions and their nodes or edges."""
     for one in content.assumptions.values():
         if one.key not in places.cards:
             continue
@@ -146,11 +146,11 @@ def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
 
 
 def _line(source: str, target: str) -> dict[str, Any]:
-    """Left of the cards, so that it passes those that stand between."""
+    """Return a line on the left of the cards, so that it passes the cards between."""
     ends = {"fromNode": source, "fromSide": "left", "toNode": target, "toSide": "left"}
     return {"id": f"{source}->{target}", **ends, "toEnd": "none"}
 
 
 def _build_type_label(name: EdgeName) -> dict[str, str]:
-    """Which of several edges with the same ends is meant."""
+    """Return the label that tells parallel edges apart."""
     return {} if name.edge_type is EdgeType.CONTRIBUTES_TO else {"label": str(name.edge_type)}

@@ -1,14 +1,14 @@
-"""What stands on the cards and arrows of a canvas, both ways.
+"""Write and parse the texts on the cards and arrows of a canvas.
 
     **OC1** Families drink clean water          a node: its key and title, then its description
 
     **AS3** *Assumption, high risk*             an assumption: its key and risk, then its text
 
-    CAUSES: fewer germs                         an arrow: what it is, unless it is a contribution, and its mechanism
+    CAUSES: fewer germs                         an arrow: its type, unless CONTRIBUTES_TO, and its mechanism
 
-Cards are Markdown. Our texts are not, so every mark in them is escaped: they read as they were written, link to
-nothing, load nothing, and come back exactly. A card of ours is told by the key it begins with, whatever its id is: who
-copies a card in Obsidian gets one with another id. What people wrote on theirs is taken as they see it.
+Cards are Markdown. Our texts are plain, so all Markdown in them is escaped: they render literally, link to nothing,
+load nothing, and are read back exactly. An exported card is recognized by its leading key, not by its id: a card
+copied in Obsidian gets another id. Texts of other cards are read as rendered.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from groundplan.purpose.model import (
 
 
 class NodeCard(NamedTuple):
-    """A node as its card says it."""
+    """The node on a card."""
 
     title: str
     description: str
 
 
 class AssumptionCard(NamedTuple):
-    """An assumption as its card says it."""
+    """The assumption on a card."""
 
     text: str
     risk_level: RiskLevel | None
 
 
 class Label(NamedTuple):
-    """What an arrow says."""
+    """The type and mechanism on an arrow."""
 
     edge_type: EdgeType | None
     mechanism: str | None
 
 
-# Marks of Markdown and of what Obsidian adds to it: math, tags, highlights, comments.
+# Syntax of Markdown and of the Obsidian extensions: math, tags, highlights, comments.
 _MARKS = re.compile(
     r"[\\`*\[\]<|$] | (?<!\w)_ | _(?!\w) | (?<!\S)\# | &(?=\#?\w+;)"
     r"| (?<==)= | =(?==) | (?<=~)~ | ~(?=~) | (?<=%)% | %(?=%)",
@@ -63,7 +63,7 @@ _ASSUMPTION_HEAD = re.compile(r" \*Assumption(?:, (low|medium|high) risk)?\*", r
 _ASSUMPTION_LABEL = re.compile(r"assumption\s*:\s*", re.IGNORECASE)
 _TYPED_LABEL = re.compile(r"(contributes[ _]to|causes|depends[ _]on|feedback)(?:: (.*))?", re.IGNORECASE | re.DOTALL)
 
-# What is taken off a title. No pattern looks past the next mark of its sort, so a line costs no more than its length.
+# Markup removed from a title. No pattern looks past the next mark of its kind, so the cost is linear.
 _LEADING_MARKS = re.compile(r"(?:(?:#{1,6}|[>*+-]|\[[ xX]\])\s+)*+")
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*+\|)?([^\[\]|]*+)\]\]")
 _LINK = re.compile(r"!?\[([^\[\]]*+)\]\([^()\s]*+\)")
@@ -74,24 +74,24 @@ _EMPHASES = (
     re.compile(r"(?<![\\~])(~~)(?=[^\s~])([^~]*[^\s~])\1"),
     re.compile(r"(?<![\\`])(`{1,3})(?=[^\s`])([^`]*[^\s`])\1"),
 )
-_EMPHASIS_DEPTH_MAX = 2  # emphasis inside of emphasis
-_PLAIN_CHARS_MAX = 2 * TITLE_CHARS_MAX  # a longer line is a text, which may keep its marks
+_EMPHASIS_DEPTH_MAX = 2  # nested emphasis
+_PLAIN_CHARS_MAX = 2 * TITLE_CHARS_MAX  # a longer line is not a title and keeps its markup
 
 
 def node_text(node: PurposeNode) -> str:
-    """The text on the card of a node."""
+    """Return the text on the card of a node."""
     head = f"**{node.key}** {_MARKS.sub(_escape_match, node.title)}"
     return f"{head}\n\n{_escape_text(node.description)}" if node.description else head
 
 
 def assumption_text(one: Assumption) -> str:
-    """The text on the card of an assumption."""
+    """Return the text on the card of an assumption."""
     risk = "" if one.risk_level is None else f", {one.risk_level.lower()} risk"
     return f"**{one.key}** *Assumption{risk}*\n\n{_escape_text(one.assumption_text)}"
 
 
 def edge_label(edge: PurposeEdge) -> str | None:
-    """What is written on an arrow."""
+    """Return the label of an arrow."""
     said = edge.mechanism
     if edge.edge_type is EdgeType.CONTRIBUTES_TO and (not said or read_label(said).edge_type is None):
         return said or None
@@ -99,7 +99,7 @@ def edge_label(edge: PurposeEdge) -> str | None:
 
 
 def read_card(text: str) -> NodeCard | AssumptionCard:
-    """What a card says: one of ours exactly, one of somebody else by its first line and the rest."""
+    """Parse a card: an exported one exactly, any other by its first line and the rest."""
     ours = _OWN_KEY.match(text)
     if ours is not None:
         head, _, rest = text[ours.end() :].partition("\n")
@@ -117,7 +117,7 @@ def read_card(text: str) -> NodeCard | AssumptionCard:
 
 
 def read_label(label: str) -> Label:
-    """What an arrow says: a type by its name, in any case, and behind a colon the mechanism."""
+    """Parse the label of an arrow: a type in any case, and the mechanism after a colon."""
     found = _TYPED_LABEL.fullmatch(label)
     if found is None:
         return Label(None, label or None)
@@ -125,8 +125,8 @@ def read_label(label: str) -> Label:
 
 
 def _escape_text(text: str) -> str:
-    """A text of any number of lines in which nothing is a mark."""
-    # A number is no mark; what makes a list of it is the sign behind.
+    """Escape all Markdown in a text of several lines."""
+    # After a number it is the following sign that starts a list, so escape that.
     return _BLOCK_MARKERS.sub(
         lambda found: f"{found[1]}\\{found[2]}" if found[2] else f"{found[1]}{found[3]}\\",
         _MARKS.sub(_escape_match, text),
@@ -138,11 +138,11 @@ def _escape_match(found: re.Match[str]) -> str:
 
 
 def _unescape(text: str) -> str:
-    return "".join(_ESCAPED.split(text))  # what is split at is kept, but for the mark in front of it
+    return "".join(_ESCAPED.split(text))  # the separators are kept without their backslash
 
 
 def _strip_markdown(line: str) -> str:
-    """A line of Markdown without its marks; itself, if it is made of nothing else, or no title by its length."""
+    """Remove the markup of a line; keep it if nothing else remains or if the line is too long for a title."""
     if len(line) > _PLAIN_CHARS_MAX:
         return line.strip()
     said = _LEADING_MARKS.sub("", line.strip(), count=1)

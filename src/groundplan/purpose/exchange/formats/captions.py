@@ -1,4 +1,4 @@
-"""What the formats that people read say in the same words: versions, assumptions, edges, waivers."""
+"""Captions shared by the readable formats: versions, assumptions, edges, waivers."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from groundplan.purpose.picture.tokens import STATUS_NAMES
 
 
 def describe_version(theory: Theory) -> str:
-    """Which version this is: `wells, v2 Two wells, profile standard`."""
+    """Describe a version: `wells, v2 Two wells, profile standard`."""
     return f"{theory.project}, {theory.called}, profile {theory.profile}"
 
 
 def describe_assumption(theory: Theory, one: Assumption) -> str:
-    """An assumption as a mark: `AS3 HIGH, at risk`. What nobody said or reviewed is not in it."""
+    """Describe an assumption in short: `AS3 HIGH, at risk`. Unknown risk or status is left out."""
     risk = "" if one.risk_level is None else f" {one.risk_level}"
     status = theory.status_of(one.key)
     return f"{one.key}{risk}" + ("" if status is AssumptionStatus.UNTESTED else f", {STATUS_NAMES[status]}")
 
 
 def describe_edge(edge: PurposeEdge) -> list[str]:
-    """What is to be said at an arrow: its type unless it is a contribution, and how sure we are."""
+    """Describe an edge: its type, unless CONTRIBUTES_TO, and its confidence."""
     said: list[str] = [] if edge.edge_type is EdgeType.CONTRIBUTES_TO else [edge.edge_type]
     return said if edge.confidence is None else [*said, f"confidence {edge.confidence}"]
 
 
 def describe_waiver(one: Waiver) -> str:
-    """A waiver as a sentence; without refs it is for the check as a whole."""
+    """Describe a waiver. Without refs it covers the check as a whole."""
     about = f" on {', '.join(one.refs)}" if one.refs else ""
     return f"{one.code}{about}: {one.reason} ({one.owner} answers for it until {one.due})"

@@ -1,4 +1,4 @@
-"""A theory as CSV: four sheets in one text, one after the other, an empty line between them.
+"""Write a theory as CSV: four sheets in one text, separated by empty lines.
 
     key,type,title,description,narrative,owner,metadata
     AC1,ACTIVITY,Dig a well,…
@@ -6,9 +6,9 @@
     source,target,type,mechanism,confidence
     AC1,OP1,CONTRIBUTES_TO,…
 
-Lines end and cells are quoted as RFC 4180 says: with CR LF, which every spreadsheet takes and which tells the end of a
-row from the line ends inside of texts. No text can become a formula: where a cell would begin like one, a `'` stands in
-front of it, and the reader takes it off again.
+Line ends and quotes follow RFC 4180: CR LF, which every spreadsheet accepts and which tells the end of a row from
+line ends inside texts. No text can become a formula: a cell that begins like one gets a `'` in front, and the reader
+removes it again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from groundplan.purpose.exchange.theory import Theory
 
 
 class Sheet(StrEnum):
-    """What a sheet lists."""
+    """The sheets."""
 
     FACTORS = "factors"
     LINKS = "links"
@@ -54,24 +54,24 @@ COLUMNS = {
 
 LINE_END = "\r\n"
 FORMULA_GUARD = "'"
-# What begins a formula in some spreadsheet, also in full width and behind spaces, or is passed over on the way to one.
-# The guard is among it, so that a text that begins with it comes back whole.
+# Characters that begin a formula in some spreadsheet, also in full width and after spaces, or that it skips before one.
+# The guard is one of them, so that a text that begins with it is read back exactly.
 NEEDS_GUARD = re.compile(rf"\s*[=+\-@\uff1d\uff0b\uff0d\uff20{FORMULA_GUARD}]|[\t\r\n]")
 
-_NEEDS_QUOTES = re.compile('[",;\t\r\n]|^ | $')  # not all of it must be, but readers guess at separators
+_NEEDS_QUOTES = re.compile('[",;\t\r\n]|^ | $')  # more than required, because readers guess separators
 
 Cell = str | float | bool | None
 Row = tuple[Cell, ...]
 
 
 def csv_sheets(theory: Theory) -> str:
-    """A theory as sheets of CSV."""
+    """Write a theory as CSV sheets."""
     sheets = build_sheets(build_document(theory))
     return LINE_END.join("".join(_lines(COLUMNS[sheet], rows)) for sheet, rows in sheets.items())
 
 
 def build_sheets(document: TheoryDocument) -> dict[Sheet, list[Row]]:
-    """The rows of every sheet in their order, the cells in the order of its columns."""
+    """Return the rows of every sheet, with cells in column order."""
     return {
         Sheet.FACTORS: [*_factors(document)],
         Sheet.LINKS: [*_links(document)],
@@ -116,6 +116,6 @@ def _cell(value: Cell) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str):
-        return str(normalize_numbers(value))  # a minus in front of digits begins no formula
+        return str(normalize_numbers(value))  # a minus before digits is not a formula
     text = FORMULA_GUARD + value if NEEDS_GUARD.match(value) else str(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text

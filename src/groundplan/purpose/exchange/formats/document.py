@@ -1,10 +1,10 @@
-"""The native format: everything in one version as JSON, which comes back byte for byte.
+"""The native format: the content of one version as JSON, which round-trips byte for byte.
 
     {"format": 1, "profile": "standard", "nodes": […], "edges": […], "assumptions": […], "indicators": […],
      "waivers": […]}
 
-It says nothing about where it was written, so the same theory is the same file in every project and on every engine.
-What has no value is left out; an empty text is one, and stays.
+It does not record its origin, so equal theories give equal files in every project and on every engine. Fields without
+a value are left out; an empty text is a value and stays.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, N
 
 FORMAT = 1
 INDENT_CHARS = 2
-THINGS_MAX = 10_000  # of one sort in one file; more would hold the lock of a project for too long
+THINGS_MAX = 10_000  # of one kind in one file; more would hold the project lock for too long
 
 _ITEMS_LIMIT = Meta(max_length=THINGS_MAX)
 
 
 class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """A purpose node. In what comes from elsewhere the key may be any name, and the title may be missing."""
+    """A purpose node. In files of other programs the key may be any name, and the title may be empty."""
 
     key: Ref
     node_type: NodeType
@@ -39,7 +39,7 @@ class NodeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class EdgeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """An edge, its ends by key."""
+    """An edge. Source and target are keys."""
 
     source: Ref
     target: Ref
@@ -49,7 +49,7 @@ class EdgeWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class AssumptionWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """An assumption on a node, or on the edge from a source to a target."""
+    """An assumption on a node, or on the edge from `source` to `target`."""
 
     key: Ref
     assumption_text: Sentence
@@ -79,7 +79,7 @@ class IndicatorWritten(Struct, omit_defaults=True, forbid_unknown_fields=True):
 
 
 class WaiverWritten(Struct, forbid_unknown_fields=True):
-    """A check for which somebody answers, until a day."""
+    """A waiver of a check until a day."""
 
     code: Ref
     refs: FactRefs
@@ -96,12 +96,12 @@ class TheoryDocument(Struct, forbid_unknown_fields=True):
     assumptions: Annotated[list[AssumptionWritten], _ITEMS_LIMIT] = []
     indicators: Annotated[list[IndicatorWritten], _ITEMS_LIMIT] = []
     waivers: Annotated[list[WaiverWritten], _ITEMS_LIMIT] = []
-    profile: Profile | None = None  # where it is not said, that of the version published last
+    profile: Profile | None = None  # by default that of the latest published version
     format: Literal[1] = 1
 
 
 def build_document(theory: Theory) -> TheoryDocument:
-    """A theory as a document."""
+    """Convert a theory to a document."""
     content = theory.content
     return TheoryDocument(
         [_convert_row(NodeWritten, node, metadata=node.metadata or None) for node in content.nodes.values()],
@@ -117,7 +117,7 @@ def build_document(theory: Theory) -> TheoryDocument:
 
 
 def native_json(theory: Theory) -> str:
-    """A theory as a native file."""
+    """Write a theory as a native file."""
     document = build_document(theory)
     plain = {
         "format": FORMAT,
@@ -136,7 +136,7 @@ def _convert_row(shape: type[Any], row: Any, **given: Any) -> Any:
 
 
 def _to_ordered_fields(one: Struct) -> dict[str, Any]:
-    """The fields in the order of their shape; what is inside of one, in the order of the alphabet."""
+    """Return the fields in struct order, with nested values sorted by name."""
     fields: dict[str, Any] = msgspec.to_builtins(one)
     return {name: normalize_numbers(_sort_fields(value)) for name, value in fields.items()}
 

@@ -1,11 +1,10 @@
-"""A theory as a Graphviz graph: a cluster for each type, an arrow for each edge, longer texts as tooltips.
+"""Write a theory as a Graphviz graph: a cluster per type, an arrow per edge, longer texts as tooltips.
 
     "OP1" [label="OP1\\nTwelve wells\\nAS3 HIGH", shape=box, …, tooltip="…"];
     "AC5" -> "OP1" [label="confidence high", tooltip="A lined borehole reaches water that no latrine reaches"];
 
-Text stands in quotes only. Graphviz knows escapes that begin with a backslash, and entities as HTML has them; what
-looks like either in a text is written so that it is shown as it stands. Most drawings become SVG, so what XML cannot
-hold has no place here either.
+Text is always quoted. Graphviz interprets backslash escapes and HTML entities, so both are escaped in texts. Most
+drawings become SVG, so characters that XML does not allow are replaced.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from groundplan.purpose.picture.tokens import BAND_NAMES, COLOURS, TYPE_HUES
 TITLE_LINE_CHARS = 28
 NOTE_LINE_CHARS = 100
 
-# The shape, and what its style has besides being filled.
+# The shape, and its style in addition to `filled`.
 SHAPES = {
     NodeType.ACTIVITY: ("box", ""),
     NodeType.OUTPUT: ("box", ",rounded"),
@@ -39,19 +38,19 @@ STYLES = {
     EdgeType.CONTRIBUTES_TO: {},
     EdgeType.CAUSES: {"style": "bold"},
     EdgeType.DEPENDS_ON: {"arrowhead": "vee"},
-    # Not `constraint=false`, though it leads back: with labels at such edges Graphviz loses its way in some graphs.
+    # Not `constraint=false`, though it leads back: with labels on such edges Graphviz fails on some graphs.
     EdgeType.FEEDBACK: {"style": "dashed"},
 }
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;"})
-_CENTERED_BREAK, _LEFT_BREAK = "\\n", "\\l"  # how Graphviz ends a line, and where it puts that line
+_CENTERED_BREAK, _LEFT_BREAK = "\\n", "\\l"  # line ends of Graphviz, with their alignment
 
 _wrap_title = TextWrapper(TITLE_LINE_CHARS, break_on_hyphens=False).wrap
 _wrap_note = TextWrapper(NOTE_LINE_CHARS, break_on_hyphens=False).wrap
 
 
 def dot(theory: Theory) -> str:
-    """A theory as a Graphviz graph."""
+    """Write a theory as a Graphviz graph."""
     lines = [
         f"// Groundplan theory of change, format: {FORMAT}",
         'digraph "theory" {',
@@ -60,7 +59,7 @@ def dot(theory: Theory) -> str:
         '  edge [fontname="sans-serif", fontsize=10];',
         *_clusters(theory),
         *_edges(theory),
-        # At the end, for clusters take over what a graph has said before them.
+        # At the end, because clusters inherit the attributes set before them.
         *_note(theory),
         "}",
     ]
@@ -102,7 +101,7 @@ def _edges(theory: Theory) -> Iterator[str]:
     for edge in theory.content.edges:
         assumptions = assumed.get(edge.name, [])
         said = describe_edge(edge) + [describe_assumption(theory, one) for one in assumptions]
-        # An arrow and the words at it are two things to point at.
+        # An arrow and its label have separate tooltips.
         fields = {
             **({"label": _quote_lines(said)} if said else {}),
             **STYLES[edge.edge_type],
@@ -133,6 +132,6 @@ def _format_attributes(fields: dict[str, str]) -> str:
 
 
 def _quote_lines(lines: Iterable[str], ending: str = _CENTERED_BREAK) -> str:
-    """Lines as one string of Graphviz."""
+    """Join lines into one Graphviz string."""
     said = [replace_invalid_xml(line).translate(_ESCAPES) for line in lines]
     return f'"{ending.join(said)}{ending if ending == _LEFT_BREAK else ""}"'

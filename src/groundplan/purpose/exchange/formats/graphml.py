@@ -1,7 +1,7 @@
-"""A theory as GraphML: every field of a node or an edge as data of it, under keys that are declared.
+"""Write a theory as GraphML: every field of a node or an edge as data under a declared key.
 
-What a node or an edge has several of stands in it as JSON: its assumptions with what the latest review found, its
-indicators with what was measured last. Ids of nodes are their keys.
+Lists are JSON: assumptions with the status of their latest review, indicators with their latest measurement. The ids
+of nodes are their keys.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from groundplan.purpose.model import Assumption, EdgeName, Indicator
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 SCHEMA = "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd"
 
-# What data there can be, by what it is of. The id of a key is the two together, since some names come twice.
+# The declared data by element. A key id combines element and name, because some names occur twice.
 STRING, INT = "string", "int"
 KEYS = {
     "graph": {
@@ -47,7 +47,7 @@ KEYS = {
     "edge": {"edge_type": STRING, "mechanism": STRING, "confidence": STRING, "assumptions": STRING},
 }
 
-# What is said of a thing inside of JSON; where it is shows in where it stands.
+# The fields of items inside JSON, without the node or edge that contains them.
 ASSUMPTION_FIELDS = ("key", *Assumption.__struct_fields__[4:])
 INDICATOR_FIELDS = ("key", *Indicator.__struct_fields__[3:])
 MEASUREMENT_FIELDS = ("value", "as_of", "source", "note")
@@ -57,7 +57,7 @@ Fields = dict[str, Any]
 
 
 def graphml(theory: Theory) -> str:
-    """A theory as GraphML."""
+    """Write a theory as GraphML."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<graphml xmlns="{NAMESPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
@@ -105,7 +105,7 @@ def _indicator(theory: Theory, one: Indicator) -> Fields:
 
 
 def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
-    """The values that there are, in the order of their keys."""
+    """Yield the existing values in key order."""
     for name in KEYS[of]:
         value = values[name]
         if value is not None and value not in ([], {}):
@@ -118,5 +118,5 @@ def _data(of: str, values: Fields, indent: str) -> Iterator[str]:
 
 
 def _fields(row: Any, names: tuple[str, ...]) -> Fields:
-    """What a row says under these names, but for what has no value."""
+    """Return these fields of a row, without those that have no value."""
     return {name: value for name in names if (value := getattr(row, name)) is not None}

@@ -1,11 +1,11 @@
-"""The indicators of a theory as results of the International Aid Transparency Initiative, version 2.03.
+"""Write the indicators of a theory as results of the International Aid Transparency Initiative, version 2.03.
 
-A theory knows only a part of what a publisher must say of an activity: not who reports and takes part, not when it
-began and whether it still goes on, not in which language it is written. That is left out rather than made up, and
-comments say where it belongs; until it is added, the file does not pass the schema.
+A theory has only a part of what a publisher must provide for an activity: not the reporting and participating
+organizations, not its dates and status, not its language. These are left out, and comments mark their places; until
+they are added, the file is not valid.
 
-A baseline must have a year there, and a target a period, which a theory does not give them. They stand where they
-belong, and a comment in front of each asks for what is missing. The latest measurement has its day.
+The standard requires a year for a baseline and a period for a target, which a theory does not have. A comment before
+each asks for the missing value. The latest measurement has its date.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NON_ALPHANUMERIC = re.compile(r"[^A-Z0-9]+")
 
 
 def iati(theory: Theory) -> str:
-    """The nodes of a theory that have indicators, as results."""
+    """Write the nodes that have indicators as results."""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<iati-activities version="{VERSION}" xmlns:groundplan="{NAMESPACE}" groundplan:format="{FORMAT}">',
@@ -65,7 +65,7 @@ def iati(theory: Theory) -> str:
 
 
 def identifier(project: str) -> str:
-    """What an activity may be called, with a place for the identifier of its publisher in front."""
+    """Return an activity identifier, with a placeholder for the identifier of the publisher."""
     return f"XX-{_NON_ALPHANUMERIC.sub('-', project.upper()).strip('-') or 'PROJECT'}"
 
 
@@ -108,7 +108,7 @@ def _indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
 
 
 def _describe_indicator(one: Indicator) -> Iterator[str]:
-    """What the standard has no place for, a line each."""
+    """Return the fields that the standard does not have, one per line."""
     if one.unit is not None:
         yield f"Unit: {one.unit}"
     for name, text in (("Method", one.method), ("Frequency", one.frequency), ("Owner", one.owner)):
@@ -117,7 +117,7 @@ def _describe_indicator(one: Indicator) -> Iterator[str]:
 
 
 def _format_latest(latest: Measurement) -> Iterator[str]:
-    """What was measured last, on the day for which it is told."""
+    """Return the latest measurement with its date."""
     day = day_of(latest.as_of)
     yield "        <period>"
     yield f'          <period-start iso-date="{day}"/>'
@@ -134,7 +134,7 @@ def _format_value(tag: str, value: float, remark: str, indent: str) -> Iterator[
 
 
 def _format_narrative(tag: str, text: str | None, indent: str) -> Iterator[str]:
-    """Text in an element of its own, if it says anything."""
+    """Return an element with the text, if it is not blank."""
     if text and text.strip():
         yield f"{indent}<{tag}>"
         yield f"{indent}  <narrative>{escape_xml(text)}</narrative>"
@@ -142,5 +142,5 @@ def _format_narrative(tag: str, text: str | None, indent: str) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    """A number without an exponent, which not every reader of the standard takes for a number."""
+    """Format a number without an exponent, which not every reader accepts."""
     return f"{Decimal(repr(normalize_numbers(value))):f}"

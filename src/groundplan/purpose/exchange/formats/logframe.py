@@ -1,9 +1,9 @@
-"""A theory as a logical framework in Markdown: a table for each level, from the goals down.
+"""Write a theory as a logical framework in Markdown: a table per level, from the goals down.
 
     | Objective | Indicators | Means of verification | Assumptions |
 
-What must hold for a thing to lead to the next stands in the row of the first of them, as logical frameworks have it.
-Below the tables: what leads to what, and what was waived.
+An assumption on an edge is in the row of the cause, as usual in logical frameworks. Below the tables are the edges and
+the waivers.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from groundplan.purpose.picture.tokens import BAND_NAMES, STATUS_NAMES
 
 COLUMNS = ("Objective", "Indicators", "Means of verification", "Assumptions")
 EMPTY_CELL = "—"
-NEW_LINE = "<br>"  # the only way to a second line in a cell
+NEW_LINE = "<br>"  # the only line break possible in a cell
 
 _VERIFIED_SUFFIXES = {None: "", True: " (verified)", False: " (not verified)"}
-# A waiver is the longest of what is written in one piece: its code, a hundred refs, a reason.
+# A waiver is the longest single text: its code, a hundred refs, a reason.
 _UNCUT_CHARS_MAX = 16 * TEXT_BYTES_MAX
 
 
 def logframe(theory: Theory) -> str:
-    """A theory as a logical framework in Markdown."""
+    """Write a theory as a logical framework in Markdown."""
     blocks = [f"# Logical framework: {_text(describe_version(theory))}", _about(theory)]
     for node_type, name in reversed(BAND_NAMES.items()):
         nodes = theory.content.of_type(node_type)
@@ -72,7 +72,7 @@ def _table(theory: Theory, nodes: list[PurposeNode]) -> Iterator[str]:
 
 
 def _group_assumptions(theory: Theory) -> dict[str, list[Assumption]]:
-    """What is assumed, by the row it stands in: that of its node, or of the node its edge comes from."""
+    """Return the assumptions by row: that of their node, or of the source of their edge."""
     found: dict[str, list[Assumption]] = {}
     for one in theory.content.assumptions.values():
         row = one.node if one.edge is None else one.edge.source
@@ -121,7 +121,7 @@ def _assumption(theory: Theory, one: Assumption) -> str:
 def _format_edge_name(name: EdgeName | None) -> str:
     if name is None:
         return ""
-    # Between two nodes there may be edges of several types.
+    # Two nodes may have edges of several types.
     which = "" if name.edge_type is EdgeType.CONTRIBUTES_TO else f" {name.edge_type}"
     return f"for {name.source} → {name.target}{which}"
 

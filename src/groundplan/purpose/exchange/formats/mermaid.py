@@ -1,13 +1,13 @@
-"""A theory as a Mermaid flowchart: a column for each type, an arrow for each edge, marks for what is assumed.
+"""Write a theory as a Mermaid flowchart: a column per type, an arrow per edge, marks for assumptions.
 
     subgraph outputs["Outputs"]
       OP1("OP1<br/>Twelve wells<br/>AS3 HIGH"):::output
     end
     AC5 -->|"confidence high"| OP1
 
-Mermaid has no escape character, but codes: `#34;` is a quote. Whatever is not a letter, a digit, a space or a comma is
-written as its code, so text can end no label, begin no directive and look like no Markdown. Mermaid refuses by default
-to draw more than 50,000 characters or 500 edges; whoever shows a large theory raises `maxTextSize` and `maxEdges`.
+Mermaid has no escape character, but codes: `#34;` is a quote. All characters except letters, digits, spaces and commas
+are written as codes, so text cannot end a label, begin a directive or act as Markdown. By default Mermaid does not draw
+more than 50,000 characters or 500 edges; for a large theory raise `maxTextSize` and `maxEdges`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ ARROWS = {
 }
 NEW_LINE = "<br/>"
 
-# A point or a hyphen inside a word can mean nothing to Mermaid; everywhere else it may make a list or an arrow.
+# A point or a hyphen inside a word is harmless; elsewhere it can begin a list or an arrow.
 _SPECIAL_CHARS = re.compile(r"[^\w ,.-]|_|(?<![^\W_])[.-]|[.-](?![^\W_])")
 _COMMENT_SPECIAL_CHARS = re.compile("[{}<>&]")
-# Wherever these words stand, Mermaid takes the whole line for the direction of a subgraph.
+# Mermaid parses any line with these words as the direction of a subgraph.
 _DIRECTION = re.compile("(?<=direction) (?=[A-Z]{2})")
 
 
 def mermaid(theory: Theory) -> str:
-    """A theory as a Mermaid flowchart."""
+    """Write a theory as a Mermaid flowchart."""
     lines = [
         f"%% Groundplan theory of change, format: {FORMAT}",
         f"%% {_remark(describe_version(theory))}",
@@ -64,13 +64,13 @@ def mermaid(theory: Theory) -> str:
 
 
 def encode_text(text: str) -> str:
-    """Text on one line, with codes for everything that could mean something to Mermaid."""
+    """Escape text for a label: one line, with codes for all special characters."""
     line = " ".join(text.split())
     return _DIRECTION.sub("#32;", _SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", line))
 
 
 def _remark(text: str) -> str:
-    """Text on the line of a comment, in which only a directive would still mean something, and on a page a tag."""
+    """Escape text for a comment, where only directives and HTML tags are special."""
     return _COMMENT_SPECIAL_CHARS.sub(lambda found: f"#{ord(found[0])};", " ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""The picture of a version as a file."""
+"""Write the picture of a version as a file."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from groundplan.purpose.picture.svg import draw
 
 
 def svg(theory: Theory) -> str:
-    """A theory as a picture, on a light page."""
+    """Draw a theory with the light theme."""
     return draw(build_plan_picture(theory)).svg

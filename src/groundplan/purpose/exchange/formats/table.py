@@ -1,4 +1,4 @@
-"""The formats there are: what each is, which way it goes, what it keeps and what it loses. Help is made of it."""
+"""The file formats: purpose, direction, and what each keeps and loses. Help texts are generated from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class FileFormat(StrEnum):
-    """A format of files."""
+    """The name of a file format."""
 
     JSON = "json"
     MERMAID = "mermaid"
@@ -23,7 +23,7 @@ class FileFormat(StrEnum):
 
 
 class FormatInfo(NamedTuple):
-    """What one should know before choosing a format."""
+    """The description of a file format."""
 
     what: str
     suffix: str
@@ -31,8 +31,8 @@ class FormatInfo(NamedTuple):
     is_read: bool
     keeps: str
     loses: str
-    extra: str | None = None  # the part of the package without which it is not written, and then only by commands
-    not_carried: tuple[str, ...] = ()  # what a theory has and no file that is read can bring
+    extra: str | None = None  # the package extra that writing needs; only the command line writes it
+    not_carried: tuple[str, ...] = ()  # what a theory has but an imported file cannot contain
 
 
 FORMATS = {
@@ -161,7 +161,7 @@ FORMATS = {
     ),
 }
 
-# What an operation answers is text; a workbook is made of it by the command line.
+# Operations return text; the command line makes a workbook of it.
 WRITABLE = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is None)
 WRITABLE_WITH_EXTRAS = tuple(one for one, about in FORMATS.items() if about.is_written and about.extra is not None)
 READABLE = tuple(one for one, about in FORMATS.items() if about.is_read)

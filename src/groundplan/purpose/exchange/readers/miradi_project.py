@@ -1,4 +1,4 @@
-"""A Miradi project as its XML has it: pools of things, each with an Id and fields that begin with what it is.
+"""A Miradi project as XML: pools of items, each with an Id and fields prefixed with its kind.
 
     ConservationProject
       StrategyPool/Strategy Id="12"              StrategyName, StrategyDetails, StrategyIndicatorIds/IndicatorId …
@@ -6,10 +6,10 @@
       DiagramLinkPool/DiagramLink Id="50"        DiagramLinkFromDiagramFactorId/LinkableFactorId/StrategyId        40
                                                  DiagramLinkToDiagramFactorId/LinkableFactorId/CauseId             41
 
-A factor is put on diagrams by diagram factors, and links are between these: the last element of a link's end is called
-by the factor, and holds the Id of the diagram factor. Texts are formatted with elements of HTML: `div`, `br`, `b`, `i`,
-`u`, `strike`, `a`, `ul`, `ol`, `li`. Names have been the same from the first versions of the schema to the 248th but
-for a few, which are asked for by each of their names.
+Diagram factors place a factor on diagrams, and links connect diagram factors: the innermost element of a link's end is
+named after the factor and holds the Id of the diagram factor. Texts are formatted with HTML elements: `div`, `br`, `b`,
+`i`, `u`, `strike`, `a`, `ul`, `ol`, `li`. Names are the same from the first versions of the schema to version 248,
+except for a few, which are looked up by each of their names.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 class MiradiItem:
-    """Something in a pool."""
+    """An item of a pool."""
 
     def __init__(self, element: Element) -> None:
         self.kind = element.tag
@@ -49,16 +49,16 @@ class MiradiItem:
 
     @cached_property
     def name(self) -> str:
-        """What people call it; nothing where they gave it no name."""
+        """The name, or an empty text."""
         return " ".join(self.text("Name").split())
 
     @property
     def shown(self) -> str:
-        """How it is named to people who look for it, in short: it may be told of many times."""
+        """A short label for messages."""
         return self.name[:LABEL_CHARS_MAX] or f"{self.kind} {self.id}"
 
     def text(self, field: str) -> str:
-        """A formatted text without its format, a line for each line."""
+        """Return a formatted text as plain text with the same lines."""
         element = self._fields.get(field)
         return "" if element is None else plain_text(element)
 
@@ -66,12 +66,12 @@ class MiradiItem:
         return self.text(field) in ("1", "true")
 
     def ids(self, *fields: str) -> list[str]:
-        """The Ids in a list of them, by whichever of its names the list is there."""
+        """Return the Ids of the first list that exists under these names."""
         lists = (self._fields[field].children for field in fields if field in self._fields)
         return [one.text.strip() for one in next(lists, [])]
 
     def reference(self, field: str) -> tuple[str, str]:
-        """What a reference is said to be to, and the Id in it; neither, where there is none."""
+        """Return the kind and the Id of a reference, or NO_REFERENCE."""
         element = self._fields.get(field)
         while element is not None and element.children:
             element = element.children[0]
@@ -95,10 +95,10 @@ class MiradiProject:
         self._pools: dict[str, dict[str, MiradiItem]] = {}
 
     def pool(self, kind: str) -> dict[str, MiradiItem]:
-        """All things of a kind, by Id.
+        """Return all items of a kind, by Id.
 
         Raises:
-            UnreadableFile: one has no Id, two have the same, or there are far too many.
+            UnreadableFile: an Id is missing or used twice, or there are too many items.
         """
         if kind not in self._pools:
             found: dict[str, MiradiItem] = {}
@@ -107,12 +107,12 @@ class MiradiProject:
                     raise UnreadableFile(f"two of its {quote_text(kind)} have the Id {quote_text(thing.id)}")
                 found[thing.id] = thing
                 if len(found) > POOL_MAX:
-                    raise too_many(f"things of the kind {quote_text(kind)}", POOL_MAX)
+                    raise too_many(f"items of the kind {quote_text(kind)}", POOL_MAX)
             self._pools[kind] = found
         return self._pools[kind]
 
     def list_unread(self) -> Iterator[tuple[str, str]]:
-        """What is in the pools that nobody asked for: of which kind they are, and how a thing is named to people."""
+        """Yield kind and label of each item in the pools that were not read."""
         for kind, elements in self._elements.items():
             if kind not in self._pools:
                 yield from ((kind, _label_element(one)) for one in elements)
@@ -122,31 +122,31 @@ class MiradiProject:
 
 
 def to_words(kind: str) -> str | None:
-    """A kind as people read it: `sub target`, `IUCN red list species`. None where no schema has such a name."""
+    """Return a kind in words: `sub target`, `IUCN red list species`. None if it is not a valid name."""
     if len(kind) > KIND_CHARS_MAX or not kind.isascii() or not kind.isalpha():
         return None
     return " ".join(word if word.isupper() and len(word) > 1 else word.lower() for word in _WORD.findall(kind))
 
 
 def plain_text(formatted: Element) -> str:
-    """The text in an element and in those inside it. White space is as in HTML: elements break lines, nothing else."""
-    said: list[str] = []
+    """Return the text of an element and its descendants. As in HTML, only elements break lines."""
+    parts: list[str] = []
     waiting: list[str | Element] = [formatted]
     while waiting:
         piece = waiting.pop()
         if isinstance(piece, str):
-            said.append(piece)
+            parts.append(piece)
             continue
         if piece.tag in _BLOCK_TAGS:
-            said.append(_BULLET if piece.tag == "li" else "\n")
+            parts.append(_BULLET if piece.tag == "li" else "\n")
             waiting.append("\n")
         waiting.extend(_SPACE.sub(" ", one) if isinstance(one, str) else one for one in reversed(piece.pieces))
-    lines = (" ".join(line.split()) for line in "".join(said).split("\n"))
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 def _label_element(element: Element) -> str:
-    """How something is named to people, though it may have no Id."""
+    """Return a label for an element, which may have no Id."""
     names = (plain_text(child) for child in element.children if child.tag == f"{element.tag}Name")
     name = " ".join(next(names, "").split()) or f"{element.tag} {element.attributes.get('Id', '')}".rstrip()
     return name[:LABEL_CHARS_MAX]

@@ -1,9 +1,9 @@
-"""JSON Canvas as a theory: cards become nodes, arrows edges, and groups tell what lies inside of them.
+"""Read a theory from JSON Canvas: cards become nodes, arrows become edges, and groups give the type of their cards.
 
-Our own canvas comes back with its keys, types, texts, edges and assumptions; a card that was copied there is one more,
-and gets a key of its own. On one that somebody drew, a card is a node, named by its first line; a file is one by its
-name, a link by its address. A group called `Outcomes`, or something like it, makes outcomes of what has its middle
-inside; where no group says it, the arrows do.
+An exported canvas keeps its keys, types, texts, edges and assumptions; a copied card becomes another node with its own
+key. On any other canvas a card is a node named by its first line, a file by its name, a link by its address. A group
+called `Outcomes`, or similar, makes outcomes of the cards whose centre is inside; without a group the type is inferred
+from the arrows.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from groundplan.purpose.exchange.readers.type_inference import infer_node_types,
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import EdgeType, NodeType, RiskLevel
 
-# Of cards, or of lines between them: nodes, assumptions with two lines each, and groups.
+# Cards, or lines between them: nodes, assumptions with two lines each, and groups.
 LISTED_MAX = 4 * THINGS_MAX
-CARD_CHARS_MAX = 4 * TEXT_BYTES_MAX  # of which a theory keeps no more than a part
-# How often it is asked whether a card lies in a group: a thousand groups around as many cards as there may be.
+CARD_CHARS_MAX = 4 * TEXT_BYTES_MAX  # a theory stores only a part of it
+# Checks of whether a card is in a group: a thousand groups with the maximum number of cards.
 LOOKS_MAX = 10_000_000
 
 _RISKS = {"1": RiskLevel.HIGH, "2": RiskLevel.MEDIUM, "3": RiskLevel.MEDIUM, "4": RiskLevel.LOW}
@@ -53,20 +53,20 @@ class _Arrow(NamedTuple):
 
 
 class _Canvas:
-    """What is on a canvas, by id."""
+    """The items of a canvas, by id."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeCard] = {}
         self.assumptions: dict[str, AssumptionCard] = {}
-        self.groups: dict[str, _Group | None] = {}  # None for one that tells no type
+        self.groups: dict[str, _Group | None] = {}  # None if its name gives no type
         self.middles: dict[str, tuple[float, float]] = {}
         self.arrows: list[_Arrow] = []
-        self.lines_from: dict[str, list[str]] = {}  # to assumptions, and from what
-        self.lines_to: dict[str, list[tuple[str, EdgeType | None]]] = {}  # from assumptions, and to what
+        self.lines_from: dict[str, list[str]] = {}  # lines to assumptions, with their sources
+        self.lines_to: dict[str, list[tuple[str, EdgeType | None]]] = {}  # lines from assumptions, with their targets
 
 
 def read_canvas(raw: bytes) -> ReadDocument:
-    """The theory on a canvas.
+    """Read the theory on a canvas.
 
     Raises:
         UnreadableFile: it is no JSON Canvas, two things on it have one id, or there are far too many.
@@ -74,7 +74,7 @@ def read_canvas(raw: bytes) -> ReadDocument:
     found = decode_json(raw)
     if not isinstance(found, dict):
         raise UnreadableFile("it is not a JSON Canvas, which is an object with nodes and edges")
-    gathering = DocumentBuilder()
+    builder = DocumentBuilder()
     canvas = _Canvas()
     ids: set[str] = set()
     for one in _objects(found, "nodes"):
@@ -82,15 +82,15 @@ def read_canvas(raw: bytes) -> ReadDocument:
         if not isinstance(id_, str) or not id_:
             raise UnreadableFile("one of its nodes has no id; every node of a JSON Canvas needs one")
         if id_ in ids:
-            raise UnreadableFile(f"two things are called {quote_text(id_)}; names must be unique", name=id_)
+            raise UnreadableFile(f"two items are called {quote_text(id_)}; names must be unique", name=id_)
         ids.add(id_)
-        _take_card(one, id_, canvas, gathering)
+        _take_card(one, id_, canvas, builder)
         if max(len(canvas.nodes), len(canvas.assumptions)) > THINGS_MAX:
             raise too_many("cards", THINGS_MAX)
     for one in _objects(found, "edges"):
-        _take_line(one, canvas, gathering)
-    _gather(canvas, gathering)
-    return gathering.done()
+        _take_line(one, canvas, builder)
+    _gather(canvas, builder)
+    return builder.done()
 
 
 def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -102,19 +102,19 @@ def _objects(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return listed
 
 
-def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: DocumentBuilder) -> None:
+def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, builder: DocumentBuilder) -> None:
     box = _box(one)
     match one.get("type"):
         case "group":
             label = _text(one, "label")
-            gathering.skip("group", "only the type that its name gives to the cards inside is imported", label or id_)
-            told = parse_node_type(label)
-            canvas.groups[id_] = _Group(told, *box) if told is not None and box is not None else None
+            builder.skip("group", "only the type that its name gives to the cards inside is imported", label or id_)
+            group_type = parse_node_type(label)
+            canvas.groups[id_] = _Group(group_type, *box) if group_type is not None and box is not None else None
             return
         case "text":
             text = _text(one, "text")
             if len(text) > CARD_CHARS_MAX:
-                gathering.skip("card", f"longer than {CARD_CHARS_MAX} characters; shortened", id_)
+                builder.skip("card", f"longer than {CARD_CHARS_MAX} characters; shortened", id_)
             card = read_card(text[:CARD_CHARS_MAX])
         case "file":
             path = _text(one, "file")
@@ -124,10 +124,10 @@ def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: Docume
         case "link":
             card = NodeCard(_text(one, "url"), "")
         case _:
-            gathering.skip("card", "of a type that JSON Canvas 1.0 does not have", id_)
+            builder.skip("card", "of a type that JSON Canvas 1.0 does not have", id_)
             return
     if isinstance(card, AssumptionCard):
-        # What the card says counts; the colour of one that does not say it is what somebody saw when they chose it.
+        # The text of the card decides; without it the colour that the author chose.
         risk = card.risk_level or _RISKS.get(_text(one, "color"))
         canvas.assumptions[id_] = card._replace(risk_level=risk)
         return
@@ -137,11 +137,11 @@ def _take_card(one: dict[str, Any], id_: str, canvas: _Canvas, gathering: Docume
         canvas.middles[id_] = (left + right) / 2, (top + bottom) / 2
 
 
-def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: DocumentBuilder) -> None:
+def _take_line(one: dict[str, Any], canvas: _Canvas, builder: DocumentBuilder) -> None:
     source, target = _text(one, "fromNode"), _text(one, "toNode")
-    shown = f"{source} -> {target}"
+    edge_label = f"{source} -> {target}"
     if source in canvas.groups or target in canvas.groups:
-        gathering.skip("edge", "its source or target is a group", shown)
+        builder.skip("edge", "its source or target is a group", edge_label)
         return
     edge_type, mechanism = read_label(_text(one, "label"))
     if target in canvas.assumptions and source not in canvas.assumptions:
@@ -154,25 +154,25 @@ def _take_line(one: dict[str, Any], canvas: _Canvas, gathering: DocumentBuilder)
     if is_back and not is_forth:
         source, target = target, source
     elif not is_forth:
-        gathering.skip("arrow", "the edge has none; the drawing direction is used", shown)
+        builder.skip("arrow", "the edge has none; the drawing direction is used", edge_label)
     canvas.arrows.append(_Arrow(source, target, edge_type or EdgeType.CONTRIBUTES_TO, mechanism))
     if is_back and is_forth:
         canvas.arrows.append(_Arrow(target, source, EdgeType.FEEDBACK, None))
 
 
-def _gather(canvas: _Canvas, gathering: DocumentBuilder) -> None:
-    inside = _types_by_group(canvas, gathering)
+def _gather(canvas: _Canvas, builder: DocumentBuilder) -> None:
+    inside = _types_by_group(canvas, builder)
     said = {id_: inside.get(id_) for id_ in canvas.nodes}
     causal = ((one.source, one.target) for one in canvas.arrows if one.edge_type is not EdgeType.FEEDBACK)
-    types = infer_node_types(gathering, said, causal)
+    types = infer_node_types(builder, said, causal)
     for id_, card in canvas.nodes.items():
-        gathering.node(id_, types[id_], card.title, description=card.description)
+        builder.node(id_, types[id_], card.title, description=card.description)
     between: dict[tuple[str, str], list[EdgeType]] = {}
     for one in canvas.arrows:
-        if gathering.edge(*one[:3], mechanism=one.mechanism):
+        if builder.edge(*one[:3], mechanism=one.mechanism):
             between.setdefault((one.source, one.target), []).append(one.edge_type)
     for id_, assumed in canvas.assumptions.items():
-        _gather_assumption(id_, assumed, canvas, between, gathering)
+        _gather_assumption(id_, assumed, canvas, between, builder)
 
 
 def _gather_assumption(
@@ -180,9 +180,9 @@ def _gather_assumption(
     assumed: AssumptionCard,
     canvas: _Canvas,
     between: dict[tuple[str, str], list[EdgeType]],
-    gathering: DocumentBuilder,
+    builder: DocumentBuilder,
 ) -> None:
-    """One line joins it to a node; one line to it and one from it join it to an edge."""
+    """Attach an assumption: one line connects it to a node; a line to it and a line from it connect it to an edge."""
     before, after = canvas.lines_from.get(id_, []), canvas.lines_to.get(id_, [])
     node, edge = None, None
     if len(before) == len(after) == 1:
@@ -194,13 +194,13 @@ def _gather_assumption(
     elif len(before) + len(after) == 1:
         node = before[0] if before else after[0][0]
     else:
-        gathering.skip("assumption", "it is connected to nothing, or to too many items", id_)
+        builder.skip("assumption", "it is connected to nothing, or to too many items", id_)
         return
-    gathering.assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
+    builder.assumption(id_, assumed.text, node=node, edge=edge, risk_level=assumed.risk_level)
 
 
-def _types_by_group(canvas: _Canvas, gathering: DocumentBuilder) -> dict[str, NodeType]:
-    """Of each card that lies in groups that tell a type, the type that the smallest tells."""
+def _types_by_group(canvas: _Canvas, builder: DocumentBuilder) -> dict[str, NodeType]:
+    """Return the type of each card inside typed groups; the smallest group decides."""
     found: dict[str, NodeType] = {}
     looks_left = LOOKS_MAX
     outside = canvas.middles
@@ -209,7 +209,7 @@ def _types_by_group(canvas: _Canvas, gathering: DocumentBuilder) -> dict[str, No
         looks_left -= len(outside)
         if looks_left < 0:
             for unseen in groups[place:]:
-                gathering.skip("group", "too many to check which cards are inside", unseen.node_type)
+                builder.skip("group", "too many to check which cards are inside", unseen.node_type)
             break
         inside = [
             id_ for id_, (x, y) in outside.items() if group.left <= x <= group.right and group.top <= y <= group.bottom
@@ -221,7 +221,7 @@ def _types_by_group(canvas: _Canvas, gathering: DocumentBuilder) -> dict[str, No
 
 
 def _box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    """Left, top, right and bottom, if they are said."""
+    """Return left, top, right and bottom, if they are given."""
     values: list[Any] = [one.get(name) for name in ("x", "y", "width", "height")]
     if not all(isinstance(value, int | float) for value in values):
         return None
@@ -230,6 +230,6 @@ def _box(one: dict[str, Any]) -> tuple[float, float, float, float] | None:
 
 
 def _text(one: dict[str, Any], name: str) -> str:
-    """A text, empty where there is none."""
+    """Return a text, empty if there is none."""
     value = one.get(name)
     return value if isinstance(value, str) else ""

@@ -1,7 +1,7 @@
-"""CSV as a theory: our own sheets come back whole, and what others call their columns is understood where it is plain.
+"""Read a theory from CSV: exported sheets completely, and other sheets by common synonyms of the columns.
 
-Sheets may be in any order, and all but that of the factors may be missing. A spreadsheet that saves our file fills up
-its rows with empty cells; they are as good as none.
+Sheets may be in any order, and only the sheet of factors is required. A spreadsheet that saves an exported file pads
+rows with empty cells, which are ignored.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from groundplan.purpose.exchange.readers.type_inference import infer_node_types,
 from groundplan.purpose.limits import REF_CHARS_MAX, TEXT_BYTES_MAX
 from groundplan.purpose.model import Confidence, EdgeType, IndicatorDirection, NodeType, RiskLevel
 
-Record = dict[str, str]  # what a row says, by our names of columns
+Record = dict[str, str]  # the cells of a row, by our column names
 Sheets = dict[Sheet, list[Record]]
 Choice = TypeVar("Choice", bound=StrEnum)
 
-# What else columns are called. The more columns of a sheet a header has, the rather it is that sheet; of two that are
-# equal it is the first one here.
+# Synonyms of the columns. A header belongs to the sheet of which it has the most columns; ties go to the first sheet
+# here.
 _SYNONYMS = {
     Sheet.LINKS: {
         "from": "source",
@@ -87,7 +87,7 @@ _SYNONYMS = {
         "meansofverification": "method",
     },
 }
-# Without one of these sets of columns a header is not that of the sheet.
+# A header belongs to a sheet only if it has one of these sets of columns.
 _REQUIRED_COLUMNS = {
     Sheet.LINKS: ({"source", "target"},),
     Sheet.FACTORS: ({"title"}, {"key", "type"}),
@@ -96,9 +96,9 @@ _REQUIRED_COLUMNS = {
 }
 _NON_LETTERS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-# Before three digits nobody can tell a decimal comma from one that counts thousands.
+# Before three digits a decimal comma cannot be told from a thousands separator.
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,(?!\d{3}\Z)\d+", re.ASCII)
-_NUMBER_CHARS_MAX = 400  # as many as the largest float has, written out
+_NUMBER_CHARS_MAX = 400  # enough for the largest float without an exponent
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _LEVELS_ABOVE_METADATA = 3  # the document, its nodes, the node
 
@@ -112,49 +112,49 @@ class _Link(NamedTuple):
 
 
 def read_csv(raw: bytes) -> ReadDocument:
-    """The theory in a file of CSV sheets.
+    """Read the theory in a file of CSV sheets.
 
     Raises:
-        UnreadableFile: it is no text, a quote is left open, no factors are in it, two things have one name, or there
-            is far too much.
+        UnreadableFile: the file is not text, a quote is not closed, there are no factors, two items have the same
+            name, or a limit is exceeded.
     """
-    gathering = DocumentBuilder()
+    builder = DocumentBuilder()
     text = decode_text(raw)
     if "\x00" in text:
         raise UnreadableFile(
             "it contains NUL characters, such as UTF-16 or UTF-32 without a byte order mark; save it as UTF-8"
         )
-    sheets = _sheets(text, gathering)
-    links = [_link(row, gathering) for row in sheets[Sheet.LINKS]]
-    _gather_factors(sheets[Sheet.FACTORS], links, gathering)
+    sheets = _sheets(text, builder)
+    links = [_link(row, builder) for row in sheets[Sheet.LINKS]]
+    _gather_factors(sheets[Sheet.FACTORS], links, builder)
     types: dict[tuple[str, str], list[EdgeType]] = {}
     for one in links:
-        if gathering.edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
+        if builder.edge(*one[:3], mechanism=one.mechanism, confidence=one.confidence):
             types.setdefault((one.source, one.target), []).append(one.edge_type)
     for place, row in enumerate(sheets[Sheet.ASSUMPTIONS], 1):
-        _gather_assumption(row, place, types, gathering)
+        _gather_assumption(row, place, types, builder)
     for place, row in enumerate(sheets[Sheet.INDICATORS], 1):
-        _gather_indicator(row, place, gathering)
-    return gathering.done()
+        _gather_indicator(row, place, builder)
+    return builder.done()
 
 
-def _sheets(text: str, gathering: DocumentBuilder) -> Sheets:
-    """The rows of each sheet, by our names of columns."""
+def _sheets(text: str, builder: DocumentBuilder) -> Sheets:
+    """Return the rows of each sheet, by our column names."""
     found: Sheets = {sheet: [] for sheet in Sheet}
     has_factors = False
     for header, *rows in parse_blocks(text):
         sheet, places = _recognise_sheet(header)
         if sheet is None:
             for row in (header, *rows):
-                gathering.skip("row", "it follows an empty line instead of a known header", _first(row))
+                builder.skip("row", "it follows an empty line instead of a known header", _first(row))
             continue
         has_factors |= sheet is Sheet.FACTORS
         for place, name in enumerate(header):
             if place not in places and _normalize_name(name):
-                gathering.skip("column", f"unknown in a sheet of {sheet}", name.strip())
+                builder.skip("column", f"unknown in a sheet of {sheet}", name.strip())
         if len(found[sheet]) + len(rows) > THINGS_MAX:
             raise too_many(f"{sheet}", THINGS_MAX)
-        found[sheet] += _records(header, places, rows, gathering)
+        found[sheet] += _records(header, places, rows, builder)
     if not has_factors:
         example = ",".join(COLUMNS[Sheet.FACTORS])
         raise UnreadableFile(f"it has no sheet of factors; add one with a header such as {example}")
@@ -162,14 +162,14 @@ def _sheets(text: str, gathering: DocumentBuilder) -> Sheets:
 
 
 def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
-    """Which sheet a header is of, and our names for the columns that are known, by place."""
+    """Return the sheet of a header, and our names of the known columns by index."""
     best: tuple[Sheet | None, dict[int, str]] = (None, {})
     names = [_normalize_name(name) for name in header]
     for sheet, synonyms in _SYNONYMS.items():
         ours = {_normalize_name(column): column for column in COLUMNS[sheet]}
         places: dict[int, str] = {}
         taken: set[str] = set()
-        for known in (ours, synonyms):  # a column that is called as we call it comes before one that is meant
+        for known in (ours, synonyms):  # our own column names take precedence over synonyms
             for place, name in enumerate(names):
                 column = known.get(name)
                 if column is not None and column not in taken and place not in places:
@@ -180,105 +180,105 @@ def _recognise_sheet(header: Row) -> tuple[Sheet | None, dict[int, str]]:
     return best
 
 
-def _records(header: Row, places: dict[int, str], rows: list[Row], gathering: DocumentBuilder) -> Iterator[Record]:
+def _records(header: Row, places: dict[int, str], rows: list[Row], builder: DocumentBuilder) -> Iterator[Record]:
     named = {place for place, name in enumerate(header) if _normalize_name(name)}
     for row in rows:
         for place, cell in enumerate(row):
             if place not in named and cell.strip():
-                gathering.skip("cell", "its column has no header", cell.strip())
+                builder.skip("cell", "its column has no header", cell.strip())
         yield {column: _remove_guard(row[place]) if place < len(row) else "" for place, column in places.items()}
 
 
-def _link(row: Record, gathering: DocumentBuilder) -> _Link:
+def _link(row: Record, builder: DocumentBuilder) -> _Link:
     source, target = normalize_line(row["source"]), normalize_line(row["target"])
-    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
+    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", builder)
     return _Link(
         source,
         target,
         edge_type or EdgeType.CONTRIBUTES_TO,
         row.get("mechanism", ""),
-        _choice(Confidence, row.get("confidence", ""), "confidence", gathering),
+        _choice(Confidence, row.get("confidence", ""), "confidence", builder),
     )
 
 
-def _gather_factors(rows: list[Record], links: list[_Link], gathering: DocumentBuilder) -> None:
+def _gather_factors(rows: list[Record], links: list[_Link], builder: DocumentBuilder) -> None:
     named: list[tuple[str, Record]] = []
     said: dict[str, NodeType | None] = {}
     for row in rows:
         title = normalize_line(row.get("title", ""))
-        # Who gives no keys will name factors by their titles elsewhere.
+        # Without keys, other sheets refer to factors by title.
         ref = normalize_line(row.get("key", "")) or title[:REF_CHARS_MAX].rstrip()
         if not ref:
-            gathering.skip("row", "it has neither a key nor a title", _first([*row.values()]))
+            builder.skip("row", "it has neither a key nor a title", _first([*row.values()]))
             continue
         named.append((ref, row))
         word = row.get("type", "").strip()
         said[ref] = parse_node_type(word)
         if word and said[ref] is None:
-            gathering.skip("type", "unknown value", word)
+            builder.skip("type", "unknown value", word)
     causal = ((one.source, one.target) for one in links if one.edge_type is not EdgeType.FEEDBACK)
-    types = infer_node_types(gathering, said, causal)
+    types = infer_node_types(builder, said, causal)
     for ref, row in named:
-        gathering.node(
+        builder.node(
             ref,
             types[ref],
             row.get("title", ""),
             description=row.get("description"),
             narrative=row.get("narrative"),
             owner=row.get("owner"),
-            metadata=_metadata(row.get("metadata", ""), ref, gathering),
+            metadata=_metadata(row.get("metadata", ""), ref, builder),
         )
 
 
 def _gather_assumption(
-    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], gathering: DocumentBuilder
+    row: Record, place: int, types: dict[tuple[str, str], list[EdgeType]], builder: DocumentBuilder
 ) -> None:
     ref = normalize_line(row.get("key", "")) or f"assumption {place}"
     node = normalize_line(row.get("node", "")) or None
     source, target = normalize_line(row.get("source", "")), normalize_line(row.get("target", ""))
-    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", gathering)
+    edge_type = _choice(EdgeType, row.get("type", ""), "type of a link", builder)
     if node is not None and (source or target):
-        gathering.skip("link of an assumption", "the assumption also names a node and is kept there", ref)
+        builder.skip("link of an assumption", "the assumption also names a node and is kept there", ref)
     if edge_type is None:
-        # A link of which the type is not said is a contribution, or the only one there is.
+        # A link without a type is a contribution, or the only link between the two nodes.
         there = types.get((source, target), [])
         edge_type = next((one for one in there if len(there) == 1), EdgeType.CONTRIBUTES_TO)
-    gathering.assumption(
+    builder.assumption(
         ref,
         row["assumption"],
         node=node,
         edge=None if node is not None else (source, target, edge_type),
-        risk_level=_choice(RiskLevel, row.get("risk", ""), "risk", gathering),
+        risk_level=_choice(RiskLevel, row.get("risk", ""), "risk", builder),
         owner=row.get("owner"),
-        review_by=_day(row.get("review_by", ""), gathering),
+        review_by=_day(row.get("review_by", ""), builder),
     )
 
 
-def _gather_indicator(row: Record, place: int, gathering: DocumentBuilder) -> None:
-    gathering.indicator(
+def _gather_indicator(row: Record, place: int, builder: DocumentBuilder) -> None:
+    builder.indicator(
         normalize_line(row.get("key", "")) or f"indicator {place}",
         normalize_line(row["node"]),
         row["name"],
         unit=row.get("unit"),
-        direction=_choice(IndicatorDirection, row.get("direction", ""), "direction", gathering),
-        baseline=_number(row.get("baseline", ""), "baseline", gathering),
-        baseline_verified=_boolean(row.get("baseline_verified", ""), gathering),
-        target=_number(row.get("target", ""), "target", gathering),
+        direction=_choice(IndicatorDirection, row.get("direction", ""), "direction", builder),
+        baseline=_number(row.get("baseline", ""), "baseline", builder),
+        baseline_verified=_boolean(row.get("baseline_verified", ""), builder),
+        target=_number(row.get("target", ""), "target", builder),
         method=row.get("method"),
         frequency=row.get("frequency"),
         owner=row.get("owner"),
     )
 
 
-def _choice(choices: type[Choice], cell: str, what: str, gathering: DocumentBuilder) -> Choice | None:
+def _choice(choices: type[Choice], cell: str, what: str, builder: DocumentBuilder) -> Choice | None:
     said = _normalize_name(cell)
     found = next((one for one in choices if _normalize_name(one) == said), None) if said else None
     if found is None and cell.strip():
-        gathering.skip(what, "unknown value", cell.strip())
+        builder.skip(what, "unknown value", cell.strip())
     return found
 
 
-def _number(cell: str, what: str, gathering: DocumentBuilder) -> float | None:
+def _number(cell: str, what: str, builder: DocumentBuilder) -> float | None:
     said = cell.strip()
     if not said:
         return None
@@ -286,29 +286,29 @@ def _number(cell: str, what: str, gathering: DocumentBuilder) -> float | None:
         if _DECIMAL_COMMA.fullmatch(said):
             said = said.replace(",", ".")
         if _NUMBER.fullmatch(said) and isfinite(number := float(said)):
-            return number + 0.0  # zero has no sign
-    gathering.skip(what, "not a number that can be stored", said)
+            return number + 0.0  # turns -0.0 into 0.0
+    builder.skip(what, "not a number that can be stored", said)
     return None
 
 
-def _boolean(cell: str, gathering: DocumentBuilder) -> bool | None:
+def _boolean(cell: str, builder: DocumentBuilder) -> bool | None:
     said = cell.strip()
     found = _BOOLEANS.get(said.casefold())
     if found is None and said:
-        gathering.skip("baseline_verified", "neither true nor false", said)
+        builder.skip("baseline_verified", "neither true nor false", said)
     return found
 
 
-def _day(cell: str, gathering: DocumentBuilder) -> str | None:
+def _day(cell: str, builder: DocumentBuilder) -> str | None:
     said = cell.strip()
     try:
         return parse_day(said, ("review_by",)) if said else None
     except Invalid:
-        gathering.skip("review_by", "not a date such as 2026-11-15", said)
+        builder.skip("review_by", "not a date such as 2026-11-15", said)
         return None
 
 
-def _metadata(cell: str, ref: str, gathering: DocumentBuilder) -> dict[str, Any] | None:
+def _metadata(cell: str, ref: str, builder: DocumentBuilder) -> dict[str, Any] | None:
     if not cell.strip():
         return None
     try:
@@ -316,10 +316,10 @@ def _metadata(cell: str, ref: str, gathering: DocumentBuilder) -> dict[str, Any]
     except Invalid:
         found = None
     if not isinstance(found, dict):
-        gathering.skip("metadata", "not a JSON object that can be stored", ref)
+        builder.skip("metadata", "not a JSON object that can be stored", ref)
         return None
     if len(msgspec.json.encode(found)) > TEXT_BYTES_MAX:
-        gathering.skip("metadata", f"longer than {TEXT_BYTES_MAX} bytes", ref)
+        builder.skip("metadata", f"longer than {TEXT_BYTES_MAX} bytes", ref)
         return None
     return found
 
@@ -329,7 +329,7 @@ def _remove_guard(cell: str) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """A name of which neither case nor spaces count."""
+    """Normalize a name for comparison: ignore case and spaces."""
     return _NON_LETTERS.sub("", _remove_guard(name)).casefold()
 
 

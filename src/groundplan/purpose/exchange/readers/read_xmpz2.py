@@ -1,26 +1,26 @@
-"""Miradi projects (XMPZ2): factors become nodes, links become edges.
+"""Read a theory from a Miradi project (XMPZ2): factors become nodes, links become edges.
 
     Strategy, Activity                                           ACTIVITY
     IntermediateResult                                           OUTPUT
     ThreatReductionResult, Cause, BiophysicalResult and -Factor  OUTCOME
     BiodiversityTarget, HumanWellbeingTarget                     GOAL
 
-What a factor is decides, and not where it stands, so that nobody has to guess. A results chain leads from strategies
-over intermediate results and reduced threats to targets, and these steps are our levels; what is biophysical stands
-between threats and targets. Miradi itself calls each result a change, so some outputs may be better called outcomes:
-that is for people to say. Threats and contributing factors of a situation model come in as they are worded, which says
-what is wrong and not what should change, so they are counted.
+The kind of a factor decides its type, not its position. A results chain leads from strategies over intermediate
+results and reduced threats to targets, and these steps match our levels; biophysical factors are between threats and
+targets. Miradi calls each result a change, so some outputs may be better as outcomes; that is left to the user. Threats
+and contributing factors of a situation model keep their wording, which describes a problem and not a change, so they
+are reported.
 
-A factor on several diagrams is one node, and so is a link one edge. A link both ways is an edge and a feedback; a link
-that is called uncertain has low confidence; what is written at a link is its mechanism. A group box stands for what is
-in it, and Miradi writes the links of its members too: these come in, and the link of the box does not. Goals,
-objectives, key ecological attributes, outputs and activities have no links as a rule: they are told of in the
-description of what they belong to, of the first if it is several. Indicators come in by name and unit, those of a key
-ecological attribute at its target. Assumptions and analytical questions say in some schemas, such as the 239th, which
-factors of diagrams they are about: there they are assumptions on the first that came in. What is in any other pool is
-counted and left out.
+A factor on several diagrams is one node, and a link on several diagrams is one edge. A bidirectional link becomes an
+edge and a feedback edge; an uncertain link gets low confidence; the annotation of a link is its mechanism. A group box
+stands for its members, and Miradi also writes the links of the members: these are imported, the link of the box is not.
+Goals, objectives, key ecological attributes, outputs and activities usually have no links: they are added to the
+description of their factor, or of the first of several. Indicators are imported with name and unit, those of a key
+ecological attribute on its target. In some schemas, such as version 239, assumptions and analytical questions name
+their diagram factors: they become assumptions on the first imported one. Items of all other pools are counted and
+skipped.
 
-Nothing in a file is repeated as often as the file refers to it, so what comes out is not much longer than what came in.
+Each item is written once, however often the file refers to it, so the output is not much longer than the input.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from groundplan.purpose.model import Confidence, EdgeType, NodeType
 
 MEMBER = "project.xml"
 
-# What was called a human welfare target is called a human well-being target since.
+# HumanWelfareTarget is the older name of HumanWellbeingTarget.
 _NODE_TYPES = {
     "BiodiversityTarget": NodeType.GOAL,
     "HumanWellbeingTarget": NodeType.GOAL,
@@ -50,7 +50,7 @@ _NODE_TYPES = {
     "Activity": NodeType.ACTIVITY,
 }
 
-# What belongs to factors without being linked: what it is called here, and in which of a factor's lists it is.
+# Kinds that belong to factors without links: their label, and the lists of a factor that name them.
 _DESCRIBED_KINDS = {
     "Goal": ("Goal", ("GoalIds",)),
     "Objective": ("Objective", ("ObjectiveIds",)),
@@ -59,7 +59,7 @@ _DESCRIBED_KINDS = {
     "Activity": ("Activity", ("OrderedActivityIds", "SortedActivityIds")),
 }
 
-# What is assumed, and what it is called here; and the lists in which it says what it is about.
+# Kinds of assumptions with their labels, and the lists that name their factors.
 _ASSUMPTION_KINDS = {
     "Assumption": "assumption",
     "SubAssumption": "assumption",
@@ -75,16 +75,16 @@ _SKIPPED_KINDS = {
     "Measurement": ("measurement", "measurements are recorded separately, not in a theory"),
 }
 
-# A file may have pools of any name, and each that is told by its own makes a line.
+# A file may have pools of any name, and each named kind adds a line to the report.
 KINDS_NAMED_MAX = 60
 _UNKNOWN_KIND = "item of an unknown kind"
 
 
 def read_xmpz2(raw: bytes) -> ReadDocument:
-    """A theory out of a Miradi project.
+    """Read the theory of a Miradi project.
 
     Raises:
-        UnreadableFile: it is none, or something about it is not as it should be.
+        UnreadableFile: the file is not a Miradi project, or is malformed.
     """
     return _MiradiReader(MiradiProject(read_xml(read_member(raw, MEMBER)))).done()
 
@@ -99,7 +99,7 @@ class _Factor:
 
 
 class _MiradiReader:
-    """A theory while it is made of a project."""
+    """Builds a theory from a project."""
 
     def __init__(self, project: MiradiProject) -> None:
         self._project = project
@@ -123,7 +123,7 @@ class _MiradiReader:
         return self._builder.done()
 
     def _pool(self, kind: str) -> dict[str, MiradiItem]:
-        """Things by what references call them; an activity is one of the tasks."""
+        """Return the items of a kind. Older schemas store activities as tasks."""
         return self._project.pool(kind) or (self._project.pool("Task") if kind == "Activity" else {})
 
     def _factors(self, linked: set[str]) -> Iterator[_Factor]:
@@ -133,9 +133,9 @@ class _MiradiReader:
                     yield _Factor(kind, thing)
 
     def _gather_nodes(self, factors: list[_Factor]) -> None:
-        told = {factor.ref for factor in factors}  # a node needs no telling
+        described_refs = {factor.ref for factor in factors}  # nodes are not described again
         for factor in factors:
-            described = "\n\n".join(filter(None, [factor.thing.text("Details"), *self._notes(factor, told)]))
+            described = "\n\n".join(filter(None, [factor.thing.text("Details"), *self._notes(factor, described_refs)]))
             self._builder.node(
                 factor.ref,
                 _NODE_TYPES[factor.kind],
@@ -151,18 +151,18 @@ class _MiradiReader:
                 )
         for kind, (called, _) in _DESCRIBED_KINDS.items():
             for thing in self._pool(kind).values():
-                if _ref(kind, thing.id) not in told:
+                if _ref(kind, thing.id) not in described_refs:
                     self._builder.skip(called.lower(), "no imported item lists it", thing.shown)
 
-    def _notes(self, factor: _Factor, told: set[str]) -> Iterator[str]:
-        """What belongs to a factor, and was not told before."""
+    def _notes(self, factor: _Factor, described_refs: set[str]) -> Iterator[str]:
+        """Yield descriptions of the items that belong to a factor and were not described before."""
         for kind, (called, lists) in _DESCRIBED_KINDS.items():
             for identifier in factor.thing.ids(*lists):
                 thing = self._pool(kind).get(identifier)
                 ref = _ref(kind, identifier)
-                if thing is None or ref in told:
+                if thing is None or ref in described_refs:
                     continue
-                told.add(ref)
+                described_refs.add(ref)
                 self._builder.skip(called.lower(), "added to the description of its factor", thing.shown)
                 yield f"{called}: {thing.name or thing.shown}\n{thing.text('Details')}".rstrip()
 
@@ -175,7 +175,7 @@ class _MiradiReader:
         return metadata if identifier is None else metadata | {"miradi_identifier": identifier}
 
     def _links(self) -> dict[tuple[str, str], list[MiradiItem]]:
-        """The links of all diagrams by what they lead from and to."""
+        """Return the links of all diagrams by source and target."""
         found: dict[tuple[str, str], list[MiradiItem]] = {}
         for link in self._pool("DiagramLink").values():
             source, target = (self._end(link, field) for field in ("FromDiagramFactorId", "ToDiagramFactorId"))
@@ -187,7 +187,7 @@ class _MiradiReader:
         return found
 
     def _end(self, link: MiradiItem, field: str) -> tuple[str, str]:
-        """The kind and Id of the factor at an end, which stands there as it is placed on one diagram."""
+        """Return the kind and Id of the factor at an end of a link."""
         return self._placed.get(link.reference(field)[1], NO_REFERENCE)
 
     def _explain_unlinkable(self, link: MiradiItem, kinds: set[str]) -> str | None:
@@ -206,12 +206,12 @@ class _MiradiReader:
         return "?" if thing is None else thing.shown
 
     def _gather_edges(self, links: dict[tuple[str, str], list[MiradiItem]]) -> set[str]:
-        """Edges, and which nodes they are at."""
+        """Add the edges; return the nodes that they connect."""
         linked: set[str] = set()
         for (source, target), drawn in links.items():
-            said = dict.fromkeys(filter(None, (one.text("Annotation") for one in drawn)))
+            annotations = dict.fromkeys(filter(None, (one.text("Annotation") for one in drawn)))
             confidence = Confidence.LOW if any(one.is_true("IsUncertainLink") for one in drawn) else None
-            if not self._builder.edge(source, target, mechanism="\n".join(said), confidence=confidence):
+            if not self._builder.edge(source, target, mechanism="\n".join(annotations), confidence=confidence):
                 continue
             linked |= {source, target}
             if any(one.is_true("IsBidirectionalLink") for one in drawn):
@@ -237,7 +237,7 @@ class _MiradiReader:
         for thing in waiting.values():
             self._builder.skip("indicator", "its factor was not imported", thing.shown)
 
-    def _gather_assumptions(self, there: set[str]) -> None:
+    def _gather_assumptions(self, node_refs: set[str]) -> None:
         for kind, what in _ASSUMPTION_KINDS.items():
             for thing in self._pool(kind).values():
                 about = thing.ids(*_SUBJECT_LISTS)
@@ -245,14 +245,14 @@ class _MiradiReader:
                     self._builder.skip(what, "it names no factor or link", thing.shown)
                     continue
                 refs = dict.fromkeys(_ref(*self._placed.get(one, NO_REFERENCE)) for one in about)
-                nodes = [ref for ref in refs if ref in there]
+                nodes = [ref for ref in refs if ref in node_refs]
                 if not nodes:
                     self._builder.skip(what, "its node or edge was not imported", thing.shown)
                     continue
                 if len(nodes) > 1:
                     self._builder.skip(what, "it is about several factors; kept at the first one", thing.shown)
-                said = "\n".join(filter(None, (thing.name, thing.text("Details"))))
-                self._builder.assumption(_ref(kind, thing.id), said, node=nodes[0])
+                text = "\n".join(filter(None, (thing.name, thing.text("Details"))))
+                self._builder.assumption(_ref(kind, thing.id), text, node=nodes[0])
 
     def _count_unread(self) -> None:
         kinds: dict[str, str] = {}

@@ -45,7 +45,7 @@ def parse_node_type(said: str) -> NodeType | None:
 
 
 def infer_node_types(
-    gathering: DocumentBuilder, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
+    builder: DocumentBuilder, said: Mapping[str, NodeType | None], causal: Iterable[tuple[str, str]]
 ) -> dict[str, NodeType]:
     """Return the type of every node, by name. Inferred types are recorded as skipped items.
 
@@ -54,7 +54,7 @@ def infer_node_types(
     untyped = [ref for ref, node_type in said.items() if node_type is None]
     inferred = _infer_by_distance(said, causal) if untyped else {}
     for ref in untyped:
-        gathering.skip("type", "not given; inferred from the position of the node", ref)
+        builder.skip("type", "not given; inferred from the position of the node", ref)
     return {ref: inferred[ref] if node_type is None else node_type for ref, node_type in said.items()}
 
 
