@@ -1,6 +1,6 @@
 """Assign cards to columns: bands from left to right, and inside a band causes left of their effects.
 
-A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk in key order closes
+A band has as many columns as its longest chain of edges on one level; cycles are opened where a walk by key closes
 them. A chain that is too long continues in the first column, like text on the next line. Bands that are too tall for a
 page get more columns.
 """

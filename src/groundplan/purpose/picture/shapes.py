@@ -1,7 +1,7 @@
 """The shapes of the picture: one for each type of card, each level of risk, and each sign.
 
-They differ without colour: an activity is an arrow, an output has a folded corner, an outcome is rounded, a goal has cut
-corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a square.
+They differ without colour: an activity is an arrow, an output has a folded corner, an outcome is rounded, a goal has
+cut corners and a heavy outline. High risk is an octagon, medium a triangle, low a circle, unknown a square.
 """
 
 from __future__ import annotations
