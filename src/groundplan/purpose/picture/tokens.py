@@ -1,7 +1,7 @@
 """The design tokens of the picture: colours, type sizes, spacing.
 
 A page uses the colours as CSS variables and can switch between light and dark; a file uses resolved values. Green,
-amber and red are reserved for risk, so types and changes use hues from blue to magenta. Colour is never the only cue: types
+amber and red are reserved for risk, so types and changes use blue to magenta. Colour is never the only cue: types
 and risks also differ in shape, review status in sign, changes in sign and outline.
 """
 
