@@ -120,7 +120,7 @@ def _free_place(route: EdgeRoute, occupied: OccupiedPoints) -> Point:
 
 
 def _places(route: EdgeRoute) -> list[Point]:
-    """Yield positions for a mark, the best first: on the last segment, else on earlier ones."""
+    """Return positions for a mark, the best first: on the last segment, else on earlier ones."""
     if route.is_back:
         (right, depth), (left, _) = route.points[2], route.points[3]
         return [(left + (right - left) * share, depth) for share in (*MARK_SHARES, *FALLBACK_SHARES)]

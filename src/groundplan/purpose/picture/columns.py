@@ -89,7 +89,7 @@ def _break_cycles(members: list[int], edges: list[Ends]) -> list[Ends]:
 
 
 def _assign_ranks(members: list[int], edges: list[Ends], is_reached: set[int], rows_max: int) -> dict[int, int]:
-    """Return the column inside the band: right of its causes, and with room left."""
+    """Return the column of each card inside the band: right of its causes, and with room left."""
     before: dict[int, list[int]] = {number: [] for number in members}
     after: dict[int, list[int]] = {number: [] for number in members}
     for source, target in edges:

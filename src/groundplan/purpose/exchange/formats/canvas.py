@@ -134,7 +134,7 @@ def _arrows(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _lines(content: Content, places: _Places) -> Iterator[dict[str, Any]]:
-    """Return the lines between assumptions and their nodes or edges."""
+    """Yield the lines between assumptions and their nodes or edges."""
     for one in content.assumptions.values():
         if one.key not in places.cards:
             continue

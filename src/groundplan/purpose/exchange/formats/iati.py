@@ -108,7 +108,7 @@ def _indicator(one: Indicator, latest: Measurement | None) -> Iterator[str]:
 
 
 def _describe_indicator(one: Indicator) -> Iterator[str]:
-    """Return the fields that the standard does not have, one per line."""
+    """Yield the fields that the standard does not have, one per line."""
     if one.unit is not None:
         yield f"Unit: {one.unit}"
     for name, text in (("Method", one.method), ("Frequency", one.frequency), ("Owner", one.owner)):
