@@ -129,7 +129,7 @@ class ProjectVerbs:
         goal: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.kernel.projects.view.OneProject:
-        """Make a project; whoever makes it becomes its owner."""
+        """Create a project; you become its owner."""
 
     def archive(
         self,
@@ -137,7 +137,7 @@ class ProjectVerbs:
         project: str,
         op_id: str | None = None,
     ) -> groundplan.kernel.projects.archive.ArchivedProject:
-        """Put a project away: it can still be read, but no longer changed."""
+        """Archive a project: it can be read, but not changed."""
 
     def restore(
         self,
@@ -145,7 +145,7 @@ class ProjectVerbs:
         project: str,
         op_id: str | None = None,
     ) -> groundplan.kernel.projects.archive.ArchivedProject:
-        """Bring an archived project back."""
+        """Restore an archived project."""
 
 class MemberVerbs:
     def bootstrap(
@@ -156,7 +156,7 @@ class MemberVerbs:
         create_draft_run: bool = False,
         op_id: str | None = None,
     ) -> groundplan.kernel.members.bootstrap.BootstrappedScope:
-        """Begin a new scope with yourself as its owner."""
+        """Create a scope with yourself as its owner."""
 
     def list(
         self,
@@ -165,7 +165,7 @@ class MemberVerbs:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> groundplan.kernel.members.list.Members:
-        """List who is in a project."""
+        """List the members of a project."""
 
     def add(
         self,
@@ -176,7 +176,7 @@ class MemberVerbs:
         kind: groundplan.kernel.actors.ActorKind | Literal["person", "agent", "service"] = "person",
         op_id: str | None = None,
     ) -> groundplan.kernel.members.add.OneMember:
-        """Bring somebody into a project, or give a member another role."""
+        """Add a member to a project, or change a member's role."""
 
     def remove(
         self,
@@ -185,7 +185,7 @@ class MemberVerbs:
         user_id: str,
         op_id: str | None = None,
     ) -> groundplan.kernel.members.remove.RemovedMember:
-        """Take somebody out of a project."""
+        """Remove a member from a project."""
 
 class WorkVerbs:
     def open(
@@ -235,7 +235,7 @@ class WorkVerbs:
         decision: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.graph.next.Offers:
-        """Take the best actionable nodes, so that nobody else is offered them."""
+        """Claim the best actionable nodes, so that no one else is offered them."""
 
     def context(
         self,
@@ -318,7 +318,7 @@ class KnowledgeVerbs:
         related_molecules: Sequence[RelatedMolecule] = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.entity.WrittenKnowledge:
-        """Make an atom (an area by its paths) or a molecule (a group of atoms)."""
+        """Create an atom (an area by its paths) or a molecule (a group of atoms)."""
 
     def update(
         self,
@@ -338,7 +338,7 @@ class KnowledgeVerbs:
         confirm: str = ...,
         op_id: str | None = None,
     ) -> groundplan.knowledge.entity.WrittenKnowledge:
-        """Change one at the version you read; append adds below; confirm: a commit at which it is right."""
+        """Update one at the version you read; append adds below; confirm: a commit at which it is right."""
 
     def append_changelog(
         self,
@@ -359,7 +359,7 @@ class KnowledgeVerbs:
         include_changelog: bool = True,
         changelog_limit: int = 5,
     ) -> groundplan.knowledge.reading.context.FileKnowledge:
-        """What to know about some files (paths: comma separated)."""
+        """Return the knowledge about files (paths: comma separated)."""
 
     def get(
         self,
@@ -370,7 +370,7 @@ class KnowledgeVerbs:
         include_changelog: bool = True,
         changelog_limit: int = 5,
     ) -> groundplan.knowledge.reading.get.KnowledgeDetails:
-        """One atom, or a molecule with its atoms."""
+        """Get one atom, or a molecule with its atoms."""
 
     def search(
         self,
@@ -385,7 +385,7 @@ class KnowledgeVerbs:
         limit: int = 20,
         offset: int = 0,
     ) -> groundplan.knowledge.reading.search.KnowledgePage:
-        """Atoms or molecules by words, by molecule, or orphans."""
+        """Search atoms or molecules by words, by molecule, or orphans."""
 
     def search_changelog(
         self,
@@ -395,7 +395,7 @@ class KnowledgeVerbs:
         limit: int = 20,
         offset: int = 0,
     ) -> groundplan.knowledge.reading.search_changelog.Entries:
-        """The entries, newest first."""
+        """Read the entries, newest first."""
 
     def list(
         self,
@@ -404,7 +404,7 @@ class KnowledgeVerbs:
         limit: int = 100,
         cursor: str | None = None,
     ) -> groundplan.knowledge.reading.list.Atoms:
-        """Every atom in short: its patterns, and how fresh it is."""
+        """List the atoms with their patterns and freshness."""
 
     def record_check(
         self,
@@ -414,7 +414,7 @@ class KnowledgeVerbs:
         atoms: Sequence[AtomCheck],
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.record_check.RecordedCheck:
-        """Keep what a check of the files found."""
+        """Store the results of a check of the files."""
 
     def delete(
         self,
@@ -427,7 +427,7 @@ class KnowledgeVerbs:
         last_task_id: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.knowledge.writing.delete.DeletedKnowledge:
-        """Delete one; a molecule's atoms become orphans, or go with it (cascade)."""
+        """Delete one; the atoms of a molecule become orphans, or are deleted too (cascade)."""
 
 class PurposeVerbs:
     def open(
@@ -470,7 +470,7 @@ class PurposeVerbs:
         profile: groundplan.purpose.model.Profile | Literal["standard", "strict", "light"] | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.draft.OneVersion:
-        """Begin a draft, as the version published last is, or as `from` is."""
+        """Create a draft as a copy of the latest published version, or of `from`."""
 
     def publish(
         self,
@@ -480,7 +480,7 @@ class PurposeVerbs:
         expected_rev: int | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.versions.publish.Published:
-        """Make the draft final, if its gates let it pass."""
+        """Publish the draft if it passes its gates."""
 
     def discard(
         self,
@@ -536,7 +536,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
     ) -> groundplan.purpose.analysis.health_metrics.Health:
-        """How healthy a version is: metrics, bands, and how each goal is reached."""
+        """Return the health of a version: metrics, bands, and how each goal is reached."""
 
     def analysis(
         self,
@@ -551,7 +551,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
     ) -> groundplan.purpose.analysis.analyse.Analysis:
-        """How a version hangs together: pathways to goals, orphans, weak links, what assumptions touch."""
+        """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
 
     def compliance(
         self,
@@ -566,7 +566,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
     ) -> groundplan.purpose.compliance.section.Compliance:
-        """The compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
+        """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
 
     def record(
         self,
@@ -587,7 +587,7 @@ class PurposeVerbs:
         format: Literal["json", "mermaid", "dot", "graphml", "canvas", "csv", "logframe", "iati", "svg"],
         version: int | Literal["draft", "published"] | None = None,
     ) -> groundplan.purpose.exchange.export.ExportedPurpose:
-        """Write a version out as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
+        """Export a version as a file: json, mermaid, dot, graphml, canvas, csv, logframe, iati or svg."""
 
     def render(
         self,
@@ -598,7 +598,7 @@ class PurposeVerbs:
         compare: int | Literal["draft", "published"] | None = None,
         theme: Literal["light", "dark", "auto"] = "light",
     ) -> groundplan.purpose.exchange.render.Rendered:
-        """Draw a version as SVG: all of it, the ways through one node, or what changed since a version."""
+        """Draw a version as SVG: all of it, the pathways through one node, or the changes since a version."""
 
     def import_(
         self,
@@ -608,7 +608,7 @@ class PurposeVerbs:
         keys: Literal["same", "new"] | None = None,
         op_id: str | None = None,
     ) -> groundplan.purpose.exchange.import_document.ImportedPurpose:
-        """Take a theory in, as a new draft: all of a document, or nothing. Waivers in it need the owner role."""
+        """Import a theory as a new draft: the whole document, or nothing. Waivers in it need the owner role."""
 
 class ContextVerbs(groundplan.context_adapter.ContextAdapter):
     def view(
@@ -632,7 +632,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         copy_from: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.create_draft.RunWithRev:
-        """Begin a draft, empty or as copyFrom (latest, or a run) is; begins the scope too if it is new."""
+        """Create a draft, empty or a copy of copyFrom (latest, or a run); creates the scope too if it is new."""
 
     def commit(
         self,
@@ -658,7 +658,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         run_id: str,
         op_id: str | None = None,
     ) -> groundplan.context.runs.delete.DeletedRun:
-        """Take any run out of view."""
+        """Delete a run; a committed run is only hidden."""
 
     def list(
         self,
@@ -704,7 +704,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         *,
         run_id: str,
     ) -> groundplan.context.runs.create_draft.RunWithRev:
-        """Show a run by its id, without what is in it."""
+        """Show a run by its id, without its rows."""
 
     def update_draft(
         self,
@@ -713,7 +713,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] | None = None,
         op_id: str | None = None,
     ) -> groundplan.context.runs.create_draft.RunWithRev:
-        """Make a draft your own or shared, or only say that you are at it."""
+        """Make a draft your own or shared, or only update its time of last change."""
 
     def export(
         self,
@@ -721,7 +721,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         scope_id: str,
         run_id: str | None = None,
     ) -> groundplan.context.exchange.document.ContextExport:
-        """Give the facts of a run as a document."""
+        """Export the facts of a run as a document."""
 
     def import_(
         self,
@@ -731,7 +731,7 @@ class ContextVerbs(groundplan.context_adapter.ContextAdapter):
         ownership: groundplan.context.schemas.RunOwnership | Literal["owned", "shared"] = "owned",
         op_id: str | None = None,
     ) -> groundplan.context.exchange.import_document.ImportedContext:
-        """Take a document of facts in, as a new draft."""
+        """Import a document of facts as a new draft."""
 
 class ContainerVerbs:
     def get(
@@ -790,7 +790,7 @@ class ContainerVerbs:
         related_to: str | builtins.list[str] | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.create.CreatedContainer:
-        """Make one: a task has a title, the others a name."""
+        """Create one: a task has a title, the others a name."""
 
     def update(
         self,
@@ -811,7 +811,7 @@ class ContainerVerbs:
         pipeline: Any = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.update.UpdatedContainer:
-        """Change what one says at the version you read; never its status."""
+        """Update one at the version you read; never its status."""
 
     def delete(
         self,
@@ -839,7 +839,7 @@ class ContainerVerbs:
         project_id: str | None = None,
         priority: str | None = None,
     ) -> groundplan.work.containers.container.Feature | None:
-        """Feature to go on with: ACTIVE, then NEW."""
+        """Feature to continue with: ACTIVE, then NEW."""
 
     def blocked_tasks(
         self,
@@ -849,7 +849,7 @@ class ContainerVerbs:
         limit: int = 100,
         offset: int = 0,
     ) -> groundplan.work.containers.workflow.blocked.BlockedTasks:
-        """Tasks that wait, and for what."""
+        """Blocked tasks with their blockers."""
 
     def blocked_features(
         self,
@@ -858,7 +858,7 @@ class ContainerVerbs:
         limit: int = 100,
         offset: int = 0,
     ) -> groundplan.work.containers.workflow.blocked.BlockedFeatures:
-        """Features that wait, and for what."""
+        """Blocked features with their blockers."""
 
     def workflow_state(
         self,
@@ -875,7 +875,7 @@ class ContainerVerbs:
         container_type: groundplan.work.containers.requests.WorkflowType | Literal["task", "feature"],
         direction: groundplan.work.containers.dependencies.DependencyDirection | Literal["dependencies", "dependents", "both"] = "both",
     ) -> groundplan.work.containers.dependencies.Dependencies:
-        """What it waits for, what waits for it."""
+        """Dependencies and dependents of one container."""
 
     def advance(
         self,
@@ -906,7 +906,7 @@ class ContainerVerbs:
         reason: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.workflow.terminate.Terminated:
-        """Exit as WILL_NOT_IMPLEMENT, with all open below it."""
+        """End as WILL_NOT_IMPLEMENT, with everything open below it."""
 
     def block(
         self,
@@ -918,7 +918,7 @@ class ContainerVerbs:
         blocked_reason: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.workflow.block.BlockAnswer:
-        """Let it wait for ids, or NO_OP: a hold with a reason."""
+        """Add blockers by id, or NO_OP: a hold with a reason."""
 
     def unblock(
         self,
@@ -929,7 +929,7 @@ class ContainerVerbs:
         blocked_by: str | builtins.list[str],
         op_id: str | None = None,
     ) -> groundplan.work.containers.workflow.unblock.UnblockAnswer:
-        """Let it wait for ids no more; NO_OP ends its hold."""
+        """Remove blockers by id; NO_OP ends its hold."""
 
 class DependencyVerbs:
     def create(
@@ -942,7 +942,7 @@ class DependencyVerbs:
         type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
     ) -> groundplan.work.containers.dependency.DependencyAnswer:
-        """Let fromId block toId (BLOCKS) or be related to it (RELATES_TO)."""
+        """Make fromId block toId (BLOCKS) or relate to it (RELATES_TO)."""
 
     def delete(
         self,
@@ -954,7 +954,7 @@ class DependencyVerbs:
         type: groundplan.work.containers.dependency.DependencyType | Literal["BLOCKS", "RELATES_TO"] = "BLOCKS",
         op_id: str | None = None,
     ) -> groundplan.work.containers.dependency.DependencyAnswer:
-        """Take a dependency away."""
+        """Delete a dependency."""
 
 class SectionVerbs:
     def list(
@@ -1020,7 +1020,7 @@ class SectionVerbs:
         ordered_ids: str | builtins.list[str],
         op_id: str | None = None,
     ) -> groundplan.work.containers.sections.answers.Sections:
-        """Put all sections of a container into an order (orderedIds)."""
+        """Reorder all sections of a container (orderedIds)."""
 
     def bulk_create(
         self,
@@ -1084,7 +1084,7 @@ class TemplateVerbs:
         created_by: str | None = None,
         op_id: str | None = None,
     ) -> groundplan.work.containers.templates.template.OneTemplate:
-        """Make a template for PROJECT, FEATURE or TASK."""
+        """Create a template for PROJECT, FEATURE or TASK."""
 
     def update(
         self,
@@ -1097,7 +1097,7 @@ class TemplateVerbs:
         is_protected: bool = ...,
         op_id: str | None = None,
     ) -> groundplan.work.containers.templates.template.OneTemplate:
-        """Change what a template says of itself."""
+        """Update the name, description, target or tags of a template."""
 
     def enable(
         self,
@@ -1105,7 +1105,7 @@ class TemplateVerbs:
         id: str,
         op_id: str | None = None,
     ) -> groundplan.work.containers.templates.template.OneTemplate:
-        """Let a template be applied."""
+        """Enable a template."""
 
     def disable(
         self,
@@ -1113,7 +1113,7 @@ class TemplateVerbs:
         id: str,
         op_id: str | None = None,
     ) -> groundplan.work.containers.templates.template.OneTemplate:
-        """Take a template out of use."""
+        """Disable a template."""
 
     def add_section(
         self,
@@ -1146,7 +1146,7 @@ class TemplateVerbs:
         entity_id: str,
         op_id: str | None = None,
     ) -> groundplan.work.containers.templates.apply.AppliedTemplate:
-        """Give a container a template's sections, behind those it has."""
+        """Append a template's sections to a container."""
 
 class TagVerbs:
     def list(
@@ -1163,7 +1163,7 @@ class TagVerbs:
         tag: str,
         project_id: str | None = None,
     ) -> groundplan.work.containers.tags.usage.TagUsage:
-        """See what has a tag."""
+        """List the containers that have a tag."""
 
     def rename(
         self,

@@ -71,6 +71,6 @@ def parse_piece(piece: Piece, form: RuleFormat) -> Rule:
 
 def survives_round_trip(piece: Piece, subject: ExportedAtom, form: RuleFormat) -> bool:
     """Return whether parsing a piece gives back its atom, so that an import can find it."""
-    if form is RuleFormat.AGENTS and marking.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
+    if form is RuleFormat.AGENTS and marks.parse_text(piece.as_block) != [RuleBlock(piece.as_block, piece)]:
         return False
     return parse_piece(piece, form) == Rule(normalize_line_breaks(subject.knowledge), subject.name, subject.patterns)

@@ -1,0 +1,152 @@
+"""Plain words, as far as a machine can tell. The exceptions listed here may only get fewer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "groundplan"
+MODULES_MAX = 15  # in a folder
+
+PARTICIPLES = frozenset(
+    [
+        "admitted",
+        "asked",
+        "assessed",
+        "called",
+        "checked",
+        "chosen",
+        "copied",
+        "counted",
+        "drawn",
+        "found",
+        "framed",
+        "given",
+        "held",
+        "kept",
+        "known",
+        "listed",
+        "loaded",
+        "made",
+        "marked",
+        "meant",
+        "measured",
+        "moved",
+        "named",
+        "noted",
+        "observed",
+        "offered",
+        "renamed",
+        "said",
+        "seen",
+        "settled",
+        "shown",
+        "stored",
+        "taken",
+        "told",
+        "wanted",
+        "written",
+    ]
+)
+PRIVATE_WORDS = re.compile(r"\bMind:|\bwhat whoever\b|\bnobody's business\b|\bgoes unheard\b", re.IGNORECASE)
+SLICE_WORDS = re.compile(
+    r"\b(?:toc_\w+|pciv_\w+|provenance|theory|theories|atoms?|molecules?|pipelines?|assumptions?|indicators?)\b",
+    re.IGNORECASE,
+)
+
+CROWDED = {
+    "kernel": 16,
+    "purpose/picture": 17,
+    "work/containers": 18,
+    "work/engine": 19,
+}
+PARTICIPLE_FUNCTIONS = {
+    "context/runs/copy_rows.py: copied",
+    "context/stored_rows.py: _loaded_columns",
+    "kernel/policies.py: given",
+    "kernel/store/sqlite/store.py: _held",
+    "kernel/store/sqlite/write_queue.py: _held",
+    "knowledge/paths/buckets.py: found",
+    "knowledge/paths/malformed.py: named_class",
+    "purpose/compliance/proposal_context.py: seen",
+    "purpose/editing/rows.py: given_fields",
+    "purpose/exchange/incoming_keys.py: given",
+    "purpose/exchange/theory.py: measured",
+    "purpose/gates/profiles.py: known_codes",
+    "purpose/observing/observations.py: observed",
+    "purpose/picture/comparison.py: shown",
+    "repository/rules/folder.py: named",
+    "surfaces/cli/invocation.py: called",
+    "work/containers/container.py: shown",
+    "work/graph/next.py: wanted",
+}
+SHARED_CLASS_NAMES = {"Op"}  # the events of a slice
+KERNEL_FILES_WITH_SLICE_WORDS = {
+    "kernel/budget.py",
+    "kernel/members/bootstrap.py",
+    "kernel/next_steps.py",
+    "kernel/preferences.py",
+    "kernel/store/guards.py",
+}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    return {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")
+    }
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    names = {getattr(one, "id", getattr(one, "attr", "")) for one in function.decorator_list}
+    return not names.isdisjoint({"property", "cached_property"})
+
+
+def participles(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        is_function = isinstance(node, ast.FunctionDef) and not is_property(node)
+        if is_function and node.name.strip("_").split("_")[0] in PARTICIPLES:
+            yield node.name
+
+
+def test_a_folder_holds_no_more_modules_than_a_reader_can_survey() -> None:
+    counts = Counter(str(Path(name).parent) for name in modules() if not name.endswith("__init__.py"))
+    assert {folder: count for folder, count in counts.items() if count > MODULES_MAX} == CROWDED
+
+
+def test_functions_are_verbs() -> None:
+    assert {
+        f"{name}: {found}" for name, module in modules().items() for found in participles(module)
+    } == PARTICIPLE_FUNCTIONS
+
+
+def test_a_participle_is_found_and_a_property_is_a_fact() -> None:
+    text = "class A:\n    @property\n    def told(self): ...\n    def _shown_rows(self): ...\ndef tell(): ..."
+    assert list(participles(ast.parse(text))) == ["_shown_rows"]
+
+
+def test_one_class_has_one_name() -> None:
+    names = Counter(
+        node.name for module in modules().values() for node in module.body if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} == SHARED_CLASS_NAMES
+
+
+def test_no_text_is_a_riddle() -> None:
+    found = {
+        name
+        for name, module in modules().items()
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and PRIVATE_WORDS.search(node.value)
+    }
+    assert found == set()
+
+
+def test_the_kernel_has_no_words_of_a_slice() -> None:
+    paths = [path for suffix in ("py", "sql") for path in (PACKAGE / "kernel").rglob(f"*.{suffix}")]
+    found = {str(path.relative_to(PACKAGE)) for path in paths if SLICE_WORDS.search(path.read_text(encoding="utf-8"))}
+    assert found == KERNEL_FILES_WITH_SLICE_WORDS
