@@ -82,7 +82,7 @@ def test_init_again_on_postgresql_keeps_the_password_and_does_not_pretend_to_kno
 
     assert (again["role_is_new"], again["steps_taken"]) == (False, 0)
     assert psycopg.conninfo.conninfo_to_dict(again["app_url"]).get("password") is None
-    assert "was there before and keeps its password" in run("init", team.owner_url).out
+    assert "existed already and keeps its password" in run("init", team.owner_url).out
     assert run("project", "list", "--db", team.app_url).code == 0
 
 
@@ -92,7 +92,7 @@ def test_the_app_role_can_be_named(run: Run, owner_url: str, worker: str) -> Non
     shown = run("init", owner_url, "--app-role", role)
 
     (url,) = [line for line in shown.out.splitlines() if line.startswith("postgresql://")]
-    assert "shown this once" in shown.out
+    assert "shown only once" in shown.out
     assert psycopg.conninfo.conninfo_to_dict(url)["user"] == role
     assert run("project", "list", "--db", url).code == 0
 
@@ -131,7 +131,7 @@ def test_a_lost_password_is_replaced_by_a_new_one(run: Run, owner_url: str) -> N
     assert again["role_is_new"] is False
     assert psycopg.conninfo.conninfo_to_dict(again["app_url"])["password"]
     assert stored(first["app_role"]) != before
-    assert "shown this once" in run("init", owner_url, "--new-password").out
+    assert "shown only once" in run("init", owner_url, "--new-password").out
 
 
 def test_a_role_that_could_step_around_the_policies_is_not_taken_as_app_role(run: Run, owner_url: str) -> None:
@@ -151,7 +151,7 @@ def test_init_again_serves_the_same_role_and_says_when_another_one_is_to_serve(
 
     assert run("init", owner_url, "--json").answer["app_role"] == first["app_role"]
     switched = run("init", owner_url, "--app-role", f"cli_{worker}_other")
-    assert f"Role cli_{worker}_team, which served until now, has no access any more" in switched.out
+    assert f"Role cli_{worker}_team, which was used until now, has lost its access" in switched.out
 
 
 def test_init_puts_the_skills_in_place_beside_the_database(run: Run) -> None:
