@@ -133,20 +133,6 @@ SELECT c.id
  ORDER BY walk.step
  LIMIT :at_most;
 
--- part: its_parent
--- The parent of each node of a walk.
-JOIN work_nodes AS c
-        ON c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = walk.parent_n
-
--- part: itself
--- Each node of a walk.
-JOIN work_nodes AS c
-        ON c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.n = walk.n
-
 -- name: is_related
 -- A row if two nodes are related, in either direction.
 SELECT 1
@@ -334,13 +320,6 @@ WITH RECURSIVE below (n) AS (
 SELECT c.n, c.id, c.resolved, c.claimed_by, c.claimed_until
   FROM below AS walk
   {itself};
-
--- part: children
--- The children of each node of a walk.
-JOIN work_nodes AS c
-        ON c.tenant_id = :tenant_id
-       AND c.project_id = :project_id
-       AND c.parent_n = walk.n
 
 -- name: edges_into
 -- Every edge to some nodes, with the node it comes from. Unordered: with an ORDER BY, SQLite would read all edges.
