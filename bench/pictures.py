@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 import groundplan
+from bench.large_purpose import fill_large, large_theory
 from bench.options import Options
 from bench.purpose import SEED, content_from
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
-from groundplan.demo.large_purpose import fill_large, large_theory
 from groundplan.purpose.exchange.formats.table import WRITABLE
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.model import Profile, VersionStatus

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import groundplan
+from bench.large_purpose import Ops, fill_large, large_theory
 from bench.options import Options
 from bench.peers import groundplan as server_at
 from bench.report import Result
 from bench.rounds import Step, interleaved, medians_ms
 from groundplan import demo
-from groundplan.demo.large_purpose import Ops, fill_large, large_theory
 from groundplan.kernel.output_gate import count_tokens
 from groundplan.kernel.store.queries import Query
 from groundplan.purpose.content import sql

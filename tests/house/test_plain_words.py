@@ -30,7 +30,7 @@ CROWDED = {
     "kernel": 16,
     "purpose/picture": 17,
     "work/containers": 18,
-    "work/engine": 19,
+    "work/engine": 18,
 }
 PARTICIPLE_FUNCTIONS = {
     "context/runs/copy_rows.py: copied",

@@ -41,9 +41,8 @@ from groundplan.work.containers.requests import (
     parse_tags,
 )
 from groundplan.work.containers.tags.container_tags import set_tags
-from groundplan.work.engine.insert import insert_nodes
+from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
-from groundplan.work.engine.node_ids import generate_ids
 from groundplan.work.engine.priority import complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N

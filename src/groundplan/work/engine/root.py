@@ -10,9 +10,8 @@ from groundplan.kernel.audit import changed
 from groundplan.kernel.errors import Unavailable
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.insert import insert_nodes
+from groundplan.work.engine.insert import generate_ids, insert_nodes, is_id_free
 from groundplan.work.engine.kinds import PROJECT
-from groundplan.work.engine.node_ids import generate_ids, is_id_free
 from groundplan.work.engine.row import WorkNodeRow
 from groundplan.work.events import WorkOp
 

@@ -19,10 +19,9 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine import cycles
 from groundplan.work.engine.cycles import CycleDetected, depends_on_ancestor, is_ancestor
-from groundplan.work.engine.insert import insert_nodes
+from groundplan.work.engine.insert import generate_ids, insert_nodes
 from groundplan.work.engine.kinds import blocks_descendants, feature_of_children
 from groundplan.work.engine.node import NodeSummary
-from groundplan.work.engine.node_ids import generate_ids
 from groundplan.work.engine.priority import complexity_of, priority_of, warn_about_priority
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project

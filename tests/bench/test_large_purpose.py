@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from groundplan.demo.large_purpose import BATCH, fill_large, large_theory
+from bench.large_purpose import BATCH, fill_large, large_theory
 from tests.engines import Engine
 
 
