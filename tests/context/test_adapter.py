@@ -32,7 +32,7 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.session import Session
 from tests.engines import Engine, person
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 # The names of the contract. One more, with which a stranger could make themselves owner, is left out on purpose, and
 # so is the one that describes tables.
@@ -54,13 +54,13 @@ def refusal(call: Any) -> str:
 
 
 @pytest.fixture
-def clock() -> Hands:
+def clock() -> ManualClock:
     """The store's clock."""
-    return Hands()
+    return ManualClock()
 
 
 @pytest.fixture
-def ada(engine: Engine, clock: Hands) -> Session:
+def ada(engine: Engine, clock: ManualClock) -> Session:
     """Ada, a person, at a store whose clock the test moves."""
     return Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))
 
@@ -186,7 +186,7 @@ def rows_of(view: ContextView) -> Any:
     return view.sources_by_id, view.inputs_by_pointer, view.constraints, view.artifacts_by_type
 
 
-def test_the_latest_is_found_among_runs_and_what_they_hold(ada: Session, clock: Hands) -> None:
+def test_the_latest_is_found_among_runs_and_what_they_hold(ada: Session, clock: ManualClock) -> None:
     facts = ada.context
     runs: list[PcivRunV1] = []
     for number in range(4):

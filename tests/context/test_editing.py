@@ -9,7 +9,7 @@ import pytest
 
 from groundplan.kernel.errors import Conflict, Invalid, NotFound, RuleViolated
 from tests.context.desk import NOWHERE, Facts, value_of
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 NEW = {"label": "Size", "pointer": "/site/size"}
 
@@ -25,7 +25,7 @@ def test_a_new_input_gets_what_its_writer_does_not_say(desk: Facts) -> None:
     assert value_of(one) is None
 
 
-def test_an_input_is_changed_by_its_pointer_and_what_is_not_mentioned_stays(desk: Facts, clock: Hands) -> None:
+def test_an_input_is_changed_by_its_pointer_and_what_is_not_mentioned_stays(desk: Facts, clock: ManualClock) -> None:
     desk.source("survey")
     desk.write("/site/size", 5000, label="Size", domain="site", required=True, sourceIds=["survey"])
     before = desk.input("/site/size")

@@ -9,7 +9,7 @@ from typing import Any
 from groundplan.kernel.output_gate import encode
 from tests.context.desk import Facts
 from tests.context.test_runs import contents
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def fill(desk: Facts) -> None:
@@ -26,7 +26,7 @@ def sent(answer: Any) -> Any:
     return json.loads(encode(answer))
 
 
-def test_an_export_taken_in_elsewhere_is_the_same_facts(desk: Facts, clock: Hands) -> None:
+def test_an_export_taken_in_elsewhere_is_the_same_facts(desk: Facts, clock: ManualClock) -> None:
     fill(desk)
     desk.commit(allowPartial=True)
     document = sent(desk.call("context.export", scopeId="atlas"))

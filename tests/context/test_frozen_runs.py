@@ -9,7 +9,7 @@ from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose import tables as purpose_tables
 from tests.context.rows import a_family, place
 from tests.engines import Engine, person
-from tests.kernel.store.attacks import Siege, Way, guards_dropped
+from tests.kernel.store.attacks import FreezeAttack, Way, guards_dropped
 
 ADA = person("ada")
 (RUNS,) = FROZEN
@@ -27,7 +27,7 @@ class Scene:
         self.draft = a_family(project, "draft")
         other = a_family(project, "other")
         place(engine, *self.final, self.draft, other)
-        self.siege = Siege(engine, RUNS, other)
+        self.siege = FreezeAttack(engine, RUNS, other)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.context.desk import Facts, value_of
 from tests.engines import Engine
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def capped(desk: Facts, cap: int) -> Facts:
@@ -251,7 +251,7 @@ def test_the_answer_to_many_rows_keeps_the_cap(desk: Facts) -> None:
     assert len(answer.inputs) + answer.left_out["inputs"] == len(desk.view().inputs_by_pointer) == 200
 
 
-def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock: Hands) -> None:
+def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock: ManualClock) -> None:
     desk.write("/kept", 1)
     desk.write("/gone", 2)
     desk.write("/guessed", 3)
@@ -264,7 +264,9 @@ def test_a_commit_says_which_of_a_persons_values_it_overrules(desk: Facts, clock
     assert desk.commit().warnings == ["overrides user-entered values of the previous commit: /gone, /guessed"]
 
 
-def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(desk: Facts, clock: Hands) -> None:
+def test_a_commit_of_an_older_state_says_which_of_a_persons_values_it_takes_back(
+    desk: Facts, clock: ManualClock
+) -> None:
     first = desk.run
     desk.write("/owner", "parish")
     desk.write("/same", 1)

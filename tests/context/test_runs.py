@@ -15,12 +15,12 @@ from groundplan.session import Session
 from tests.context.conftest import ADA, begin_draft
 from tests.context.desk import NOWHERE, Facts
 from tests.engines import Engine, filled_once
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def fill(engine: Engine) -> dict[str, str]:
     """Begin a draft with one of everything; what the test has in hand then."""
-    desk = Facts(Session(engine.store_with_clock(Hands()), ADA), hand=begin_draft(engine))
+    desk = Facts(Session(engine.store_with_clock(ManualClock()), ADA), hand=begin_draft(engine))
     desk.source("survey", excerpt="5,000 ha", rawMeta={"pages": 3})
     desk.write("/site/location", valueKind="string", required=True, domain="site")
     desk.write("/site/size", 5000, sourceIds=["survey"], evidenceSnippet="5,000 ha")
@@ -33,7 +33,7 @@ def fill(engine: Engine) -> dict[str, str]:
 
 
 @pytest.fixture
-def filled(engine: Engine, clock: Hands) -> Facts:
+def filled(engine: Engine, clock: ManualClock) -> Facts:
     """A draft with one of everything: set, unset and required, empty, backed by a source, and waiting for a person."""
     hand = filled_once(engine, fill)
     return Facts(Session(engine.store_with_clock(clock), ADA), hand={**hand})
@@ -83,7 +83,7 @@ def test_a_commit_that_may_be_partial_is_partial_even_when_nothing_is_missing(fi
     assert (done.run.status, done.missing) == ("partial_committed", [])
 
 
-def test_a_whole_commit_lacks_nothing(filled: Facts, clock: Hands) -> None:
+def test_a_whole_commit_lacks_nothing(filled: Facts, clock: ManualClock) -> None:
     filled.write("/site/location", "")  # the empty text is a value
     clock.move(minutes=1)
     done = filled.commit()
@@ -143,7 +143,7 @@ def contents(view: Any) -> Any:
 
 
 @pytest.mark.parametrize("copied", ["latest", "by its id", "a draft"])
-def test_a_copy_is_the_same_in_every_field_and_shares_no_row(filled: Facts, clock: Hands, copied: str) -> None:
+def test_a_copy_is_the_same_in_every_field_and_shares_no_row(filled: Facts, clock: ManualClock, copied: str) -> None:
     origin = filled.run
     if copied != "a draft":
         filled.commit(allowPartial=True)
@@ -195,7 +195,7 @@ def test_a_draft_that_is_discarded_is_gone_with_everything_in_it(engine: Engine,
 
 
 def test_a_committed_run_that_is_deleted_is_out_of_view_and_stays_as_it_was(
-    engine: Engine, filled: Facts, clock: Hands
+    engine: Engine, filled: Facts, clock: ManualClock
 ) -> None:
     first = filled.run
     filled.commit(allowPartial=True)
@@ -223,7 +223,7 @@ def test_a_committed_run_that_is_deleted_is_out_of_view_and_stays_as_it_was(
     assert refused(filled.in_force).code == "no_context"
 
 
-def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk: Facts, clock: Hands) -> None:
+def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk: Facts, clock: ManualClock) -> None:
     first = desk.run
     others = []
     for ownership in ("shared", "owned", "owned"):
@@ -253,7 +253,7 @@ def test_runs_are_listed_newest_first_and_none_is_missed_between_two_pages(desk:
     assert refused(partial(listed, cursor="x")).code == "invalid_cursor"
 
 
-def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: Hands) -> None:
+def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: ManualClock) -> None:
     clock.move(minutes=1)
     shared = desk.call("context.update_draft", runId=desk.run, ownership="shared")
     own = desk.by("ben", ActorKind.PERSON).call("context.update_draft", runId=desk.run, ownership="owned")
@@ -262,7 +262,7 @@ def test_a_draft_becomes_shared_and_somebodys_own_again(desk: Facts, clock: Hand
     assert (own.run.user_id, own.rev) == ("ben", 3)
 
 
-def test_a_diff_says_by_pointer_what_became_of_every_fact(filled: Facts, clock: Hands) -> None:
+def test_a_diff_says_by_pointer_what_became_of_every_fact(filled: Facts, clock: ManualClock) -> None:
     before = filled.run
     filled.write("/gone", 1)
     filled.write("/cleared", 2)

@@ -10,7 +10,7 @@ from groundplan.context.schemas import Provenance
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, NotFound, RuleViolated
 from tests.context.desk import NOWHERE, Facts, value_of
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 PROVENANCES = [provenance.value for provenance in Provenance]
 
@@ -34,7 +34,7 @@ def test_only_a_write_of_the_same_or_a_higher_provenance_replaces_a_value(desk: 
     assert all(one.value_string == "new" for one in by_pointer.values())
 
 
-def test_a_suggestion_names_its_author_its_reason_and_its_sources(desk: Facts, clock: Hands) -> None:
+def test_a_suggestion_names_its_author_its_reason_and_its_sources(desk: Facts, clock: ManualClock) -> None:
     survey = desk.source("survey")
     desk.write("/size", 5000)
     clock.move(minutes=1)
@@ -105,7 +105,7 @@ def test_saying_the_same_with_less_is_no_suggestion(desk: Facts) -> None:
     assert (desk.waiting(), desk.input("/size").provenance) == ([], "user-entered")
 
 
-def test_what_a_person_accepts_is_theirs_with_the_sources_it_came_with(desk: Facts, clock: Hands) -> None:
+def test_what_a_person_accepts_is_theirs_with_the_sources_it_came_with(desk: Facts, clock: ManualClock) -> None:
     desk.source("survey")
     map_ = desk.source("map")
     desk.write("/size", 5000, provenance="user-entered", sourceIds=["survey"], evidenceSnippet="old")

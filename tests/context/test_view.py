@@ -19,7 +19,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.session import Session
 from tests.context.desk import NOWHERE, Facts
 from tests.engines import Engine
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def test_nothing_is_in_force_before_the_first_commit(desk: Facts) -> None:
@@ -29,7 +29,7 @@ def test_nothing_is_in_force_before_the_first_commit(desk: Facts) -> None:
     assert error.message.startswith("No committed PCIV v1 context found")
 
 
-def test_the_latest_commit_is_in_force_whole_or_partial(desk: Facts, clock: Hands) -> None:
+def test_the_latest_commit_is_in_force_whole_or_partial(desk: Facts, clock: ManualClock) -> None:
     runs = []
     for partially in (False, True, False, True):
         desk.commit(allowPartial=partially)
@@ -48,7 +48,9 @@ def test_of_commits_of_one_moment_the_first_by_id_is_in_force(desk: Facts) -> No
     assert desk.in_force().run.id == min(runs)
 
 
-def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoured(desk: Facts, clock: Hands) -> None:
+def test_a_run_that_is_named_is_shown_and_a_preference_for_the_latest_is_honoured(
+    desk: Facts, clock: ManualClock
+) -> None:
     first = desk.run
     desk.commit()
     clock.move(minutes=1)
@@ -75,7 +77,7 @@ def test_runs_of_other_scopes_are_not_there(desk: Facts) -> None:
     assert refused(desk.in_force).code == "no_context"
 
 
-def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: Hands) -> None:
+def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: ManualClock) -> None:
     from groundplan.kernel.actors import ActorKind
 
     shared = desk.draft(ownership="shared")
@@ -88,7 +90,7 @@ def test_one_users_facts_are_their_own_and_the_shared_ones(desk: Facts, clock: H
     assert desk.in_force(userId="ada").run.id == shared
 
 
-def test_the_version_of_the_facts_is_since_when_they_are_as_they_are(desk: Facts, clock: Hands) -> None:
+def test_the_version_of_the_facts_is_since_when_they_are_as_they_are(desk: Facts, clock: ManualClock) -> None:
     clock.move(minutes=1)
     desk.write("/a", 1)
     assert desk.view().context_version_id == "2026-03-01T09:01:00.000Z"
@@ -164,7 +166,7 @@ def joined(pages: list[Any]) -> dict[str, Any]:
     return {name: value for name, value in first.items() if name not in ("left_out", "next_cursor")}
 
 
-def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Facts, clock: Hands) -> None:
+def test_pages_that_keep_the_cap_are_the_whole_view_when_put_together(desk: Facts, clock: ManualClock) -> None:
     for name in ("survey", "permit", "map"):
         desk.source(name)
     desk.edit(
@@ -260,7 +262,7 @@ def test_keys_of_a_view_that_do_not_fit_are_refused_by_name(desk: Facts) -> None
         assert error.details["invariantName"] == invariant
 
 
-def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Facts, clock: Hands) -> None:
+def test_the_gates_learn_which_facts_are_in_force_and_what_these_lack(desk: Facts, clock: ManualClock) -> None:
     def in_force() -> providers.ContextInForce | None:
         def ask(tx: Transaction) -> providers.ContextInForce | None:
             tx.enter(authorize_project(tx, "atlas", Permission.CONTEXT_READ))

@@ -24,7 +24,7 @@ from groundplan.surfaces.exception_log import LOG_VARIABLE
 from tests.contracts.reference import by_page, operation_pages, page, table, who_may
 from tests.contracts.refusals import families, refusals
 from tests.contracts.words import COMMANDS, SETTINGS
-from tests.purpose.formats.written import waiver, written
+from tests.purpose.exchange.written import waiver, written
 from tests.purpose.theories import whole_theory
 
 

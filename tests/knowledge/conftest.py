@@ -12,20 +12,20 @@ from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.knowledge.desk import Knowledge
 from tests.knowledge.rows import compare_with_the_facts
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 @pytest.fixture
-def clock() -> Hands:
+def clock() -> ManualClock:
     """The store's clock."""
-    return Hands()
+    return ManualClock()
 
 
 def open_atlas(engine: Engine) -> Knowledge:
     """Make the project, with some tasks."""
-    return Knowledge(Session(engine.store_with_clock(Hands()), ADA)).open()
+    return Knowledge(Session(engine.store_with_clock(ManualClock()), ADA)).open()
 
 
 def crowd_atlas(engine: Engine) -> Knowledge:
@@ -45,7 +45,7 @@ def crowd_atlas(engine: Engine) -> Knowledge:
 
 
 @contextmanager
-def atlas(engine: Engine, clock: Hands, fill: Callable[[Engine], Knowledge]) -> Iterator[Knowledge]:
+def atlas(engine: Engine, clock: ManualClock, fill: Callable[[Engine], Knowledge]) -> Iterator[Knowledge]:
     """Ada, a person, at her project atlas as it was filled; the clock stands until the test moves it."""
     opened = filled_once(engine, fill)
     desk = Knowledge(Session(engine.store_with_clock(clock), ADA), ids={**opened.ids})
@@ -55,7 +55,7 @@ def atlas(engine: Engine, clock: Hands, fill: Callable[[Engine], Knowledge]) -> 
 
 
 @pytest.fixture
-def desk(request: pytest.FixtureRequest, engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+def desk(request: pytest.FixtureRequest, engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
     """Ada at her project, which is empty unless it is crowded."""
     with atlas(engine, clock, crowd_atlas if "crowded" in request.fixturenames else open_atlas) as desk:
         yield desk

@@ -9,7 +9,7 @@ import pytest
 from tests.engines import Engine
 from tests.knowledge.desk import Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 LINE = "---[{at} task:{task}]---\n"
 NINE, TEN = "2026-03-01T09:00:00.000Z", "2026-03-01T10:00:00.000Z"
@@ -18,7 +18,7 @@ KNOWLEDGE_BYTES_MAX = 32_768
 
 @pytest.mark.parametrize("name", ["Cart", "Shop"])
 def test_what_is_appended_stands_behind_a_line_with_the_moment_and_the_task(
-    crowded: Knowledge, clock: Hands, name: str
+    crowded: Knowledge, clock: ManualClock, name: str
 ) -> None:
     before = crowded.read(name)
     clock.move(hours=1)
@@ -38,7 +38,7 @@ def test_the_first_text_begins_with_its_line(desk: Knowledge) -> None:
     assert changed.knowledge == LINE.format(at=NINE, task=desk["build"]) + "It is cached."
 
 
-def test_every_text_keeps_a_line_of_its_own(desk: Knowledge, clock: Hands) -> None:
+def test_every_text_keeps_a_line_of_its_own(desk: Knowledge, clock: ManualClock) -> None:
     desk.atom("Cart", knowledge="one")
     desk.append("Cart", "two\n\n---\nthree")
     clock.move(hours=1)

@@ -13,7 +13,7 @@ from groundplan.kernel.store.queries import Query
 from tests.engines import Engine, person
 from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import everything
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 ADA = person("ada")
 
@@ -40,7 +40,7 @@ def test_an_entry_changes_neither_the_version_nor_the_last_task(crowded: Knowled
     assert crowded.read("Cart") == before
 
 
-def test_the_newest_entry_comes_first_also_among_those_of_one_moment(crowded: Knowledge, clock: Hands) -> None:
+def test_the_newest_entry_comes_first_also_among_those_of_one_moment(crowded: Knowledge, clock: ManualClock) -> None:
     for minute in range(3):
         for number in range(3):
             crowded.log("Cart", f"{minute}.{number}")

@@ -17,7 +17,7 @@ from tests.knowledge.conftest import atlas, open_atlas
 from tests.knowledge.desk import COMMIT, Knowledge, ended, told
 from tests.machines.budget import always
 from tests.proof import scaled
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 NOW = "2026-03-01T09:00:00.000Z"
 TRIES = settings(always(0), max_examples=scaled(10, 60))
@@ -51,7 +51,7 @@ def know_payments(engine: Engine) -> Knowledge:
 
 
 @pytest.fixture
-def payments(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+def payments(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
     """Ada at the example of the seed."""
     with atlas(engine, clock, know_payments) as desk:
         yield desk
@@ -190,7 +190,7 @@ def test_a_changelog_is_as_long_as_was_asked_for(payments: Knowledge) -> None:
     assert changelog(changelogLimit=50) == ["6", "5", "4", "3", "2", "1", "0"]
 
 
-def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Knowledge, clock: Hands) -> None:
+def test_freshness_is_there_once_somebody_looked_at_what_it_is_now(payments: Knowledge, clock: ManualClock) -> None:
     def freshness() -> list[object]:
         return [one.get("freshness") for one in told(payments.context("lib/x"))["orphanAtoms"]]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 LATER = "2026-03-01T10:00:00.000Z"
 
@@ -94,7 +94,7 @@ def test_the_events_keep_what_a_deleted_atom_said(engine: Engine, crowded: Knowl
 
 @pytest.mark.parametrize("given", [{}, {"lastTaskId": "build"}, {"cascade": False, "lastTaskId": "review"}])
 def test_the_atoms_of_a_deleted_molecule_become_orphans_by_a_change_like_any_other(
-    engine: Engine, crowded: Knowledge, clock: Hands, given: dict[str, Any]
+    engine: Engine, crowded: Knowledge, clock: ManualClock, given: dict[str, Any]
 ) -> None:
     crowded.atom("Tax", "src/tax/**", moleculeId="Shop")
     crowded.update("Tax", confirm=COMMIT)

@@ -9,7 +9,7 @@ from typing import Any
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import copy_atom, everything
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 OLDER = "fedcba9876543210fedcba9876543210fedcba98"
 NOW, LATER = "2026-03-01T09:00:00.000Z", "2026-03-01T10:00:00.000Z"
@@ -25,7 +25,7 @@ def test_an_atom_that_nobody_looked_at_says_nothing_about_it(crowded: Knowledge)
 
 
 def test_a_confirmation_is_kept_with_the_atom_and_forgets_what_was_seen_before(
-    crowded: Knowledge, clock: Hands
+    crowded: Knowledge, clock: ManualClock
 ) -> None:
     crowded.check({"id": "Cart", "freshness": "changed", "commit": OLDER, "files": ["src/cart/a.ts"]})
     clock.move(hours=1)
@@ -39,7 +39,7 @@ def test_a_confirmation_is_kept_with_the_atom_and_forgets_what_was_seen_before(
     assert "freshness" not in listed
 
 
-def test_what_a_check_saw_is_kept_with_the_atom_and_changes_no_version(crowded: Knowledge, clock: Hands) -> None:
+def test_what_a_check_saw_is_kept_with_the_atom_and_changes_no_version(crowded: Knowledge, clock: ManualClock) -> None:
     before = crowded.read("Cart")
     clock.move(hours=1)
 
@@ -60,7 +60,7 @@ def test_what_a_check_saw_is_kept_with_the_atom_and_changes_no_version(crowded: 
     assert (after.version, after.updated_at, after.last_task_id) == (1, before.updated_at, before.last_task_id)
 
 
-def test_the_last_look_counts(crowded: Knowledge, clock: Hands) -> None:
+def test_the_last_look_counts(crowded: Knowledge, clock: ManualClock) -> None:
     crowded.update("Cart", confirm=OLDER)
     for state in ("orphaned", "unanchored", "changed", "fresh"):
         clock.move(minutes=1)

@@ -17,7 +17,7 @@ from tests.knowledge.desk import NOWHERE, Knowledge, ended, told
 from tests.knowledge.rows import copy_atom
 from tests.machines.budget import always
 from tests.proof import scaled
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 ATOMS = {
     "Webhook Handlers": "8 handlers, all extend BaseWebhookHandler; locales come from the registry.",
@@ -59,7 +59,7 @@ def know_library(engine: Engine) -> Knowledge:
 
 
 @pytest.fixture
-def library(engine: Engine, clock: Hands) -> Iterator[Knowledge]:
+def library(engine: Engine, clock: ManualClock) -> Iterator[Knowledge]:
     with atlas(engine, clock, know_library) as desk:
         yield desk
 

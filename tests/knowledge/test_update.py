@@ -13,7 +13,7 @@ from groundplan.kernel.errors import Conflict
 from tests.engines import Engine
 from tests.knowledge.desk import COMMIT, NOWHERE, Knowledge, ended
 from tests.knowledge.rows import everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 LATER = "2026-03-01T10:00:00.000Z"
 FIELDS = ("molecule_id", "name", "paths", "knowledge", "related_atoms", "last_task_id", "created_by_task_id")
@@ -40,7 +40,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str, Callable[[Knowledge], Any]]] = {
 }
 
 
-def test_one_field_is_changed_and_the_others_stay(crowded: Knowledge, clock: Hands) -> None:
+def test_one_field_is_changed_and_the_others_stay(crowded: Knowledge, clock: ManualClock) -> None:
     for version, (what, (change, field, after)) in enumerate(CHANGES.items(), 1):
         before = crowded.read("Cart")
         clock.move(minutes=1)
@@ -53,7 +53,7 @@ def test_one_field_is_changed_and_the_others_stay(crowded: Knowledge, clock: Han
         assert crowded.read("Cart") == changed
 
 
-def test_a_molecule_is_changed_in_the_same_way(crowded: Knowledge, clock: Hands) -> None:
+def test_a_molecule_is_changed_in_the_same_way(crowded: Knowledge, clock: ManualClock) -> None:
     clock.move(hours=1)
 
     changed = crowded.update(

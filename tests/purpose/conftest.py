@@ -8,21 +8,21 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.purpose.desk import Purpose
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 WELL = "dig -> well -> water -> health"
 ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 
 @pytest.fixture
-def clock() -> Hands:
+def clock() -> ManualClock:
     """The store's clock."""
-    return Hands()
+    return ManualClock()
 
 
 def begin_draft(engine: Engine) -> None:
     """Make the project and begin its draft."""
-    purpose = Purpose(Session(engine.store_with_clock(Hands()), ADA))
+    purpose = Purpose(Session(engine.store_with_clock(ManualClock()), ADA))
     purpose.session.call("project.create", name="atlas")
     purpose.draft()
 
@@ -30,18 +30,18 @@ def begin_draft(engine: Engine) -> None:
 def draw_well(engine: Engine) -> None:
     """Make the project and begin its draft with a chain."""
     begin_draft(engine)
-    Purpose(Session(engine.store_with_clock(Hands()), ADA)).draw(WELL)
+    Purpose(Session(engine.store_with_clock(ManualClock()), ADA)).draw(WELL)
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: Hands) -> Purpose:
+def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada with an empty draft of the purpose of atlas; the clock stands until the test moves it."""
     filled_once(engine, begin_draft)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
 
 
 @pytest.fixture
-def drawn(engine: Engine, clock: Hands) -> Purpose:
+def drawn(engine: Engine, clock: ManualClock) -> Purpose:
     """The same with a chain in the draft: AC1, OP1, OC1 and G1."""
     filled_once(engine, draw_well)
     return Purpose(Session(engine.store_with_clock(clock), ADA))

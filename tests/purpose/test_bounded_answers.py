@@ -15,7 +15,7 @@ from tests.engines import Engine, filled_once
 from tests.purpose.conftest import ADA, begin_draft
 from tests.purpose.desk import Purpose, add_edge, add_node, op
 from tests.purpose.test_open import capped
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 CAP = 2_000
 MANY = 200
@@ -24,7 +24,7 @@ MANY = 200
 def draw_much(engine: Engine) -> None:
     """Draw many outcomes of one goal, of which every edge lacks a mechanism."""
     begin_draft(engine)
-    desk = Purpose(Session(engine.store_with_clock(Hands()), ADA))
+    desk = Purpose(Session(engine.store_with_clock(ManualClock()), ADA))
     desk.draw("dig -> well -> water -> health")
     batch: list[Any] = []
     for number in range(MANY):
@@ -33,7 +33,7 @@ def draw_much(engine: Engine) -> None:
 
 
 @pytest.fixture
-def free(engine: Engine, clock: Hands) -> Purpose:
+def free(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at a theory with many outcomes."""
     filled_once(engine, draw_much)
     return Purpose(Session(engine.store_with_clock(clock), ADA))

@@ -16,13 +16,13 @@ from tests.context.desk import Facts
 from tests.engines import Engine, filled_once
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 
 def draw_passing(engine: Engine) -> None:
     """Draw a theory that passes gate A."""
     draw_well(engine)
-    Purpose(Session(engine.store_with_clock(Hands()), ADA)).edit(
+    Purpose(Session(engine.store_with_clock(ManualClock()), ADA)).edit(
         op(
             "add_assumption",
             node="OC1",
@@ -36,7 +36,7 @@ def draw_passing(engine: Engine) -> None:
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: Hands) -> Purpose:
+def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at this theory; the clock stands until the test moves it."""
     filled_once(engine, draw_passing)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
@@ -63,7 +63,7 @@ def test_a_clone_has_the_hash_and_the_result_of_its_original(desk: Purpose) -> N
     assert desk.check() == published
 
 
-def test_facts_count_once_they_are_committed(desk: Purpose, clock: Hands) -> None:
+def test_facts_count_once_they_are_committed(desk: Purpose, clock: ManualClock) -> None:
     assert failing(desk.check())["GA_CONTEXT"] == []
     facts = Facts(desk.session, desk.project)
     facts.draft()
@@ -89,7 +89,7 @@ def test_row_level_security_is_checked_where_the_database_has_it(desk: Purpose, 
     assert results["GA_RLS"] == ("not_applicable" if engine.dialect.value == "sqlite" else "passed")
 
 
-def test_health_is_as_of_a_day(desk: Purpose, clock: Hands) -> None:
+def test_health_is_as_of_a_day(desk: Purpose, clock: ManualClock) -> None:
     desk.record(measurements=[{"indicator": "IN1", "value": 1, "as_of": "2026-03-01"}])
     clock.move(days=100)
 

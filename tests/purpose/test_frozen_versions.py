@@ -7,7 +7,7 @@ import pytest
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.purpose.tables import FROZEN, VERSION_CHILD_TABLES
 from tests.engines import Engine, person
-from tests.kernel.store.attacks import Siege, Way, guards_dropped
+from tests.kernel.store.attacks import FreezeAttack, Way, guards_dropped
 from tests.purpose.rows import a_family, as_ada, place, published
 
 ADA = person("ada")
@@ -27,7 +27,7 @@ class Scene:
         self.draft = a_family(borealis, "draft", keys_from=20)
         other = a_family(caspia, "other", keys_from=40)
         place(engine, self.final, self.draft, other)
-        self.siege = Siege(engine, VERSIONS, other)
+        self.siege = FreezeAttack(engine, VERSIONS, other)
 
 
 @pytest.fixture

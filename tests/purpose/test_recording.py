@@ -12,7 +12,7 @@ from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.purpose.conftest import ADA, draw_well
 from tests.purpose.desk import Purpose, add_node, failing, op
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2027-01-01"}
 
@@ -20,7 +20,7 @@ WAIVER = {"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due"
 def draw_assumptions(engine: Engine) -> None:
     """Draw a theory with an assumption on a node, one on an edge, and an indicator."""
     draw_well(engine)
-    Purpose(Session(engine.store_with_clock(Hands()), ADA)).edit(
+    Purpose(Session(engine.store_with_clock(ManualClock()), ADA)).edit(
         op("add_assumption", node="OC1", assumption_text="It rains"),
         op("add_assumption", source="AC1", target="OP1", assumption_text="The soil is soft"),
         op("add_indicator", node="OC1", name="litres"),
@@ -28,7 +28,7 @@ def draw_assumptions(engine: Engine) -> None:
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: Hands) -> Purpose:
+def desk(engine: Engine, clock: ManualClock) -> Purpose:
     """Ada at this theory; the clock stands until the test moves it."""
     filled_once(engine, draw_assumptions)
     return Purpose(Session(engine.store_with_clock(clock), ADA))
@@ -38,7 +38,7 @@ def observed(desk: Purpose, **given: Any) -> Any:
     return desk.call("purpose.open", detail="observations", **given)
 
 
-def test_observations_are_kept_with_who_and_when_in_their_order(desk: Purpose, clock: Hands) -> None:
+def test_observations_are_kept_with_who_and_when_in_their_order(desk: Purpose, clock: ManualClock) -> None:
     desk.record(
         measurements=[{"indicator": "IN1", "value": 3, "as_of": "2026-02-01", "source": "meter", "note": "dry"}],
         reviews=[{"assumption": "AS1", "status": "holding", "reason": "it rained", "evidence": "photo"}],
@@ -79,7 +79,7 @@ def test_the_status_of_an_assumption_and_the_latest_measurement_come_from_observ
     assert (latest.value, latest.as_of) == (9, "2026-02-20")
 
 
-def test_everything_can_be_read_as_it_was_known_on_a_day(desk: Purpose, clock: Hands) -> None:
+def test_everything_can_be_read_as_it_was_known_on_a_day(desk: Purpose, clock: ManualClock) -> None:
     for day, status in enumerate(("holding", "at_risk", "refuted")):
         desk.record(
             reviews=[{"assumption": "AS1", "status": status, "reason": "r"}],

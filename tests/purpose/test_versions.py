@@ -25,7 +25,7 @@ from tests.context.desk import Facts
 from tests.engines import Engine, person
 from tests.kernel.store.attacks import guards_dropped
 from tests.purpose.desk import Purpose, add_edge, add_node, failing, op
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 WELL = "dig -> well -> water -> health"
 
@@ -92,7 +92,7 @@ def test_a_draft_has_the_profile_it_is_given_else_that_of_its_source(desk: Purpo
     assert desk.draft(profile="strict").version.profile == "strict"
 
 
-def test_publishing_says_when_by_whom_under_which_label_and_hash(drawn: Purpose, clock: Hands) -> None:
+def test_publishing_says_when_by_whom_under_which_label_and_hash(drawn: Purpose, clock: ManualClock) -> None:
     clock.move(hours=1)
 
     published = drawn.publish(expected_rev=drawn.open().rev)
@@ -174,7 +174,7 @@ def test_a_waiver_of_an_owner_lets_a_version_pass_and_shows_as_waived(drawn: Pur
     assert (gate.passed, [one.code for one in drawn.open().waivers or ()]) == (True, ["GA_ORPHANS", "GA_ORPHANS"])
 
 
-def test_a_waiver_counts_through_its_due_day_and_no_longer(drawn: Purpose, clock: Hands) -> None:
+def test_a_waiver_counts_through_its_due_day_and_no_longer(drawn: Purpose, clock: ManualClock) -> None:
     drawn.edit(add_node("OUTPUT", "lost"))
     drawn.record(waivers=[{"code": "GA_ORPHANS", "refs": [], "reason": "r", "owner": "ada", "due": "2026-03-02"}])
 
@@ -267,7 +267,7 @@ def test_without_facts_none_are_bound(desk: Purpose) -> None:
 
 
 def test_gates_of_a_published_version_say_for_ever_what_they_said(
-    desk: Purpose, facts: Facts, engine: Engine, clock: Hands
+    desk: Purpose, facts: Facts, engine: Engine, clock: ManualClock
 ) -> None:
     desk.draw(WELL)
     desk.edit(op("add_assumption", node="OC1", assumption_text="a"), add_node("OUTPUT", "lost"))

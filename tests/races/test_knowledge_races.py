@@ -18,7 +18,7 @@ from tests.knowledge.desk import COMMIT, Knowledge
 from tests.knowledge.rows import compare_with_the_facts
 from tests.proof import scaled
 from tests.races.barrier import at_once
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
 
@@ -29,7 +29,7 @@ ROUNDS = scaled(4, 50)
 @pytest.fixture
 def desks(engine: Engine) -> Iterator[list[Knowledge]]:
     """Agents at one project, each with a store of their own."""
-    clock = Hands()
+    clock = ManualClock()
     first = Knowledge(Session(engine.another_store(clock=clock), local_actor("ada"))).open()
     others = [
         first.at(Session(engine.another_store(clock=clock), local_actor(f"agent {n}", kind=ActorKind.AGENT)))

@@ -32,7 +32,7 @@ from tests.races.work_claimers import (
     work_in_a_process,
     work_until_done,
 )
-from tests.work.desk import Hands, Work
+from tests.work.desk import ManualClock, Work
 from tests.work.recount import recomputed, stored
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -56,13 +56,13 @@ NODES = 40
 
 
 @pytest.fixture
-def clock() -> Hands:
+def clock() -> ManualClock:
     """The clock of every store."""
-    return Hands()
+    return ManualClock()
 
 
 @pytest.fixture
-def desks(engine: Engine, clock: Hands) -> list[Work]:
+def desks(engine: Engine, clock: ManualClock) -> list[Work]:
     """Agents at one project, each with a connection of their own."""
     first = Work(Session(engine.another_store(clock=clock), local_actor("ada")))
     first.open()
@@ -162,7 +162,7 @@ def test_agents_that_take_several_nodes_at_once_never_get_the_same(engine: Engin
 
 
 def test_a_late_agent_and_the_one_who_took_over_never_both_succeed(
-    engine: Engine, desks: list[Work], clock: Hands
+    engine: Engine, desks: list[Work], clock: ManualClock
 ) -> None:
     ada, ben, cleo = desks[:3]
     ended = Counter[str]()
@@ -184,7 +184,9 @@ def test_a_late_agent_and_the_one_who_took_over_never_both_succeed(
     compare_with_the_facts(engine)
 
 
-def test_an_agent_whose_claim_was_taken_over_is_refused_whatever_it_sends(desks: list[Work], clock: Hands) -> None:
+def test_an_agent_whose_claim_was_taken_over_is_refused_whatever_it_sends(
+    desks: list[Work], clock: ManualClock
+) -> None:
     ada, ben, cleo = desks[:3]
     ada.plan("a")
     (first,) = ben.offers(claim=True)

@@ -25,7 +25,7 @@ from groundplan.session import Session
 DEPENDS_ON = "depends_on"
 
 
-class Hands:
+class ManualClock:
     """A clock that the test moves."""
 
     def __init__(self) -> None:

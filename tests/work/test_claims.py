@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from tests.engines import Engine
-from tests.work.desk import Hands, Work, refused
+from tests.work.desk import ManualClock, Work, refused
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def holder(work: Work, name: str) -> tuple[Any, Any, Any]:
     return properties.get("_claimed_by"), properties.get("_claimed_at"), properties.get("_held")
 
 
-def test_a_claimed_node_shows_who_took_it_and_when(work: Work, ben: Work, clock: Hands) -> None:
+def test_a_claimed_node_shows_who_took_it_and_when(work: Work, ben: Work, clock: ManualClock) -> None:
     work.plan("a", each={"a": {"properties": {"area": "ui"}}})
     clock.move(minutes=5)
 
@@ -84,7 +84,9 @@ def test_several_nodes_are_claimed_at_once(work: Work, ben: Work) -> None:
 # --- Expiry ---
 
 
-def test_a_claim_holds_for_an_hour_and_not_a_moment_longer(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_a_claim_holds_for_an_hour_and_not_a_moment_longer(
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
+) -> None:
     work.plan("a")
     ben.claim()
 
@@ -96,7 +98,7 @@ def test_a_claim_holds_for_an_hour_and_not_a_moment_longer(work: Work, ben: Work
     assert cleo.claim() == ["a"]
 
 
-def test_an_expired_claim_is_not_shown_and_counts_as_none(work: Work, ben: Work, clock: Hands) -> None:
+def test_an_expired_claim_is_not_shown_and_counts_as_none(work: Work, ben: Work, clock: ManualClock) -> None:
     work.plan("a")
     ben.claim()
     clock.move(minutes=60)
@@ -107,7 +109,9 @@ def test_an_expired_claim_is_not_shown_and_counts_as_none(work: Work, ben: Work,
     assert ben.call("work.onboard", project="atlas").my_claims in ([], UNSET)
 
 
-def test_whose_agent_died_the_node_is_offered_to_others_again(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_whose_agent_died_the_node_is_offered_to_others_again(
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
+) -> None:
     work.plan("a")
     ben.claim()
     clock.move(hours=2)
@@ -117,7 +121,9 @@ def test_whose_agent_died_the_node_is_offered_to_others_again(work: Work, ben: W
     assert work.actions("a") == ["created", "claimed", "claimed"]
 
 
-def test_a_claim_that_was_taken_over_is_refused_by_its_number(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_a_claim_that_was_taken_over_is_refused_by_its_number(
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
+) -> None:
     work.plan("a")
     late = number(ben)
     clock.move(hours=1)
@@ -130,7 +136,9 @@ def test_a_claim_that_was_taken_over_is_refused_by_its_number(work: Work, ben: W
     assert not work.node("a").resolved
 
 
-def test_an_expired_claim_that_nobody_took_over_can_still_be_finished(work: Work, ben: Work, clock: Hands) -> None:
+def test_an_expired_claim_that_nobody_took_over_can_still_be_finished(
+    work: Work, ben: Work, clock: ManualClock
+) -> None:
     work.plan("a")
     mine = number(ben)
     clock.move(hours=5)
@@ -159,7 +167,7 @@ def test_the_number_of_a_claim_that_ended_is_refused(work: Work, ben: Work) -> N
     assert refused(lambda: ben.update("a", claim=second, state=1)).code == "stale_claim"
 
 
-def test_numbers_of_a_node_never_come_back(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_numbers_of_a_node_never_come_back(work: Work, ben: Work, cleo: Work, clock: ManualClock) -> None:
     work.plan("a")
     given = [number(ben)]
     ben.update("a", release=True)
@@ -176,7 +184,9 @@ def test_numbers_of_a_node_never_come_back(work: Work, ben: Work, cleo: Work, cl
 # --- Renew, release, hold ---
 
 
-def test_renewing_begins_the_lease_again_under_the_same_number(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_renewing_begins_the_lease_again_under_the_same_number(
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
+) -> None:
     work.plan("a")
     mine = number(ben)
     clock.move(minutes=59)
@@ -217,7 +227,7 @@ def test_only_the_holder_has_a_say_over_a_claim(work: Work, ben: Work, wish: str
     assert holder(work, "a")[0] == "ben"
 
 
-def test_a_person_can_hold_a_claim_without_end(work: Work, ben: Work, clock: Hands) -> None:
+def test_a_person_can_hold_a_claim_without_end(work: Work, ben: Work, clock: ManualClock) -> None:
     work.plan("a")
     mine = number(work)
 
@@ -252,7 +262,7 @@ def test_a_held_claim_can_be_released(work: Work, ben: Work) -> None:
     assert ben.next() == ["a"]
 
 
-def test_a_held_claim_that_is_renewed_expires_again(work: Work, ben: Work, clock: Hands) -> None:
+def test_a_held_claim_that_is_renewed_expires_again(work: Work, ben: Work, clock: ManualClock) -> None:
     work.plan("a")
     work.claim()
     work.update("a", hold=True)
@@ -331,7 +341,7 @@ def test_callers_cannot_set_a_claim_as_a_property(work: Work, ben: Work) -> None
 # --- How long, and how strict ---
 
 
-def test_how_long_a_claim_holds_is_configured(engine: Engine, work: Work, clock: Hands) -> None:
+def test_how_long_a_claim_holds_is_configured(engine: Engine, work: Work, clock: ManualClock) -> None:
     work.plan("a")
     short = Session(work.session.store, work.by("ben").session.actor, preferences=Preferences(claim_ttl_minutes=0.5))
     Work(short, ids=work.ids).claim()
@@ -342,7 +352,7 @@ def test_how_long_a_claim_holds_is_configured(engine: Engine, work: Work, clock:
     assert work.next() == ["a"]
 
 
-def test_the_project_has_the_last_word_on_how_long_a_claim_holds(work: Work, ben: Work, clock: Hands) -> None:
+def test_the_project_has_the_last_word_on_how_long_a_claim_holds(work: Work, ben: Work, clock: ManualClock) -> None:
     work.open(policies={"claim_ttl_minutes": 0.01})
     work.plan("a")
     ben.claim()
@@ -374,7 +384,9 @@ def test_where_claims_are_enforced_only_the_holder_may_resolve(work: Work, ben: 
     ben.resolve("a")
 
 
-def test_where_claims_are_enforced_an_expired_one_stops_nobody(work: Work, ben: Work, cleo: Work, clock: Hands) -> None:
+def test_where_claims_are_enforced_an_expired_one_stops_nobody(
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
+) -> None:
     work.open(policies={"claims": "enforced"})
     work.plan("a\nb")
     ben.claim()
@@ -397,7 +409,7 @@ def test_where_claims_are_enforced_a_hint_can_still_be_left(work: Work, ben: Wor
 
 
 def test_a_clock_that_is_put_back_neither_frees_a_claim_nor_keeps_it_for_ever(
-    work: Work, ben: Work, cleo: Work, clock: Hands
+    work: Work, ben: Work, cleo: Work, clock: ManualClock
 ) -> None:
     work.plan("a")
     ben.claim()

@@ -181,7 +181,7 @@ def _trampling(child: Prey, stranger: Prey, columns: Sequence[str]) -> Iterator[
     yield Attack(f"trample {child.table} quietly", way, ("PRAGMA recursive_triggers = OFF", over))
 
 
-class Siege:
+class FreezeAttack:
     """Every attack on families of one engine, and what comes of it. `other` is open, to move rows about."""
 
     def __init__(self, engine: Engine, frozen: FreezeRule, other: Family) -> None:

@@ -13,7 +13,7 @@ from groundplan.kernel.store.guards import Frozen, generate_postgres_guards
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.tables import FreezeRule, Schema, Table, in_project
 from tests.engines import Engine, Rows, Run, person
-from tests.kernel.store.attacks import Family, Prey, Siege, Way, drop_guards, inserted
+from tests.kernel.store.attacks import Family, FreezeAttack, Prey, Way, drop_guards, inserted
 from tests.proof import scaled
 
 ADA = person("ada")
@@ -97,7 +97,7 @@ class Scene:
         self.other = family(self.project, "other", "DRAFT")
         for placed in (self.published, self.draft, self.other):
             place(engine, placed)
-        self.siege = Siege(engine, FROZEN, self.other)
+        self.siege = FreezeAttack(engine, FROZEN, self.other)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from groundplan.purpose.model import LEVELS, EdgeName, EdgeType, NodeType
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.layout import Box, CardSize, Layout, layout_of
 from groundplan.purpose.picture.routing import EdgeRoute, Point
-from tests.purpose.formats.written import tries
+from tests.purpose.exchange.written import tries
 
 STEPS = 24  # into which a curve is cut to be looked at
 A_HAIR = 0.11  # coordinates have one decimal

@@ -19,7 +19,7 @@ from groundplan.purpose.picture.shapes import card_path, risk_path, status_path
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import Theme
 from groundplan.purpose.picture.wording import measure_width
-from tests.purpose.formats.written import any_theory, hostile_line, tries, waiver, written
+from tests.purpose.exchange.written import any_theory, hostile_line, tries, waiver, written
 from tests.purpose.theories import theory, whole_theory
 
 SVG = "{http://www.w3.org/2000/svg}"

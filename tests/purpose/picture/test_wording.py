@@ -15,7 +15,7 @@ from groundplan.purpose.picture.wording import (
     truncate_to_width,
     wrap_to_width,
 )
-from tests.purpose.formats.written import NEVER_STORED, hostile_text, tries
+from tests.purpose.exchange.written import NEVER_STORED, hostile_text, tries
 
 SIZE, ROOM = 15, 160.0
 texts = hostile_text() | st.text(max_size=80)

@@ -8,7 +8,7 @@ from groundplan.repository.rules.formats.registry import RuleFormat
 from groundplan.repository.rules.import_rules import BOTH_CHANGED
 from tests.repository.rules.notebook import Notebook
 from tests.repository.rules.test_export import CART
-from tests.repository.rules.test_taking import names, reasons
+from tests.repository.rules.test_import_rules import names, reasons
 
 RULES = ".claude/rules"
 

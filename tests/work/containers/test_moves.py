@@ -11,7 +11,7 @@ from msgspec import UNSET
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.output_gate import count_tokens, encode
 from tests.work.containers.desk import Containers
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 HINTS = (
     b'{"message":"Task completed. Consider updating the knowledge graph.","suggestedActions":['
@@ -177,7 +177,7 @@ def test_a_task_that_somebody_works_on_is_offered_to_nobody_else_in_either_diale
     assert desk.claim(count=2) == ["draw"]
 
 
-def test_a_task_that_is_to_be_tested_is_offered_to_nobody(desk: Containers, clock: Hands) -> None:
+def test_a_task_that_is_to_be_tested_is_offered_to_nobody(desk: Containers, clock: ManualClock) -> None:
     desk.task("walk")
     desk.advance("walk")
     desk.advance("walk")
@@ -187,7 +187,9 @@ def test_a_task_that_is_to_be_tested_is_offered_to_nobody(desk: Containers, cloc
     assert desk.counts()[-1] == 0
 
 
-def test_an_active_task_whose_claim_is_over_is_offered_again_in_both_dialects(desk: Containers, clock: Hands) -> None:
+def test_an_active_task_whose_claim_is_over_is_offered_again_in_both_dialects(
+    desk: Containers, clock: ManualClock
+) -> None:
     desk.task("walk")
     desk.by("ben").advance("walk")
     clock.move(hours=1)
@@ -196,7 +198,7 @@ def test_an_active_task_whose_claim_is_over_is_offered_again_in_both_dialects(de
     assert desk.shown("walk").claimed_by is UNSET
 
 
-def test_whoever_takes_over_an_active_task_whose_claim_is_over_holds_it(desk: Containers, clock: Hands) -> None:
+def test_whoever_takes_over_an_active_task_whose_claim_is_over_holds_it(desk: Containers, clock: ManualClock) -> None:
     desk.task("walk")
     desk.by("ben").advance("walk")
     clock.move(hours=1)
@@ -207,7 +209,7 @@ def test_whoever_takes_over_an_active_task_whose_claim_is_over_holds_it(desk: Co
     assert (task.status, task.claimed_by) == ("ACTIVE", "cleo")
 
 
-def test_a_claim_lasts_as_long_as_the_project_says(desk: Containers, clock: Hands) -> None:
+def test_a_claim_lasts_as_long_as_the_project_says(desk: Containers, clock: ManualClock) -> None:
     desk.open(policies={"claim_ttl_minutes": 5})
     desk.task("walk")
     desk.by("ben").advance("walk")
@@ -228,7 +230,7 @@ def test_releasing_an_active_task_in_the_graph_dialect_makes_it_new(desk: Contai
     assert (desk.status("walk"), desk.next_task()) == ("NEW", "walk")
 
 
-def test_a_late_holder_is_told_that_somebody_else_took_the_task(desk: Containers, clock: Hands) -> None:
+def test_a_late_holder_is_told_that_somebody_else_took_the_task(desk: Containers, clock: ManualClock) -> None:
     desk.task("walk")
     ben, cleo = desk.by("ben"), desk.by("cleo")
     (offer,) = ben.offers(claim=True)
@@ -371,7 +373,9 @@ def test_every_move_is_told_with_what_changed(desk: Containers) -> None:
     ]
 
 
-def test_what_somebody_began_and_left_is_taken_over_by_the_next_who_advances_it(desk: Containers, clock: Hands) -> None:
+def test_what_somebody_began_and_left_is_taken_over_by_the_next_who_advances_it(
+    desk: Containers, clock: ManualClock
+) -> None:
     desk.task("walk")
     desk.by("scout").advance("walk")
     clock.move(hours=2)
@@ -385,7 +389,7 @@ def test_what_somebody_began_and_left_is_taken_over_by_the_next_who_advances_it(
     assert taker.advance("walk").transition.after == "TO_BE_TESTED"
 
 
-def test_whoever_began_a_task_may_finish_it_late(desk: Containers, clock: Hands) -> None:
+def test_whoever_began_a_task_may_finish_it_late(desk: Containers, clock: ManualClock) -> None:
     desk.task("walk")
     desk.advance("walk")
     clock.move(hours=2)

@@ -14,7 +14,7 @@ from groundplan.kernel.errors import GroundplanError, Invalid, NotFound
 from tests.engines import person
 from tests.proof import scaled
 from tests.work.containers.desk import Containers
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def taken_in_order(desk: Containers, **given: str) -> list[str]:
@@ -48,7 +48,7 @@ def test_tasks_come_by_priority_then_complexity_then_age(desk: Containers) -> No
     ]
 
 
-def test_a_task_that_lapsed_is_ranked_with_the_others(desk: Containers, clock: Hands) -> None:
+def test_a_task_that_lapsed_is_ranked_with_the_others(desk: Containers, clock: ManualClock) -> None:
     desk.task("lapsed", priority="HIGH")
     desk.by("ben").advance("lapsed")
     desk.task("new")
@@ -93,7 +93,7 @@ def test_without_a_project_the_best_of_all_is_offered(desk: Containers) -> None:
     assert desk.name(desk.call("container.next_feature", priority="LOW").id) == "till"
 
 
-def test_without_a_project_the_oldest_of_equals_is_offered(desk: Containers, clock: Hands) -> None:
+def test_without_a_project_the_oldest_of_equals_is_offered(desk: Containers, clock: ManualClock) -> None:
     other = desk.elsewhere("shop")
     other.task("first")
     clock.move(minutes=1)
@@ -218,7 +218,7 @@ def test_nobody_is_offered_or_told_of_what_they_may_not_see(desk: Containers) ->
 @pytest.mark.proof
 @pytest.mark.parametrize("seed", range(scaled(1, 8)))
 def test_an_agent_without_claims_is_offered_the_same_in_both_dialects(
-    desk: Containers, clock: Hands, seed: int
+    desk: Containers, clock: ManualClock, seed: int
 ) -> None:
     random = Random(seed)  # noqa: S311 - the same every time
     features = [f"f{place}" for place in range(3)]

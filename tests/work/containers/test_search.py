@@ -12,7 +12,7 @@ from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.output_gate import count_tokens, encode
 from tests.engines import person
 from tests.work.containers.desk import Containers
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 @pytest.fixture
@@ -241,7 +241,7 @@ def test_one_very_long_task_is_found_listed_and_got_under_the_cap_of_every_answe
 # --- Counts ---
 
 
-def test_counts_are_exact_through_all_moves_in_both_dialects(desk: Containers, clock: Hands) -> None:
+def test_counts_are_exact_through_all_moves_in_both_dialects(desk: Containers, clock: ManualClock) -> None:
     desk.feature("coast")
     desk.tasks("a", "b", "c", of="coast")
     desk.plan("d", under="coast", each={"d": {"properties": {"mine": True}}})

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.errors import GroundplanError
 from tests.work.containers.desk import Containers
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def agree(desk: Containers, *names: str) -> None:
@@ -40,7 +40,7 @@ def agree(desk: Containers, *names: str) -> None:
     assert resolved == closed + done
 
 
-def test_the_same_project_walked_through_both_dialects_side_by_side(desk: Containers, clock: Hands) -> None:
+def test_the_same_project_walked_through_both_dialects_side_by_side(desk: Containers, clock: ManualClock) -> None:
     ben = desk.by("ben")
     everything: list[str] = []
 
@@ -120,7 +120,7 @@ def test_a_node_that_was_planned_is_a_task(desk: Containers) -> None:
     assert desk.node("outline").properties == {"description": "Thin.", "complexity": 4, "priority": 3}
 
 
-def test_a_planned_node_has_the_status_that_its_state_in_the_graph_means(desk: Containers, clock: Hands) -> None:
+def test_a_planned_node_has_the_status_that_its_state_in_the_graph_means(desk: Containers, clock: ManualClock) -> None:
     desk.plan("a\nb\nc\nd", each={"a": {"properties": {"priority": 9}}})
 
     assert desk.by("ben").claim() == ["a"]

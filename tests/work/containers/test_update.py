@@ -9,7 +9,7 @@ from groundplan.kernel.errors import Forbidden, Invalid, NotFound
 from tests.engines import person
 from tests.work.cases import try_each
 from tests.work.containers.desk import Containers
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def test_every_field_of_a_task_can_be_changed(desk: Containers) -> None:
@@ -96,7 +96,7 @@ def test_what_is_related_can_be_changed_from_either_side(desk: Containers) -> No
     assert desk.shown("draw").related_to == []
 
 
-def test_who_changed_it_last_and_when_is_shown(desk: Containers, clock: Hands) -> None:
+def test_who_changed_it_last_and_when_is_shown(desk: Containers, clock: ManualClock) -> None:
     desk.task("walk")
     clock.move(hours=2)
 

@@ -9,7 +9,7 @@ import pytest
 from groundplan.kernel.errors import Invalid
 from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def test_every_order_can_be_given_and_only_what_moves_is_at_a_new_version(three: Sections) -> None:
@@ -26,7 +26,7 @@ def test_every_order_can_be_given_and_only_what_moves_is_at_a_new_version(three:
         ]
 
 
-def test_gaps_are_closed_and_nothing_else_changes(desk: Sections, clock: Hands) -> None:
+def test_gaps_are_closed_and_nothing_else_changes(desk: Sections, clock: ManualClock) -> None:
     for title, ordinal in (("a", 3), ("b", 5), ("c", 2)):
         desk.add(title, ordinal=ordinal, content=f"of {title}", tags=f"x,{title}", usageDescription="why")
     before = {one.title: one for one in desk.listed().sections}

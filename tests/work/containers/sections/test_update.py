@@ -8,10 +8,10 @@ from typing import Any
 from groundplan.kernel.errors import Conflict, Invalid
 from tests.work.cases import try_each
 from tests.work.containers.sections.desk import NOWHERE, Sections
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
-def test_every_field_can_be_changed_and_the_rest_stays(three: Sections, clock: Hands) -> None:
+def test_every_field_can_be_changed_and_the_rest_stays(three: Sections, clock: ManualClock) -> None:
     before = three.read("Two")
     clock.move(minutes=1)
     changes = {

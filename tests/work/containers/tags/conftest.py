@@ -8,11 +8,11 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.session import Session
 from tests.engines import Engine
 from tests.work.containers.tags.desk import Tags
-from tests.work.desk import Hands
+from tests.work.desk import ManualClock
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: Hands) -> Tags:
+def desk(engine: Engine, clock: ManualClock) -> Tags:
     """Ada, a person, at her empty project atlas; the clock stands until the test moves it."""
     return Tags(engine, Session(engine.store_with_clock(clock), local_actor("ada", kind=ActorKind.PERSON))).open()
 

@@ -16,7 +16,7 @@ from groundplan.session import Session
 from tests.engines import Engine, filled_once
 from tests.races.barrier import at_once
 from tests.work.containers.tags.desk import Tags, everything, told
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 CAP = 1_000
 ADA = local_actor("ada", kind=ActorKind.PERSON)
@@ -24,7 +24,7 @@ ADA = local_actor("ada", kind=ActorKind.PERSON)
 
 def tag_atlas(engine: Engine) -> dict[str, str]:
     """Give atlas its tags; the ids by name."""
-    desk = Tags(engine, Session(engine.store_with_clock(Hands()), ADA)).open()
+    desk = Tags(engine, Session(engine.store_with_clock(ManualClock()), ADA)).open()
     desk.task("root", "coast")
     desk.task("walk", "coast", "north")
     desk.task("draw", "coast", "shore")
@@ -36,7 +36,7 @@ def tag_atlas(engine: Engine) -> dict[str, str]:
 
 
 @pytest.fixture
-def desk(engine: Engine, clock: Hands, request: pytest.FixtureRequest) -> Tags:
+def desk(engine: Engine, clock: ManualClock, request: pytest.FixtureRequest) -> Tags:
     """Ada at atlas, which has its tags already where the test asks for `tagged`."""
     if "tagged" not in request.fixturenames:
         return Tags(engine, Session(engine.store_with_clock(clock), ADA)).open()
@@ -204,7 +204,7 @@ def test_an_archived_project_is_not_renamed_in(engine: Engine, tagged: Tags, oth
 
 
 def test_the_same_op_id_gives_the_same_answer_whatever_happened_to_the_tag_since(
-    engine: Engine, tagged: Tags, other: Tags, clock: Hands
+    engine: Engine, tagged: Tags, other: Tags, clock: ManualClock
 ) -> None:
     first = tagged.rename("coast", "shore", op_id="once")
     before = everything(engine)

@@ -18,7 +18,7 @@ from groundplan.work.engine.row import fetch_node
 from tests.engines import Engine, person
 from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 CAP = 6_000
 
@@ -180,7 +180,7 @@ def test_a_stranger_cannot_tell_a_hidden_task_from_one_that_is_missing(desk: Tem
     assert answer(task) == answer("qqqq00")
 
 
-def test_the_same_op_id_gives_the_sections_once(engine: Engine, desk: Templates, clock: Hands, task: str) -> None:
+def test_the_same_op_id_gives_the_sections_once(engine: Engine, desk: Templates, clock: ManualClock, task: str) -> None:
     desk.create("Release")
     desk.add("Release", "Notes")
     first = desk.apply("Release", to=task, op_id="once")

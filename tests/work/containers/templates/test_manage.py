@@ -15,7 +15,7 @@ from tests.engines import Engine, person
 from tests.work.cases import try_each
 from tests.work.containers.templates.desk import NOWHERE, Templates, told
 from tests.work.containers.templates.rows import events, everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 CHANGES: dict[str, Callable[..., Any]] = {
     "update": lambda desk, name, **given: desk.update(name, description="new", **given),
@@ -52,7 +52,7 @@ def test_a_template_is_what_its_maker_says_it_is(desk: Templates) -> None:
     assert (made.is_built_in, made.is_protected, made.created_by) == (True, True, "the architects")
 
 
-def test_an_update_changes_what_it_names_and_nothing_else(desk: Templates, clock: Hands) -> None:
+def test_an_update_changes_what_it_names_and_nothing_else(desk: Templates, clock: ManualClock) -> None:
     before = told(desk.create("Release", target="FEATURE", description="Before we ship", tags=["ship"]))
     clock.move(hours=1)
 
@@ -63,7 +63,7 @@ def test_an_update_changes_what_it_names_and_nothing_else(desk: Templates, clock
     assert desk.get(after.id) == after
 
 
-def test_an_update_that_changes_nothing_is_no_event(engine: Engine, desk: Templates, clock: Hands) -> None:
+def test_an_update_that_changes_nothing_is_no_event(engine: Engine, desk: Templates, clock: ManualClock) -> None:
     made = desk.create("Release", tags=["a", "b"])
     before = everything(engine)
     clock.move(hours=1)

@@ -15,7 +15,7 @@ from tests.engines import Engine
 from tests.races.barrier import at_once
 from tests.work.containers.templates.desk import Templates
 from tests.work.containers.templates.rows import everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 CHANGES: dict[str, Callable[..., Any]] = {
     "create": lambda desk, **given: desk.create("New", **given),
@@ -30,7 +30,7 @@ every_change = pytest.mark.parametrize("change", CHANGES)
 
 @every_change
 def test_the_same_op_id_gives_the_same_answer_and_has_no_second_effect_whatever_happened_since(
-    engine: Engine, desk: Templates, clock: Hands, change: str
+    engine: Engine, desk: Templates, clock: ManualClock, change: str
 ) -> None:
     desk.create("Release")
     first = CHANGES[change](desk, op_id="once")

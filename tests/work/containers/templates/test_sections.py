@@ -10,7 +10,7 @@ from tests.engines import Engine
 from tests.work.cases import try_each
 from tests.work.containers.templates.desk import Templates, told
 from tests.work.containers.templates.rows import everything
-from tests.work.desk import Hands, refused
+from tests.work.desk import ManualClock, refused
 
 
 def placed(desk: Templates) -> dict[str, int]:
@@ -18,7 +18,7 @@ def placed(desk: Templates) -> dict[str, int]:
     return {one.title: one.ordinal for one in desk.sections("Release")}
 
 
-def test_a_section_is_told_as_it_is_kept(desk: Templates, clock: Hands) -> None:
+def test_a_section_is_told_as_it_is_kept(desk: Templates, clock: ManualClock) -> None:
     desk.create("Release")
     clock.move(hours=1)
 
