@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from groundplan.kernel.input_gate.decoders import get_decoder
+
 CLAIM_TTL_MINUTES = 60.0  # afterwards another agent may claim the node
 CLAIM_TTL_MINUTES_MAX = 525_600.0  # a year; a hold has no time limit
 
@@ -54,4 +56,4 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
 @lru_cache(maxsize=256)
 def decode_policies(text: str) -> Policies:
     """Parse stored policies."""
-    return msgspec.json.decode(text, type=Policies)
+    return get_decoder(Policies).decode(text)

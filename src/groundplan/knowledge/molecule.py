@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 
 from groundplan.kernel.budget import LeftOut
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.knowledge.changelog import ChangelogLine
@@ -53,7 +53,7 @@ class MoleculeRow(EntityRow):
 
     @property
     def relations(self) -> list[RelatedMolecule]:
-        return msgspec.json.decode(self.related_molecules, type=list[RelatedMolecule])
+        return get_decoder(list[RelatedMolecule]).decode(self.related_molecules)
 
 
 def load_molecule(tx: Transaction, id_: str) -> MoleculeRow:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.errors import Invalid, Steps
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.kernel.input_gate.field_types import (
     JSON_KINDS,
     Choice,
@@ -207,6 +208,7 @@ class AnyOf(FieldType):
 @cache
 def get_record(shape: type[Struct]) -> Record:
     """Return the field type of a Struct."""
+    get_decoder(shape)  # so that several threads may convert arguments to the Struct
     return Record(shape)
 
 
