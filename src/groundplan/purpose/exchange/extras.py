@@ -21,7 +21,7 @@ class ExtraMissing(Unavailable):
         )
 
 
-def require(extra: str) -> None:
+def require_extra(extra: str) -> None:
     """Check that an extra is installed, before work is done in vain.
 
     Raises:
