@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from groundplan.kernel.input_gate.decoders import get_decoder
 from groundplan.purpose.exchange.extras import require_extra
 from groundplan.purpose.exchange.formats.table import FORMATS, FileFormat
 
@@ -29,4 +28,4 @@ def build_file(format_: FileFormat, exported: str) -> bytes:
     from groundplan.purpose.exchange.formats.document import TheoryDocument
     from groundplan.purpose.exchange.formats.workbook import build_workbook
 
-    return build_workbook(msgspec.json.decode(exported, type=TheoryDocument))
+    return build_workbook(get_decoder(TheoryDocument).decode(exported))
