@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import reduce
 from keyword import iskeyword
 from operator import or_
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
-from msgspec import NODEFAULT, UNSET, Struct, UnsetType
+from msgspec import NODEFAULT, UNSET, Struct
 from msgspec.structs import FieldInfo, fields
 
 from groundplan.catalog import OPERATIONS
 from groundplan.context_adapter import ContextAdapter
+from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
 from groundplan.kernel.operations.registry import Operation
 from groundplan.verbs import python_name
 
@@ -33,20 +33,20 @@ BASES = {"context": ContextAdapter}
 
 
 class Stub:
-    """The text of the stub. Collects the modules and the TypedDicts that the verbs refer to."""
+    """Writes the stub, and collects the modules and the TypedDicts that the verbs refer to."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
         self.objects: dict[str, type[Struct]] = {}
 
     def text(self) -> str:
-        """The whole file."""
+        """Return the text of the file."""
         groups: dict[str, list[Operation[Any, Any]]] = {}
         for operation in OPERATIONS:
             groups.setdefault(operation.name.partition(".")[0], []).append(operation)
-        classes = [self._group(name, operations) for name, operations in groups.items()]
-        objects = self._typed_dicts()
-        attributes = "".join(f"    {name}: {_class_name(name)}\n" for name in groups)
+        classes = [self._write_group(name, operations) for name, operations in groups.items()]
+        objects = self._write_typed_dicts()
+        attributes = "".join(f"    {name}: {_get_class_name(name)}\n" for name in groups)
         parts = [
             HEAD,
             "".join(f"import {module}\n" for module in sorted(self.modules)),
@@ -59,98 +59,88 @@ class Stub:
 
     # --- Verbs ---
 
-    def _group(self, name: str, operations: Iterable[Operation[Any, Any]]) -> str:
-        base = f"({self._dotted(BASES[name])})" if name in BASES else ""
-        return f"class {_class_name(name)}{base}:\n" + "\n".join(map(self._verb, operations))
+    def _write_group(self, name: str, operations: Iterable[Operation[Any, Any]]) -> str:
+        base = f"({self._get_full_name(BASES[name])})" if name in BASES else ""
+        return f"class {_get_class_name(name)}{base}:\n" + "\n".join(map(self._write_verb, operations))
 
-    def _verb(self, operation: Operation[Any, Any]) -> str:
-        hints = get_type_hints(operation.input)
-        parameters = [self._parameter(one, hints[one.name]) for one in fields(operation.input)]
-        taken = "".join(f"        {one},\n" for one in parameters)
-        answer = reduce(
-            or_, (kind for one in (operation, *operation.variants) for kind in (one.output, *one.other_outputs))
-        )
+    def _write_verb(self, operation: Operation[Any, Any]) -> str:
+        parameters = "".join(f"        {self._write_parameter(field)},\n" for field in fields(operation.input))
+        answers = (kind for one in (operation, *operation.variants) for kind in (one.output, *one.other_outputs))
+        described = describe_type(reduce(or_, answers))
+        options = [
+            "None" if one.kind is TypeKind.NULL else self._get_full_name(one.type)
+            for one in described.options or (described,)
+        ]
         verb = python_name(operation.name.partition(".")[2])
-        taken = f"\n        self,\n        *,\n{taken}    " if taken else "self"
-        return f'    def {verb}({taken}) -> {self._answer(answer)}:\n        """{operation.summary}"""\n'
+        parameters = f"\n        self,\n        *,\n{parameters}    " if parameters else "self"
+        return f'    def {verb}({parameters}) -> {" | ".join(options)}:\n        """{operation.summary}"""\n'
 
-    def _parameter(self, field: FieldInfo, hint: Any) -> str:
-        written = f"{python_name(field.encode_name)}: {self._taken(hint)}"
+    def _write_parameter(self, field: FieldInfo) -> str:
+        written = f"{python_name(field.encode_name)}: {self._write_type(describe_type(field.type))}"
         if field.required:
             return written
         default = field.default.value if isinstance(field.default, Enum) else field.default
-        return f"{written} = {'...' if default is NODEFAULT or default is UNSET else _quoted(default)}"
+        return f"{written} = {'...' if default is NODEFAULT or default is UNSET else _quote(default)}"
 
     # --- Types ---
 
-    def _answer(self, hint: Any) -> str:
-        return " | ".join("None" if one is types.NoneType else self._dotted(one) for one in _options(hint))
+    def _write_type(self, described: TypeDescription) -> str:
+        """Return a type as a caller gives it: an argument that may be omitted has a default, and objects are dicts."""
+        match described.kind:
+            case TypeKind.UNION:
+                return " | ".join(self._write_type(option) for option in described.options)
+            case TypeKind.CHOICE:
+                choices = f"Literal[{', '.join(map(_quote, described.choices))}]"
+                is_enum = isinstance(described.type, type)
+                return f"{self._get_full_name(described.type)} | {choices}" if is_enum else choices
+            case TypeKind.MAP if described.item is not None:
+                return f"dict[str, {self._write_type(described.item)}]"
+            case TypeKind.ARRAY if described.item is not None:
+                # A list of one type of objects is a Sequence of several types. A str is a Sequence of str, and refused.
+                items = described.item.options or (described.item,)
+                holds_objects = all(one.kind is TypeKind.STRUCT for one in items)
+                return f"{'Sequence' if holds_objects else 'builtins.list'}[{self._write_type(described.item)}]"
+            case TypeKind.NULL:
+                return "None"
+            case TypeKind.STRUCT:
+                shape = described.type
+                if self.objects.setdefault(shape.__name__, shape) is not shape:
+                    raise ValueError(f"two objects inside requests are called {shape.__name__}")
+        return str(described.type.__name__)
 
-    def _taken(self, hint: Any) -> str:
-        """A type as a caller gives it: what may be left out has a default, and objects are dicts."""
-        return " | ".join(self._one(option) for option in _options(hint) if option is not UnsetType)
-
-    def _one(self, hint: Any) -> str:
-        origin = get_origin(hint)
-        if origin is Literal:
-            return f"Literal[{', '.join(map(_quoted, get_args(hint)))}]"
-        if origin is dict:
-            return f"dict[str, {self._taken(get_args(hint)[1])}]"
-        if origin is list:
-            item = get_args(hint)[0]
-            # A list of one sort of objects is a Sequence of several sorts. A text is a Sequence of texts, and refused.
-            holds_objects = all(isinstance(one, type) and issubclass(one, Struct) for one in _options(item))
-            return f"{'Sequence' if holds_objects else 'builtins.list'}[{self._taken(item)}]"
-        if hint is Any:
-            return "Any"
-        if hint is types.NoneType:
-            return "None"
-        if issubclass(hint, Enum):
-            return f"{self._dotted(hint)} | Literal[{', '.join(_quoted(member.value) for member in hint)}]"
-        if issubclass(hint, Struct):
-            if self.objects.setdefault(hint.__name__, hint) is not hint:
-                raise ValueError(f"two objects inside requests are called {hint.__name__}")
-            return hint.__name__
-        return str(hint.__name__)
-
-    def _typed_dicts(self) -> list[str]:
-        """The objects inside requests, and those inside these."""
+    def _write_typed_dicts(self) -> list[str]:
+        """Return the TypedDicts of the objects inside requests, at any depth."""
         written: dict[str, str] = {}
         while waiting := self.objects.keys() - written.keys():
             for name in sorted(waiting):
-                written[name] = self._typed_dict(self.objects[name])
+                written[name] = self._write_typed_dict(self.objects[name])
         return [written[name] for name in sorted(written)]
 
-    def _typed_dict(self, shape: type[Struct]) -> str:
-        keys = dict(self._keys(shape))
+    def _write_typed_dict(self, shape: type[Struct]) -> str:
+        keys = dict(self._list_keys(shape))
         if any(map(iskeyword, keys)):
             rows = "".join(f'        "{key}": {kind},\n' for key, kind in keys.items())
             return f'{shape.__name__} = TypedDict(\n    "{shape.__name__}",\n    {{\n{rows}    }},\n)'
         rows = "".join(f"    {key}: {kind}\n" for key, kind in keys.items())
         return f"class {shape.__name__}(TypedDict):\n{rows}"
 
-    def _keys(self, shape: type[Struct]) -> Iterator[tuple[str, str]]:
+    def _list_keys(self, shape: type[Struct]) -> Iterator[tuple[str, str]]:
         config = shape.__struct_config__
         if config.tag_field:
-            yield config.tag_field, f"Literal[{_quoted(config.tag)}]"
-        hints = get_type_hints(shape)
+            yield config.tag_field, f"Literal[{_quote(config.tag)}]"
         for field in fields(shape):
-            kind = self._taken(hints[field.name])
+            kind = self._write_type(describe_type(field.type))
             yield field.encode_name, kind if field.required else f"NotRequired[{kind}]"
 
-    def _dotted(self, kind: type) -> str:
-        """Two slices may have a word for two things, so types are called by their full names."""
+    def _get_full_name(self, kind: type) -> str:
+        """Return the full name of a type, because two slices may have types of one name."""
         self.modules.add(kind.__module__)
         return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _options(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-
-
-def _class_name(group: str) -> str:
+def _get_class_name(group: str) -> str:
     return f"{group.capitalize()}Verbs"
 
 
-def _quoted(value: Any) -> str:
+def _quote(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)

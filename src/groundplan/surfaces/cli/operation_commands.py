@@ -6,30 +6,20 @@ import inspect
 from collections.abc import Collection
 from enum import Enum
 from keyword import iskeyword
-from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 import typer
-from msgspec import Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate import strict_json
-from groundplan.kernel.input_gate.composite_types import is_union, strip_annotated
 from groundplan.kernel.input_gate.parse_request import parse_request
+from groundplan.kernel.input_gate.type_description import describe_type
 from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
 from groundplan.surfaces.cli.option_help import GROUP_HELP, find_option_help
-
-
-class OptionType(NamedTuple):
-    """How a field is given on the command line."""
-
-    kind: Any
-    description: str | None = None
-    is_json: bool = False
-    or_text: bool = False  # a single value is sent as a text, not as a list
+from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
 
 
 def build_operation_apps(operations: Registry, said: Collection[str] | None = None) -> dict[str, typer.Typer]:
@@ -65,7 +55,7 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             fixed[field.encode_name] = command.fixed[field.name]
         if field.name in command.fixed or field.name in command.without:
             continue
-        form = _resolve_option_type(field.type)
+        form = resolve_option_type(describe_type(field.type))
         parameter = _parameter(field, form, command)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
@@ -109,7 +99,7 @@ def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> 
 def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command) -> inspect.Parameter:
     name = command.names.get(field.name, field.name).replace("-", "_")
     kind = form.kind
-    text = _escape_markup(form.description or find_option_help(command.words, name))
+    text = _escape_markup(find_option_help(command.words, name))
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
@@ -130,37 +120,6 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
     return inspect.Parameter(
         python_name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shape]
     )
-
-
-def _resolve_option_type(hint: Any) -> OptionType:
-    hint, extras = strip_annotated(hint, ())
-    description = next((extra.description for extra in extras if isinstance(extra, Meta) and extra.description), None)
-    if is_union(hint):
-        forms = [_resolve_option_type(option) for option in get_args(hint) if option not in (NoneType, UnsetType)]
-        several = [form for form in forms if form.kind == list[str]]
-        if several and len(forms) > 1:
-            return several[0]._replace(description=description, or_text=True)
-        if len(forms) != 1:
-            return OptionType(str, description, is_json=all(form.is_json for form in forms))
-        return forms[0]._replace(description=description or forms[0].description)
-    if get_origin(hint) is Literal:
-        return OptionType(_choice([value for value in get_args(hint) if value is not None]), description)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return OptionType(_choice([member.value for member in hint]), description)
-    if get_origin(hint) is list:
-        inside = (get_args(hint) or (str,))[0]
-        item = (
-            OptionType(str) if inside is Any else _resolve_option_type(inside)
-        )  # the operation itself checks each item
-        is_plain = item.kind in (str, int, float) and not item.is_json
-        return OptionType(list[item.kind], description) if is_plain else OptionType(str, description, is_json=True)  # type: ignore[name-defined] # a value
-    if get_origin(hint) is dict or (isinstance(hint, type) and issubclass(hint, Struct | dict)):
-        return OptionType(str, description, is_json=True)
-    return OptionType(hint if hint in (int, float, bool) else str, description, is_json=hint is Any)
-
-
-def _choice(values: list[Any]) -> Any:
-    return Literal[tuple(values)] if all(isinstance(value, str) for value in values) else str
 
 
 def _metavar(kind: Any) -> str | None:
