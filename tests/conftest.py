@@ -130,11 +130,11 @@ def store(engine: Engine) -> Store:
 @pytest.fixture(scope="session", autouse=True)
 def _commands_are_made_once() -> Iterator[None]:
     """To make the commands below a word takes longer than to run one. A process makes them once, and so do tests."""
-    first_words = {command.words[0] for operation in OPERATIONS for command in operation.commands}
+    decisive = {command.words[0] for operation in OPERATIONS for command in operation.commands} | {"--help"}
     make = cache(command_line.build_app)
 
     def application(operations: Registry = OPERATIONS, said: Sequence[str] | None = None) -> typer.Typer:
-        return make(operations, None if said is None else tuple(sorted(first_words.intersection(said))))
+        return make(operations, None if said is None else tuple(sorted(decisive.intersection(said))))
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(command_line, "build_app", application)

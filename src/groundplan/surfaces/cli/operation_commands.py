@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection
-from enum import Enum
 from keyword import iskeyword
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -18,7 +17,13 @@ from groundplan.kernel.operations.envelopes import wrap
 from groundplan.kernel.operations.registry import Command, Effect, Operation, Registry
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation, group_callback, with_common_options
 from groundplan.surfaces.cli.json_arguments import JSON_METAVAR, parse_json_options, read_text_options
-from groundplan.surfaces.cli.option_help import GROUP_HELP, find_option_help
+from groundplan.surfaces.cli.option_help import (
+    GROUP_HELP,
+    asks_for_help,
+    build_option_help,
+    escape_markup,
+    get_option_name,
+)
 from groundplan.surfaces.cli.option_types import OptionType, resolve_option_type
 
 
@@ -26,8 +31,9 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
     """Return an app for each first word, with the commands of the operations below it.
 
     If the arguments are known (`said`), apps whose word does not occur in them stay empty, because building commands
-    is slow.
+    is slow; and options have no help unless it is asked for.
     """
+    with_help = asks_for_help(said)
     apps: dict[str, typer.Typer] = {}
     for operation in operations:
         for command in operation.commands:
@@ -38,12 +44,12 @@ def build_operation_apps(operations: Registry, said: Collection[str] | None = No
                 app = apps[first] = typer.Typer(invoke_without_command=True, suggest_commands=False, help=description)
                 app.callback()(group_callback(description))
             if said is None or first in said:
-                built = _command(operation, command, operations)
-                app.command(" ".join(rest), help=_escape_markup(command.summary or operation.summary))(built)
+                built = _command(operation, command, operations, with_help=with_help)
+                app.command(" ".join(rest), help=escape_markup(command.summary or operation.summary))(built)
     return apps
 
 
-def _command(operation: Operation[Any, Any], command: Command, operations: Registry) -> Any:
+def _command(operation: Operation[Any, Any], command: Command, operations: Registry, *, with_help: bool) -> Any:
     wire_names: dict[str, str] = {}
     fixed: dict[str, str] = {}
     as_json = set()
@@ -55,8 +61,10 @@ def _command(operation: Operation[Any, Any], command: Command, operations: Regis
             fixed[field.encode_name] = command.fixed[field.name]
         if field.name in command.fixed or field.name in command.without:
             continue
-        form = resolve_option_type(describe_type(field.type))
-        parameter = _parameter(field, form, command)
+        described = describe_type(field.type)
+        form = resolve_option_type(described)
+        text = build_option_help(operation, command, field, described) if with_help else ""
+        parameter = _parameter(field, form, command, text)
         wire_names[parameter.name] = field.encode_name
         as_json |= {parameter.name} if form.is_json else set()
         texts |= {parameter.name} if field.name in command.texts else set()
@@ -96,14 +104,12 @@ def _is_read_only(operation: Operation[Any, Any], arguments: dict[str, Any]) -> 
     return chosen.effect is Effect.READ and not may_create_project
 
 
-def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command) -> inspect.Parameter:
-    name = command.names.get(field.name, field.name).replace("-", "_")
+def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Command, text: str) -> inspect.Parameter:
+    name = get_option_name(command, field)
     kind = form.kind
-    text = _escape_markup(find_option_help(command.words, name))
     default: Any = inspect.Parameter.empty
     if not field.required:
         default = field.default if isinstance(field.default, bool) else None
-        text += _default_text(field.default)
         kind = kind if isinstance(default, bool) else kind | None
     option = f"--{name.replace('_', '-')}"
     if field.name in command.arguments:
@@ -125,14 +131,3 @@ def _parameter(field: msgspec.structs.FieldInfo, form: OptionType, command: Comm
 def _metavar(kind: Any) -> str | None:
     choices = [value for part in (kind, *get_args(kind)) if get_origin(part) is Literal for value in get_args(part)]
     return "|".join(choices) if choices else None
-
-
-def _default_text(default: Any) -> str:
-    value = default.value if isinstance(default, Enum) else default
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-        return ""
-    return f" Default: {value}."
-
-
-def _escape_markup(text: str) -> str:
-    return text.replace("[", "\\[")

@@ -1,11 +1,15 @@
-"""How the command line takes the fields of a request."""
+"""How the command line takes the fields of a request: the type of an option, and the shape of its JSON."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind
+import msgspec
 
+from groundplan.kernel.input_gate.type_description import TypeDescription, TypeKind, describe_type
+from groundplan.kernel.operations.schema import HiddenInSchema
+
+SHAPE_NAMES_MAX = 8  # a hint, not the reference
 _PLAIN = {TypeKind.BOOLEAN: bool, TypeKind.INTEGER: int, TypeKind.NUMBER: float}
 
 
@@ -38,3 +42,26 @@ def resolve_option_type(described: TypeDescription) -> OptionType:
         case TypeKind.MAP | TypeKind.STRUCT | TypeKind.ANY:
             return OptionType(str, is_json=True)
     return OptionType(_PLAIN.get(described.kind, str))
+
+
+def format_json_shape(described: TypeDescription) -> str:
+    """Return the shape of an object or of a list of objects, such as `[{ref, summary, …}]`; else an empty text."""
+    options = described.options_without_null
+    if len(options) == 1 and options[0].item is not None:
+        inside = format_json_shape(options[0].item)
+        return f"[{inside}]" if inside and options[0].kind is TypeKind.ARRAY else ""
+    if any(option.kind is not TypeKind.STRUCT for option in options):
+        return ""
+    if len(options) > 1:
+        tags = [str(option.type.__struct_config__.tag) for option in options]
+        return f"{{{options[0].type.__struct_config__.tag_field}: {'|'.join(_shorten(tags))}, …}}"
+    fields = msgspec.structs.fields(options[0].type)
+    return f"{{{', '.join(_shorten([field.encode_name for field in fields if not _is_hidden(field)]))}}}"
+
+
+def _is_hidden(field: msgspec.structs.FieldInfo) -> bool:
+    return any(isinstance(extra, HiddenInSchema) for extra in describe_type(field.type).extras)
+
+
+def _shorten(names: list[str]) -> list[str]:
+    return names if len(names) <= SHAPE_NAMES_MAX else [*names[:SHAPE_NAMES_MAX], "…"]

@@ -25,11 +25,8 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.option_help import find_option_help
 
-ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-]
+ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 
 
 def export_facts(
@@ -88,9 +85,7 @@ def import_facts(
     ] = "owned",
     op_id: Annotated[
         str | None,
-        typer.Option(
-            "--op-id", metavar="ID", help=find_option_help(("context", "import"), "op_id"), show_default=False
-        ),
+        typer.Option("--op-id", metavar="ID", show_default=False),
     ] = None,
 ) -> CommandResult:
     """Import a document of facts as a new draft."""

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 def hydrate(
     invocation: Invocation,
-    project: Annotated[
-        str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-    ],
+    project: Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)],
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="The JSON object to fill. Default: -, standard input.", show_default=False),

@@ -29,9 +29,7 @@ PROGRESS_DELAY_S = 2.0  # before the first progress line on a terminal, and betw
 UNCOVERED = "uncovered"
 _DOUBTFUL = ("changed", "orphaned", "unanchored")  # in the order in which they are shown
 
-_ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-]
+_ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 _RepoOption = Annotated[
     str,
     typer.Option("--repo", metavar="DIR", help="A folder of the repository. Default: this one.", show_default=False),

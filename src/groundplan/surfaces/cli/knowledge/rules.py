@@ -26,9 +26,7 @@ FormatOption = Annotated[
         show_default=False,
     ),
 ]
-ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="PROJECT", help="The project, by name or id.", show_default=False)
-]
+ProjectOption = Annotated[str, typer.Option("--project", metavar="PROJECT", show_default=False)]
 
 
 def export_rules(

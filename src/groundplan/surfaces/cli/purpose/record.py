@@ -15,15 +15,12 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 
 DAY_CHARS = len("2026-11-15")
 
-ProjectOption = Annotated[
-    str, typer.Option("--project", metavar="TEXT", help="The project, by name or id.", show_default=False)
-]
+ProjectOption = Annotated[str, typer.Option("--project", metavar="TEXT", show_default=False)]
 OpIdOption = Annotated[
     str | None,
     typer.Option(
         "--op-id",
         metavar="TEXT",
-        help="An id for this request; repeating it with the same id has no second effect.",
         show_default=False,
     ),
 ]
