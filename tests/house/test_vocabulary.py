@@ -23,13 +23,13 @@ from groundplan.session import Session
 from groundplan.surfaces.cli.program import run as run_program
 from groundplan.surfaces.mcp.tools import RegistryTools
 from groundplan.surfaces.vocabularies import CliVocabulary, McpVocabulary
+from reference.placeholders import fill_placeholders
 from tests.access.examples import EXAMPLES, ROWS
 from tests.access.test_matrix import MISSING
-from tests.contracts.placeholders import filled
 from tests.engines import Engine, SqliteEngine
 
 PACKAGE = Path(groundplan.__file__).parent
-BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing")
+BELOW_SURFACES = ("kernel", "work", "knowledge", "context", "purpose", "briefing", "argument_descriptions")
 
 # Tools such as `advance` are words of the language as well; the others have an underscore in their names.
 TOOLS = {operation.tool.name for operation in OPERATIONS if operation.tool and "_" in operation.tool.name}
@@ -120,7 +120,7 @@ def test_every_operation_with_a_tool_or_a_command_is_named_by_it() -> None:
 def bad_requests() -> Iterator[tuple[Operation[Any, Any], dict[str, Any]]]:
     """For each operation: nothing at all, names that are not there, an unknown argument, a wrong type for each one."""
     for name, row in ROWS.items():
-        request: dict[str, Any] = filled(EXAMPLES[name], MISSING)
+        request: dict[str, Any] = fill_placeholders(EXAMPLES[name], MISSING)
         yield row.called, {}
         yield row.called, request
         yield row.called, {**request, "unheard_of": 1}
@@ -190,7 +190,7 @@ def test_errors_on_the_command_line_name_commands_and_no_tool_or_operation(
     # What is refused below the command line is worded as in Python, so one refusal of each operation shows the words.
     for name, row in ROWS.items():
         if row.called.commands and row.called is row.meant:
-            argv = command_line(row.called, filled(EXAMPLES[name], MISSING))
+            argv = command_line(row.called, fill_placeholders(EXAMPLES[name], MISSING))
             err = StringIO()
             with redirect_stdout(StringIO()), redirect_stderr(err):
                 run_program([*argv, "--json"])

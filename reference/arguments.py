@@ -34,7 +34,7 @@ class Argument:
     limits: str
 
 
-def arguments(shape: type[Struct]) -> Iterator[Argument]:
+def list_arguments(shape: type[Struct]) -> Iterator[Argument]:
     """Yield every argument of a request, each followed by its fields."""
     yield from _list_fields({"": shape}, "")
 

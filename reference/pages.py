@@ -21,31 +21,47 @@ from groundplan.surfaces.cli.invocation import PANEL
 from groundplan.surfaces.cli.program import CUSTOM_COMMANDS, build_app
 from groundplan.surfaces.cli.setup.mcp import HELP as MCP_HELP
 from groundplan.surfaces.exception_log import LOG_VARIABLE
-from tests.contracts.reference import by_page, operation_pages, page, table, who_may
-from tests.contracts.refusals import families, refusals
-from tests.contracts.words import COMMANDS, SETTINGS
+from reference.errors import list_error_codes, list_families
+from reference.examples import COMMANDS
+from reference.operation_pages import build_operation_pages, format_page, format_table, group_by_page, list_roles
 from tests.purpose.exchange.written import waiver, written
 from tests.purpose.theories import whole_theory
 
+SETTINGS = {
+    "db": "The store: a file, or the `postgresql://` URL of a database.",
+    "agent": "Who acts. The command line takes your user name and the MCP server a name of its own if nobody says.",
+    "access": "`open` trusts whoever can open the store; `members` lets the stored roles decide.",
+    "tools": "The groups of tools that the MCP server offers.",
+    "claim_ttl_minutes": "How long a claim on a work node holds, where its project has no policy about it.",
+    "lean": "Leave null, empty and bookkeeping fields out of answers about work, where a request does not say.",
+    "pipelines": "The steps of tasks and features in projects that are made from now on: `{task: […], feature: […]}`, "
+    "or one list for both. A project keeps its own.",
+    "config_file": "The configuration file itself.",
+}
 
-def reference_pages() -> dict[str, str]:
-    """Every page under docs/reference, by file name."""
+
+def build_pages() -> dict[str, str]:
+    """Return every page under docs/reference, by file name."""
     pages = {
-        **dict(operation_pages()),
-        "index": _index(),
-        "access": _access(),
-        "errors": _errors(),
-        "configuration": _configuration(),
-        "cli": _commands(),
-        "formats": _formats(),
+        **dict(build_operation_pages()),
+        "index": _build_index(),
+        "access": _build_access(),
+        "errors": _build_errors(),
+        "configuration": _build_configuration(),
+        "cli": _build_commands(),
+        "formats": _build_formats(),
     }
     return {f"{name}.md": text for name, text in pages.items()}
 
 
-def _index() -> str:
+def _build_index() -> str:
     rows = [
-        (f"[`{operation.name}`]({_place(name, operation.name)})", operation.summary, who_may(operation.permission))
-        for name, operations in by_page().items()
+        (
+            f"[`{operation.name}`]({_format_link(name, operation.name)})",
+            operation.summary,
+            list_roles(operation.permission),
+        )
+        for name, operations in group_by_page().items()
         for operation in operations
     ]
     others = [
@@ -55,47 +71,53 @@ def _index() -> str:
         "- [Command line](cli.md): every command",
         "- [Formats](formats.md): as what a theory is written and read, and what each keeps and loses",
     ]
-    return page("Reference", table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
+    return format_page("Reference", format_table(("Operation", "What it does", "Who may"), rows), "\n".join(others))
 
 
 # --- Access ---------------------------------------------------------------------------------------------------------
 
 
-def _access() -> str:
+def _build_access() -> str:
     of_role = [
-        (f"`{permission}`", *(_carries(role, permission) for role in Role), _needed_by(permission))
+        (f"`{permission}`", *(_format_grant(role, permission) for role in Role), _list_operations(permission))
         for permission in GRANTS
     ]
     of_organization = [
-        (f"`{permission}`", _needed_by(permission)) for permission in Permission if permission in ORGANIZATION_GRANTS
+        (f"`{permission}`", _list_operations(permission))
+        for permission in Permission
+        if permission in ORGANIZATION_GRANTS
     ]
     of_tables = [
-        (f"`{one.name}`", *map(in_words, (one.select, one.insert, one.update, one.delete)), _never(one))
+        (
+            f"`{one.name}`",
+            *map(describe_condition, (one.select, one.insert, one.update, one.delete)),
+            _list_restrictions(one),
+        )
         for one in build_schema().tables
     ]
-    return page(
+    return format_page(
         "Access",
         "Somebody who is not a member of a project gets the answer that a missing project gets.",
         "## Inside a project",
-        table(("Permission", *(role.value for role in Role), "Needed by"), of_role),
+        format_table(("Permission", *(role.value for role in Role), "Needed by"), of_role),
         "## In the organization",
         "Every member of the organization has these.",
-        table(("Permission", "Needed by"), of_organization),
+        format_table(("Permission", "Needed by"), of_organization),
         "## In the database",
         "PostgreSQL enforces this by row level security, whatever a statement asks for. A role means: the rows of the "
         "projects in which the actor has it.",
-        table(("Table", "Read", "Add", "Change", "Remove", "Besides"), of_tables),
+        format_table(("Table", "Read", "Add", "Change", "Remove", "Besides"), of_tables),
     )
 
 
-def _carries(role: Role, permission: Permission) -> str:
+def _format_grant(role: Role, permission: Permission) -> str:
     policy = WIDENING_POLICIES.get(permission)
     if role in GRANTS[permission]:
         return "yes"
     return f"by policy `{policy}`" if policy and role in get_args(get_type_hints(Policies)[policy]) else ""
 
 
-def _needed_by(permission: Permission) -> str:
+def _list_operations(permission: Permission) -> str:
     return ", ".join(
         f"`{one.name}`"
         for one in OPERATIONS
@@ -103,9 +125,9 @@ def _needed_by(permission: Permission) -> str:
     )
 
 
-def _spoken() -> Iterator[tuple[str, str]]:
+def _list_conditions() -> Iterator[tuple[str, str]]:
     for permission, column in product(GRANTS, ("project_id", "id", "subject")):
-        # Two permissions that the same roles carry are one condition, so the roles are what can be told from it.
+        # Permissions of the same roles have the same condition, so it is described by the roles.
         roles = join_alternatives([role.value for role in Role if role in GRANTS[permission]])
         yield tables.in_project(permission, column=column), roles
     yield tables.OWN_ROWS, "the actor's own"
@@ -116,16 +138,16 @@ def _spoken() -> Iterator[tuple[str, str]]:
     yield "gp_has_no_members(project_id)", "the project has no members yet"
 
 
-def in_words(condition: str) -> str:
-    """A policy's condition, as far as words go."""
+def describe_condition(condition: str) -> str:
+    """Return the condition of a row policy in words, as far as possible."""
     if condition in (tables.NOBODY, tables.EVERYBODY):
         return "nobody" if condition == tables.NOBODY else "everybody"
-    for sql, words in _spoken():
+    for sql, words in _list_conditions():
         condition = condition.replace(f"({sql})", words).replace(sql, words)
     return condition.replace(" AND ", ", and ").replace(" OR ", " or ").replace("role = 'owner'", "`role` is owner")
 
 
-def _never(declared: tables.Table) -> str:
+def _list_restrictions(declared: tables.Table) -> str:
     facts = []
     if declared.append_only:
         facts.append("append only, also for the owner of the schema")
@@ -139,36 +161,36 @@ def _never(declared: tables.Table) -> str:
 # --- Errors, configuration, commands --------------------------------------------------------------------------------
 
 
-def _errors() -> str:
+def _build_errors() -> str:
     blocks = [
         "Every error has a `code` for programs, a `message` that says what to do, and `details`. Its family alone "
         "decides the HTTP status and the exit code; over MCP all of them come with `isError: true`.",
-        table(
+        format_table(
             ("Family", "HTTP", "Exit", "Meaning"),
             [
-                (f"[{one.__name__}](#{one.__name__.lower()})", str(one.status), str(one.exit_code), _opening(one))
-                for one in families()
+                (f"[{one.__name__}](#{one.__name__.lower()})", str(one.status), str(one.exit_code), _get_summary(one))
+                for one in list_families()
             ],
         ),
     ]
-    for family in families():
+    for family in list_families():
         meanings: dict[str, list[str]] = {}
-        for refusal in refusals():
+        for refusal in list_error_codes():
             if refusal.family is family:
                 meanings.setdefault(refusal.code, []).extend([refusal.meaning] if refusal.meaning else [])
         rows = [
             (f'<a id="{code}"></a>`{code}`', " · ".join(texts) or "The message says what is wrong.")
             for code, texts in meanings.items()
         ]
-        blocks += [f"## {family.__name__}", table(("Code", "Meaning, or what it says"), rows)]
-    return page("Errors", *blocks)
+        blocks += [f"## {family.__name__}", format_table(("Code", "Meaning, or what it says"), rows)]
+    return format_page("Errors", *blocks)
 
 
-def _opening(documented: type) -> str:
+def _get_summary(documented: type) -> str:
     return (documented.__doc__ or "").partition("\n")[0]
 
 
-def _configuration() -> str:
+def _build_configuration() -> str:
     defaults = configuration.Settings._field_defaults
     flags = configuration.Flags._fields
     variables = {setting: name for name, setting in configuration._ENVIRONMENT.items()}
@@ -177,18 +199,18 @@ def _configuration() -> str:
             f"`{key}`",
             f"`{variables[setting]}`" if setting in variables else "",
             f"`--{setting}`" if setting in flags else "",
-            _default(defaults[setting]),
+            _format_default(defaults[setting]),
             SETTINGS[setting],
         )
         for key, setting in configuration._FILE_KEYS.items()
     ]
     files = " or ".join(f"`{name}`" for name in configuration.FILE_NAMES)
-    return page(
+    return format_page(
         "Configuration",
         f"A file {files} in the current folder, or the one that `--config` names; then the environment; then the "
         "flags. The later one wins. A relative path in the file is meant from the folder of the file. An unknown key "
         "is refused.",
-        table(("In the file", "Environment", "Flag", "Default", "What it is"), rows),
+        format_table(("In the file", "Environment", "Flag", "Default", "What it is"), rows),
         "## Tool groups",
         ", ".join(f"`{group}`" for group in configuration.TOOL_GROUPS)
         + f"; `{configuration.TOOLS_ALL}` is all of them.",
@@ -199,7 +221,7 @@ def _configuration() -> str:
     )
 
 
-def _default(value: object) -> str:
+def _format_default(value: object) -> str:
     match value:
         case None:
             return ""
@@ -212,55 +234,59 @@ def _default(value: object) -> str:
     return f"`{value}`"
 
 
-def _commands() -> str:
-    shown = {name: command for name, command in commands().items() if not command.hidden}
+def _build_commands() -> str:
+    shown = {name: command for name, command in load_commands().items() if not command.hidden}
     alone = {name: command for name, command in shown.items() if not hasattr(command, "commands")}
     rows = [
-        (f"`groundplan {' '.join(command.words)}`", _told(*command.words), f"[{one.name}]({_place(name, one.name)})")
-        for name, operations in by_page().items()
+        (
+            f"`groundplan {' '.join(command.words)}`",
+            _summarize_command(*command.words),
+            f"[{one.name}]({_format_link(name, one.name)})",
+        )
+        for name, operations in group_by_page().items()
         for one in operations
         for command in one.commands
     ]
     pairs = [(first, second) for first, several in CUSTOM_COMMANDS.items() for second in several]
-    written = [(f"`groundplan {first} {second}`", _told(first, second)) for first, second in pairs]
-    common = [(_spelled(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
-    return page(
+    written = [(f"`groundplan {first} {second}`", _summarize_command(first, second)) for first, second in pairs]
+    common = [(_format_option(one), one.help) for one in next(iter(alone.values())).params if _is_common(one)]
+    return format_page(
         "Command line",
         "## Around a plan",
         "The examples belong together: run them from top to bottom.",
-        *(_command(name, command) for name, command in alone.items()),
+        *(_build_command(name, command) for name, command in alone.items()),
         "## Operations",
-        table(("Command", "What it does", "Operation"), rows),
+        format_table(("Command", "What it does", "Operation"), rows),
         "## More than an operation",
         "These look at a file or at a working copy too, or take one thing as it is typed; `--help` says how.",
-        table(("Command", "What it does"), written),
+        format_table(("Command", "What it does"), written),
         "## Options that every command has",
         "They may stand before the words, between them or after them. `groundplan mcp` alone has no `--json`: what it "
         "prints is the protocol.",
-        table(("Option", "What it does"), common),
+        format_table(("Option", "What it does"), common),
         "The exit status is 0, or that of the [family](errors.md) of the error.",
     )
 
 
 @cache
-def commands() -> dict[str, Any]:
-    """What can follow `groundplan`, as the command line itself knows it."""
+def load_commands() -> dict[str, Any]:
+    """Return the commands and groups of the program, by name."""
     program: Any = get_command(build_app())
     return dict(program.commands)
 
 
 @cache
-def _told(first: str, *rest: str) -> str:
-    """What a command does, as its own help says it."""
-    help_: str = commands()[first].commands[" ".join(rest)].help
+def _summarize_command(first: str, *rest: str) -> str:
+    """Return the first paragraph of the help of a command."""
+    help_: str = load_commands()[first].commands[" ".join(rest)].help
     return " ".join(help_.partition("\n\n")[0].split()).replace("\\[", "[")
 
 
-def _command(name: str, command: Any) -> str:
-    rows = [(_spelled(one), one.help) for one in command.params if not _is_common(one)]
+def _build_command(name: str, command: Any) -> str:
+    rows = [(_format_option(one), one.help) for one in command.params if not _is_common(one)]
     parts = [f"### groundplan {name}", command.help.strip()]
     if rows:
-        parts.append(table(("Argument or option", "What it is"), rows))
+        parts.append(format_table(("Argument or option", "What it is"), rows))
     if name == "mcp":  # which reads its flags by hand, to start faster
         parts.append(f"```text\n{MCP_HELP.strip()}\n```")
     return "\n\n".join((*parts, f"```sh\n{COMMANDS[name]}\n```"))
@@ -270,33 +296,40 @@ def _is_common(option: Any) -> bool:
     return bool(option.rich_help_panel == PANEL)
 
 
-def _spelled(option: Any) -> str:
+def _format_option(option: Any) -> str:
     if option.param_type_name == "argument":
         return f"`{option.metavar or option.name.upper()}`"
     value = "|".join(get_args(option.type_descriptor.annotation)) if option.metavar is None else option.metavar
     return f"`{option.opts[0]} {value}".rstrip() + "`"
 
 
-def _place(name: str, operation: str) -> str:
+def _format_link(name: str, operation: str) -> str:
     return f"{name}.md#{operation.replace('.', '')}"
 
 
 # --- Formats --------------------------------------------------------------------------------------------------------
 
 
-def _formats() -> str:
+def _build_formats() -> str:
     rows = [
-        (f"`{one}`", about.what, f"`{about.suffix}`", _ways(about.is_written, about.is_read), about.keeps, about.loses)
+        (
+            f"`{one}`",
+            about.what,
+            f"`{about.suffix}`",
+            _format_directions(about.is_written, about.is_read),
+            about.keeps,
+            about.loses,
+        )
         for one, about in FORMATS.items()
     ]
     example = native_json(
         written(whole_theory(), waivers=[waiver("GA_LEAP", ["AC1->OP1"], reason="Known and small", owner="ben")])
     )
-    return page(
+    return format_page(
         "Formats",
         "`groundplan purpose export` writes a version, `groundplan purpose import` takes a file in as a new draft. "
         "How to: [the guide](../guides/files.md). What the picture shows: [pictures](../concepts/pictures.md).",
-        table(("Format", "What it is", "Files", "Goes", "Keeps", "Loses"), rows),
+        format_table(("Format", "What it is", "Files", "Goes", "Keeps", "Loses"), rows),
         "## Native JSON",
         "What has no value is left out. An assumption is on a `node`, or on the edge from `source` to `target` (with "
         "`edge_type` where it is no CONTRIBUTES_TO). `profile`, `edges`, `assumptions`, `indicators` and `waivers` may "
@@ -305,5 +338,5 @@ def _formats() -> str:
     )
 
 
-def _ways(is_written: bool, is_read: bool) -> str:
+def _format_directions(is_written: bool, is_read: bool) -> str:
     return {(True, True): "both ways", (True, False): "out", (False, True): "in"}[is_written, is_read]

@@ -32,14 +32,14 @@ from typing import Any, Literal, NotRequired, TypedDict
 BASES = {"context": ContextAdapter}
 
 
-class Stub:
+class VerbsStub:
     """Writes the stub, and collects the modules and the TypedDicts that the verbs refer to."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
         self.objects: dict[str, type[Struct]] = {}
 
-    def text(self) -> str:
+    def write(self) -> str:
         """Return the text of the file."""
         groups: dict[str, list[Operation[Any, Any]]] = {}
         for operation in OPERATIONS:
