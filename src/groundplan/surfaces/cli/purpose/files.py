@@ -36,7 +36,6 @@ from groundplan.surfaces.cli.files import (
     write_file,
 )
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.option_help import find_option_help
 from groundplan.surfaces.cli.purpose.record import OpIdOption, ProjectOption
 
 if TYPE_CHECKING:
@@ -64,9 +63,7 @@ def export_theory(
     ] = None,
     version: Annotated[
         str | None,
-        typer.Option(
-            "--version", metavar="VERSION", help=find_option_help(("purpose", "export"), "version"), show_default=False
-        ),
+        typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
     out: Annotated[
         str,

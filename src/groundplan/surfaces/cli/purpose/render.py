@@ -11,7 +11,6 @@ from groundplan.purpose.exchange.formats.png import SCALE, SCALE_MAX, PngTooLarg
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.files import STANDARD_STREAM, ForceOption, print_file, refuse_existing, write_file
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
-from groundplan.surfaces.cli.option_help import find_option_help
 from groundplan.surfaces.cli.purpose.record import ProjectOption
 
 if TYPE_CHECKING:
@@ -53,24 +52,15 @@ def render(
     ] = None,
     version: Annotated[
         str | None,
-        typer.Option(
-            "--version", metavar="VERSION", help=find_option_help(("purpose", "render"), "version"), show_default=False
-        ),
+        typer.Option("--version", metavar="VERSION", show_default=False),
     ] = None,
     pathway: Annotated[
         str | None,
-        typer.Option(
-            "--pathway", metavar="KEY", help="Show only the paths through this node, by key.", show_default=False
-        ),
+        typer.Option("--pathway", metavar="KEY", show_default=False),
     ] = None,
     compare: Annotated[
         str | None,
-        typer.Option(
-            "--compare",
-            metavar="VERSION",
-            help="Show what changed since this version: its number, draft or published.",
-            show_default=False,
-        ),
+        typer.Option("--compare", metavar="VERSION", show_default=False),
     ] = None,
     theme: Annotated[
         Literal["light", "dark", "auto"],
