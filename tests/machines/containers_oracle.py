@@ -8,7 +8,7 @@ the container dialect have the codes of its contract.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -22,7 +22,6 @@ from tests.machines.work_oracle import (
     Policies,
     Refused,
     Work,
-    has_cycle,
     same_node,
 )
 
@@ -125,8 +124,7 @@ class Containers(Work):
 
     def blocked_above(self, n: int) -> int:
         """How many above it wait and hold back what is below them."""
-        inherits = self.policies.inherit_dependencies
-        return sum(self.waits(above) and (inherits or self.is_feature(above)) for above in self.ancestors(n))
+        return sum(self.waits(above) for above in self.holders(n))
 
     def is_actionable(self, n: int) -> bool:
         node = self.nodes[n]
@@ -165,25 +163,9 @@ class Containers(Work):
         closed = sum(node.resolved and node.outcome is None for node in ends)
         return Tally(len(ends), closed, sum(node.outcome is not None for node in ends))
 
-    def has_loop(self) -> bool:
-        """Whether something waits for itself, so that it can never be done."""
-        if any(target in self.ancestors(n) for n in self.nodes for target in self.waits_for(n)):
-            return True
-        return has_cycle([(end, n) for n in self.nodes for end in ("start", "finish")], self._comes_after)
-
-    def _comes_after(self, moment: tuple[str, int]) -> Iterator[tuple[str, int]]:
-        """What must have happened before a node may start or be finished."""
-        end, n = moment
+    def holders(self, n: int) -> list[int]:
         inherits = self.policies.inherit_dependencies
-        if end == "finish":
-            yield ("start", n)
-            if inherits or self.is_feature(n) or self.feature(n) is not None:
-                yield from (("finish", child) for child in self.children(n))
-        else:
-            yield from (("finish", target) for target in self.waits_for(n))
-            above = self.nodes[n].parent if inherits else self.feature(n)
-            if above is not None:
-                yield ("start", above)
+        return [above for above in self.ancestors(n) if inherits or self.is_feature(above)]
 
     # What the container dialect is told when it asks.
 
@@ -266,8 +248,6 @@ class Containers(Work):
             self._meant(feature, FEATURE)
         if self.feature(n) != feature:
             self._move(n, feature or ROOT, now)
-            if self.has_loop():
-                raise Refused("CIRCULAR_DEPENDENCY")
 
     def _tag(self, n: int, tags: Sequence[str]) -> bool:
         before, after = self.tags.get(n, frozenset()), frozenset(tags)
@@ -409,7 +389,7 @@ class Containers(Work):
         self._find_containers(source, target)
         is_new = edge not in self.edges
         self.edges |= {edge}
-        if type_ == DEPENDS_ON and self.has_loop():
+        if type_ == DEPENDS_ON and (source == target or self.has_loop()):
             raise Refused("CIRCULAR_DEPENDENCY")
         return is_new
 
@@ -580,6 +560,8 @@ class Containers(Work):
 
     def _told(self, verb: str, before: Self, *, n: int = ROOT, ended: Collection[int] = (), **told: Any) -> Told:
         """What came of it: who waited for what ended, and for features that went along, and whom that set free."""
+        if self.has_loop():
+            raise Refused("CIRCULAR_DEPENDENCY")
         freed = before.blocked() - self.blocked()
         closed = {turn.n for turn in self._turned if turn.after in (CLOSED, WILL_NOT_IMPLEMENT)}
         parents = {one for one in self._auto_resolved if one in self.nodes and self.nodes[one].kind != FEATURE}

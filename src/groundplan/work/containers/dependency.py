@@ -20,7 +20,7 @@ from groundplan.work.containers.blockers import blockers_of
 from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
 from groundplan.work.containers.workflow.cycle_check import CYCLE_HINT, refuse_container_cycle
-from groundplan.work.engine.cycles import CycleDetected, DependencyCache
+from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
@@ -86,9 +86,9 @@ def create(tx: Transaction, request: ManageDependency) -> DependencyAnswer:
     begins, ends = (target, source) if kind is DependencyType.BLOCKS else (source, target)
     readiness = Readiness(tx, decision=None)
     if kind is DependencyType.BLOCKS:
-        refuse_container_cycle(tx, DependencyCache(tx), begins, ends, field=_field(request, "toId"))
+        refuse_container_cycle(WaitingMoments(tx), begins, ends, field=_field(request, "toId"))
     elif source.n == target.n:
-        raise CycleDetected([source.id, source.id], hint=CYCLE_HINT, field=_field(request, "toId"))
+        raise CycleDetected(Loop([source.id, source.id]), hint=CYCLE_HINT, field=_field(request, "toId"))
     is_related = kind is DependencyType.RELATES_TO and tx.one_or_none(
         sql.is_related, project_id=tx.project.id, a_n=source.n, b_n=target.n
     )

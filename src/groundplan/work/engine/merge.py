@@ -10,10 +10,10 @@ from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.engine.claims import enforce_claims
-from groundplan.work.engine.cycles import CycleDetected, find_cycle_through, is_ancestor
+from groundplan.work.engine.cycles import is_ancestor
 from groundplan.work.engine.edges import DEPENDS_ON, add_edge, remove_edge, touch
 from groundplan.work.engine.kinds import FEATURE
-from groundplan.work.engine.move import RootNotAllowed, refuse_ancestor_dependency, reparent
+from groundplan.work.engine.move import RootNotAllowed, reparent
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.root import ROOT_N
@@ -55,7 +55,6 @@ def merge(
         RootNotAllowed: one of the nodes is the root.
         CannotMerge: the nodes are the same, one is above the other, or only one is a feature.
         ClaimedByAnother: the project enforces claims and another actor has claimed the source.
-        CycleDetected: with the dependencies of both, a node would wait for itself.
     """
     _refuse_unmergeable(tx, source, target)
     enforce_claims(tx, source.id, source.claimed_by, source.claimed_until)
@@ -72,9 +71,7 @@ def merge(
         target.context_links = encode_links(links, ("operations",))
     _remove_source(tx, readiness, fetch_node(tx, source.n), target, decision)
     _write_target(tx, readiness, source, target, changes, decision)
-    refuse_ancestor_dependency(tx, target.n, target)
-    if cycle := find_cycle_through(tx, [target.n]):
-        raise CycleDetected(cycle)
+    readiness.check_for_loops([target.n])
     return f"merged into {target.id}" + (f" with {children} children" if children else "")
 
 

@@ -21,7 +21,7 @@ from groundplan.kernel.projects.list import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.engine.cycles import CycleDetected, find_cycle_through
+from groundplan.work.engine.cycles import CycleDetected, find_loop_in_project
 from groundplan.work.engine.node import TRIMMABLE_FIELDS, WorkCounts, WorkNode, load_nodes
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.requests import Decision
@@ -138,12 +138,8 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     before = tx.project.policies
     after = configure(tx, tx.project.id, before, request.policies, decision=request.decision)
     tx.enter(replace(tx.project, policies=after))
-    if after.inherit_dependencies and not before.inherit_dependencies:
-        waiting = tx.scalars(sql.waiting_nodes, project_id=tx.project.id)
-        if cycle := find_cycle_through(tx, waiting):
-            raise CycleDetected(
-                cycle, hint="; remove one of these dependencies before you turn on inherit_dependencies"
-            )
+    if after.inherit_dependencies and not before.inherit_dependencies and (loop := find_loop_in_project(tx)):
+        raise CycleDetected(loop)
     if after.inherit_dependencies != before.inherit_dependencies:
         tx.run(sql.recompute_blocked_above, project_id=tx.project.id, inherits=after.inherit_dependencies)
         tx.run(sql.recompute_counts, project_id=tx.project.id)
