@@ -12,9 +12,9 @@ from typer.main import get_command
 from groundplan import configuration
 from groundplan.catalog import OPERATIONS, build_schema
 from groundplan.kernel.access import GRANTS, ORGANIZATION_GRANTS, WIDENING_POLICIES, Permission, Role
-from groundplan.kernel.policies import Policies
 from groundplan.kernel.store import tables
 from groundplan.kernel.wording import join_alternatives
+from groundplan.policies import Policies
 from groundplan.purpose.exchange.formats.document import native_json
 from groundplan.purpose.exchange.formats.table import FORMATS
 from groundplan.surfaces.cli.invocation import PANEL

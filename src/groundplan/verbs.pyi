@@ -11,6 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import groundplan.context.editing.edit
 import groundplan.context.exchange.document
 import groundplan.context.exchange.import_document
+import groundplan.context.runs.bootstrap
 import groundplan.context.runs.commit
 import groundplan.context.runs.create_draft
 import groundplan.context.runs.delete
@@ -21,7 +22,6 @@ import groundplan.context_adapter
 import groundplan.kernel.access
 import groundplan.kernel.actors
 import groundplan.kernel.members.add
-import groundplan.kernel.members.bootstrap
 import groundplan.kernel.members.list
 import groundplan.kernel.members.remove
 import groundplan.kernel.projects.archive
@@ -155,7 +155,7 @@ class MemberVerbs:
         name: str | None = None,
         create_draft_run: bool = False,
         op_id: str | None = None,
-    ) -> groundplan.kernel.members.bootstrap.BootstrappedScope:
+    ) -> groundplan.context.runs.bootstrap.BootstrappedScope:
         """Create a scope with yourself as its owner."""
 
     def list(

@@ -14,6 +14,7 @@ from groundplan.kernel.output_gate import count_tokens, encode
 from groundplan.kernel.preferences import Preferences
 from groundplan.session import Session
 from groundplan.surfaces.mcp.tools import RegistryTools
+from groundplan.work.preferences import WorkPreferences
 from tests.work.containers.desk import Containers
 from tests.work.desk import refused
 
@@ -73,7 +74,7 @@ def test_a_section_that_went_with_its_task_still_has_its_answers(desk: Container
 
 def test_the_steps_that_a_project_began_with_are_in_its_history(desk: Containers) -> None:
     steps = {"task": ["NEW", "ACTIVE", "CLOSED"], "feature": ["NEW", "ACTIVE", "CLOSED"]}
-    preferences = Preferences(pipelines=json.dumps(steps))
+    preferences = Preferences(of_slices=(WorkPreferences(pipelines=json.dumps(steps)),))
     session = Session(desk.session.store, local_actor("ada"), preferences=preferences)
     made = session.call("container.create", containerType="project", name="borealis").project
 

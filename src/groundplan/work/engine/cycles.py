@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from groundplan.kernel.errors import RuleViolated
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 
 sql = load_queries(__file__)
 
@@ -256,7 +257,7 @@ def find_path(graph: MomentGraph, source: int, goal: int) -> list[int] | None:
 
 def _load_waiters(tx: Transaction, moments: Iterable[int]) -> dict[int, list[int]]:
     """Load the moments that wait for these, directly or not: for each of them those that wait for it directly."""
-    inherits = tx.project.policies.inherit_dependencies
+    inherits = get_policies(tx).inherit_dependencies
     project_id = tx.project.id
     loaded = tx.scalars(sql.waiting_moments, project_id=project_id, moments=to_json_array(moments), inherits=inherits)
     waiters: dict[int, list[int]] = {moment: [moment + 1] if moment % 2 == 0 else [] for moment in loaded}

@@ -17,6 +17,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import (
     CycleDetected,
     Loop,
@@ -288,7 +289,7 @@ def _sort_parents_first(nodes: Sequence[NewNode]) -> list[NewNode]:
 
 def _refuse_loops_within(tx: Transaction, nodes: Sequence[NewNode]) -> None:
     """Raise CycleDetected when new nodes wait for each other, without any existing node."""
-    inherits = tx.project.policies.inherit_dependencies
+    inherits = get_policies(tx).inherit_dependencies
     waits: dict[int, list[int]] = {}
     for node in nodes:
         targets = [finish_moment(target.n) for target in node.targets if isinstance(target, NewNode)]
@@ -312,7 +313,7 @@ def _find_loop_suspects(
     one, or a new node that inherits the waiting of an existing ancestor.
     """
     open_ns = {node.n for node in existing.values() if not node.resolved}
-    inherits = tx.project.policies.inherit_dependencies or any(node.feature_n is not None for node in nodes)
+    inherits = get_policies(tx).inherit_dependencies or any(node.feature_n is not None for node in nodes)
     for node in nodes:
         if any(inherits or target.n in open_ns for target in node.targets):
             yield node.n

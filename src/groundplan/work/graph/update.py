@@ -17,6 +17,7 @@ from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.optimistic_locking import StaleRevision
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.policies import get_policies
 from groundplan.work.engine import claims
 from groundplan.work.engine.node import EvidenceRow, add_evidence
 from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of, warn_about_priority
@@ -280,7 +281,7 @@ def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEv
 def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: list[str]) -> None:
     if node.evidence_total or added:
         return
-    match tx.project.policies.evidence:
+    match get_policies(tx).evidence:
         case "require":
             raise EvidenceRequired(node)
         case "warn":

@@ -1,7 +1,8 @@
 """The policies of a project: names, allowed values and defaults.
 
 Each policy belongs to the slice that applies it. They are declared together because a project has one set of them,
-stored in its row. A policy that is not set has its default, so changing a default changes it for every such project.
+stored in its row and set by one request. A policy that is not set has its default, so changing a default changes it
+for every such project.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.input_gate.decoders import get_decoder
+from groundplan.kernel.store.transaction import Transaction
 
 CLAIM_TTL_MINUTES = 60.0  # afterwards another agent may claim the node
 CLAIM_TTL_MINUTES_MAX = 525_600.0  # a year; a hold has no time limit
@@ -23,11 +25,13 @@ ClaimTtl = Annotated[float, Meta(gt=0, le=CLAIM_TTL_MINUTES_MAX)]
 class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The policies of one project."""
 
+    # work
     evidence: Literal["off", "warn", "require"] = "warn"  # what happens when a node is resolved without evidence
     claims: Literal["soft", "enforced"] = "soft"  # whether others may resolve a claimed node
     inherit_dependencies: bool = False  # whether the dependencies of a node also block its descendants
     auto_resolve_parents: bool = False  # whether resolving the last child resolves its parent
     claim_ttl_minutes: ClaimTtl | None = None  # None: the value of the configuration
+    # purpose
     publish_role: Literal["owner", "editor"] = "owner"  # who may publish the purpose; owners always may
     publish_gates: Literal["A", "AB"] = "A"  # the gates that a version must pass to be published
 
@@ -43,14 +47,15 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     publish_role: Literal["owner", "editor"] | UnsetType = UNSET
     publish_gates: Literal["A", "AB"] | UnsetType = UNSET
 
-    def applied(self, policies: Policies) -> Policies:
+    def apply(self, policies: Policies) -> Policies:
         """Return the policies with these changes."""
-        return msgspec.structs.replace(policies, **self.given())
+        values: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
+        return msgspec.structs.replace(policies, **{name: set_ for name, set_ in values.items() if set_ is not UNSET})
 
-    def given(self) -> dict[str, Any]:
-        """Return the policies to set, by name."""
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
-        return {name: value for name, value in values if value is not UNSET}
+
+def get_policies(tx: Transaction) -> Policies:
+    """Return the policies of the current project."""
+    return decode_policies(tx.project.policies)
 
 
 @lru_cache(maxsize=256)

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from msgspec import UNSET, Struct, UnsetType, field
 
-from groundplan.kernel import ports
+from groundplan.context.runs.create_draft import ScopeId, create_first_draft, create_scope
+from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission, Role
-from groundplan.kernel.errors import NameTaken
-from groundplan.kernel.input_gate.text_limits import NormalizedName
 from groundplan.kernel.members.view import GROUP, TOOL
 from groundplan.kernel.operations.registry import Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
-from groundplan.kernel.projects.create import Goal, create_owned_project
+from groundplan.kernel.projects.create import Goal
 from groundplan.kernel.store.transaction import Transaction
-
-SCOPE_ID_LIMITS = NormalizedName(200, "pciv_scope_id_required", "pciv_scope_id_too_long")
-
-ScopeId = Annotated[str, SCOPE_ID_LIMITS]
-# An existing scope may be a project with a longer name.
-ScopeRef = Annotated[str, NormalizedName(255, "pciv_scope_id_required", "pciv_scope_id_too_long")]
-
-
-class AlreadyInitialized(NameTaken):
-    """The scope already exists. It cannot be created again, else a stranger could become its owner."""
-
-    code = "pciv_scope_already_initialized"
-
-    def __init__(self, scope_id: str) -> None:
-        super().__init__(
-            f"scope {scope_id!r} already exists; use it if it is yours, or ask an owner to add you",
-            scope_id=scope_id,
-        )
 
 
 class BootstrapScope(Struct, rename="camel", forbid_unknown_fields=True):
@@ -59,13 +38,11 @@ def bootstrap(tx: Transaction, request: BootstrapScope) -> BootstrappedScope:
     Raises:
         AlreadyInitialized: a scope of that name exists, possibly one that the caller cannot see.
     """
-    project_id = create_owned_project(tx, request.scope_id, goal=request.name)
-    if project_id is None:
-        raise AlreadyInitialized(request.scope_id)
+    project_id = create_scope(tx, request.scope_id, goal=request.name)
     if not request.create_draft_run:
         return BootstrappedScope(request.scope_id, project_id, Role.OWNER)
-    run_id = ports.begin_first_draft(tx, project_id)
-    return BootstrappedScope(request.scope_id, project_id, Role.OWNER, run_id)
+    run = create_first_draft(tx, project_id, RunOwnership.OWNED)
+    return BootstrappedScope(request.scope_id, project_id, Role.OWNER, run.id)
 
 
 OPERATION = Operation(
