@@ -47,10 +47,12 @@ from groundplan.purpose.versions import publish as publish_version
 from groundplan.work import tables as work_tables
 from groundplan.work.containers import create as create_container
 from groundplan.work.containers import delete as delete_container
-from groundplan.work.containers import dependencies, dependency, overview, workflow_state
 from groundplan.work.containers import get as get_container
+from groundplan.work.containers import overview, workflow_state
 from groundplan.work.containers import search as search_containers
 from groundplan.work.containers import update as update_container
+from groundplan.work.containers.dependencies import list as list_dependencies
+from groundplan.work.containers.dependencies import manage as manage_dependency
 from groundplan.work.containers.sections import add as add_sections
 from groundplan.work.containers.sections import delete as delete_sections
 from groundplan.work.containers.sections import list as list_sections
@@ -150,9 +152,9 @@ OPERATIONS = Registry(
         blocked.TASKS,
         blocked.FEATURES,
         workflow_state.OPERATION,
-        dependencies.OPERATION,
-        dependency.CREATE,
-        dependency.DELETE,
+        list_dependencies.OPERATION,
+        manage_dependency.CREATE,
+        manage_dependency.DELETE,
         advance.OPERATION,
         revert.OPERATION,
         terminate.OPERATION,

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from groundplan.context.runs.create_draft import ScopeId, create_first_draft, create_scope
 from groundplan.context.schemas import RunOwnership
 from groundplan.kernel.access import Permission, Role
-from groundplan.kernel.members.view import GROUP, TOOL
+from groundplan.kernel.members.member import GROUP, TOOL
 from groundplan.kernel.operations.registry import Effect, Operation, Tool
 from groundplan.kernel.operations.requests import OpId
 from groundplan.kernel.projects.create import Goal

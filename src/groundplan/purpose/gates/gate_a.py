@@ -16,7 +16,7 @@ from groundplan.purpose.gates.check_findings import (
     suggest_edit,
 )
 from groundplan.purpose.graph.cycles import cyclic_components, shortest_cycle
-from groundplan.purpose.graph.reachability import find_leading_to
+from groundplan.purpose.graph.indexed_graph import find_leading_to
 from groundplan.purpose.model import (
     LEVELS,
     Assumption,

@@ -24,12 +24,11 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.policies import get_policies
 from groundplan.work.engine.cycles import CycleDetected, find_loop_through
 from groundplan.work.engine.edges import dependents
-from groundplan.work.engine.features import FeatureStatusChange, begin_feature
 from groundplan.work.engine.kinds import DROPPED, FEATURE, blocks_descendants
 from groundplan.work.engine.node import NodeSummary
 from groundplan.work.engine.root import ROOT_N
 from groundplan.work.engine.row import is_claimed_by_another, rank
-from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT
+from groundplan.work.engine.statuses import ACTIVE, CLOSED, NEW, WILL_NOT_IMPLEMENT, FeatureStatusChange, begin_feature
 from groundplan.work.events import WorkOp
 
 COUNT_NAMES = (

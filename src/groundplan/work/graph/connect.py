@@ -23,8 +23,8 @@ from groundplan.work.engine.refs import (
     resolve_node_project,
 )
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
-from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import Decision, NodeRef, TypeName
 
 EDGES_MAX = 1_000

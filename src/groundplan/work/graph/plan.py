@@ -33,8 +33,8 @@ from groundplan.work.engine.priority import complexity_of, priority_of, warn_abo
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow
-from groundplan.work.engine.side_effects import limit_warnings, list_within_budget
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import limit_warnings, list_within_budget
 from groundplan.work.requests import (
     Decision,
     Links,

@@ -24,8 +24,8 @@ from groundplan.work.engine.priority import PRIORITY, complexity_of, priority_of
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.refs import find_node_in_project, resolve_node_project
 from groundplan.work.engine.row import WorkNodeRow, fetch_node, save_node
-from groundplan.work.engine.side_effects import SideEffects, add_side_effects
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.side_effects import SideEffects, add_side_effects
 from groundplan.work.requests import (
     Decision,
     EvidenceRef,

@@ -12,7 +12,6 @@ from msgspec import UNSET, UnsetType
 
 from groundplan.knowledge.atom import Atom, AtomRelation
 from groundplan.knowledge.changelog import ChangelogLine
-from groundplan.knowledge.entity import WrittenKnowledge
 from groundplan.knowledge.freshness import Freshness
 from groundplan.knowledge.molecule import Molecule, MoleculeRelation
 from groundplan.knowledge.reading.context import FileKnowledge, MatchedAtom
@@ -20,6 +19,7 @@ from groundplan.knowledge.reading.get import KnowledgeDetails
 from groundplan.knowledge.reading.list import Atoms
 from groundplan.knowledge.reading.search import KnowledgePage
 from groundplan.knowledge.writing.append_changelog import AppendedEntry
+from groundplan.knowledge.writing.create import WrittenKnowledge
 from groundplan.knowledge.writing.delete import DeletedKnowledge
 from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, format_time
 

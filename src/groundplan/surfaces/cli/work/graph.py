@@ -19,7 +19,6 @@ from groundplan.surfaces.cli.terminal import (
     to_one_line,
 )
 from groundplan.work.engine.node import Evidence, NodeSummary, WorkCounts, WorkNode
-from groundplan.work.engine.side_effects import SideEffects
 from groundplan.work.graph.connect import Connected
 from groundplan.work.graph.next import Offer, Offers
 from groundplan.work.graph.open import OpenedProject, ProjectLines
@@ -30,6 +29,7 @@ from groundplan.work.graph.reading.orientation import NodeBrief, Orientation
 from groundplan.work.graph.reading.tree import NodeTree
 from groundplan.work.graph.restructure import Restructured
 from groundplan.work.graph.search.query import FoundNodes
+from groundplan.work.graph.side_effects import SideEffects
 from groundplan.work.graph.update import Updated
 
 DONE, OPEN = "[x]", "[ ]"

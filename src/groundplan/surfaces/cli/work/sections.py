@@ -9,9 +9,8 @@ from msgspec import UnsetType
 
 from groundplan.kernel.budget import LeftOut
 from groundplan.surfaces.cli.terminal import INDENT, draw_pairs, draw_table, echo, format_time, to_one_line
-from groundplan.work.containers.sections.answers import Sections
 from groundplan.work.containers.sections.delete import DeletedSection, DeletedSections
-from groundplan.work.containers.sections.section import Section
+from groundplan.work.containers.sections.section import Section, Sections
 from groundplan.work.containers.tags.list import Tags
 from groundplan.work.containers.tags.rename import RenamedTag
 from groundplan.work.containers.tags.tagged_entities import TaggedEntity

@@ -19,8 +19,8 @@ from groundplan.surfaces.cli.terminal import (
 from groundplan.surfaces.cli.work.containers import blocker, echo_feature_transition, get_container, get_title
 from groundplan.work.containers.answers import Entity
 from groundplan.work.containers.delete import DeletedContainer
-from groundplan.work.containers.dependencies import ContainerDependency, Dependencies
-from groundplan.work.containers.dependency import DependencyAnswer, DependencyType
+from groundplan.work.containers.dependencies.list import ContainerDependency, Dependencies
+from groundplan.work.containers.dependencies.manage import DependencyAnswer, DependencyType
 from groundplan.work.containers.workflow.advance import Advanced
 from groundplan.work.containers.workflow.block import BlockAnswer
 from groundplan.work.containers.workflow.terminate import Terminated

@@ -11,7 +11,7 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import pairwise
 
-from groundplan.purpose.picture.lanes import Lanes
+from groundplan.purpose.picture.layout_steps.lanes import Lanes
 
 SWEEPS = 12
 SWEEPS_LARGE = 3

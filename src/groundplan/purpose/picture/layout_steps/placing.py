@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.lanes import Lanes
-from groundplan.purpose.picture.ordering import Order
+from groundplan.purpose.picture.layout_steps.lanes import Lanes
+from groundplan.purpose.picture.layout_steps.ordering import Order
 
 ROUNDS = 24
 ROUNDS_LARGE = 4

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from groundplan.purpose.picture.columns import Ends
+from groundplan.purpose.picture.layout_steps.columns import Ends
 
 Link = tuple[int, int]  # two elements in neighbouring columns, from left to right
 

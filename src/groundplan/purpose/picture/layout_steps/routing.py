@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from groundplan.purpose.picture import tokens
-from groundplan.purpose.picture.columns import Ends, Sizes
-from groundplan.purpose.picture.lanes import Lanes
+from groundplan.purpose.picture.layout_steps.columns import Ends, Sizes
+from groundplan.purpose.picture.layout_steps.lanes import Lanes
 
 PORTS_APART_MAX = 12.0  # between edges that enter one card
 PORT_INSET = 8.0  # from the corners of a card

@@ -19,12 +19,14 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.work.containers.blockers import blockers_of
 from groundplan.work.containers.refs import find_any_container, project_of, type_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
-from groundplan.work.containers.workflow.cycle_check import CYCLE_HINT, refuse_container_cycle
 from groundplan.work.engine.cycles import CycleDetected, Loop, WaitingMoments
 from groundplan.work.engine.edges import DEPENDS_ON, RELATES_TO, add_edge, remove_edge, touch
 from groundplan.work.engine.readiness import Readiness
 from groundplan.work.engine.row import WorkNodeRow, fetch_node
 from groundplan.work.events import WorkOp
+from groundplan.work.graph.connect import refuse_cycle
+
+CYCLE_HINT = "; leave this dependency out, or remove another one of the cycle first"
 
 sql = load_queries(__file__)
 
@@ -199,6 +201,15 @@ def _field(request: ManageDependency, name: str) -> str:
 def locate(tx: Transaction, request: ManageDependency) -> str:
     """Return the project of the first end; the other must belong to it too."""
     return project_of(tx, ContainerType.TASK, _parse_refs(request)[0], field=_field(request, "fromId"))
+
+
+def refuse_container_cycle(moments: WaitingMoments, waiting: WorkNodeRow, other: WorkNodeRow, *, field: str) -> None:
+    """Raise CycleDetected if `waiting` would wait for itself through `other`."""
+    try:
+        refuse_cycle(moments, waiting, other)
+    except CycleDetected as error:
+        hint = None if error.loop.uses_tree else CYCLE_HINT
+        raise CycleDetected(error.loop, hint=hint, field=field) from None
 
 
 CREATE = Operation(

@@ -13,7 +13,7 @@ from groundplan.kernel.operations.registry import Command, Effect, Group, Operat
 from groundplan.kernel.store.queries import Query, load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.answers import type_of_kind
-from groundplan.work.containers.dependency import DependencyType
+from groundplan.work.containers.dependencies.manage import DependencyType
 from groundplan.work.containers.refs import container, project_of
 from groundplan.work.containers.requests import ContainerId, ContainerType, WorkflowType
 from groundplan.work.engine.row import WorkNodeRow
