@@ -156,7 +156,7 @@ OF_FILES: dict[str, Sabotage] = {
         instead(import_document, "refuse_unwaivable"), instead(import_document, "record_waivers", unlooked_at)
     ),
     "waivers that are in force come in again": instead(import_document, "waivers_about", lambda _content, _waivers: []),
-    "a theory is taken for another": instead(incoming_keys, "_renamed", lambda *_, **__: []),
+    "a theory is taken for another": instead(incoming_keys, "_find_renamed", lambda *_, **__: []),
     "a theory comes in beside a draft": instead(import_document, "rows_without_draft", read_versions),
     "a file tells of waivers that are not its own": instead(export, "waivers_about", lambda _content, waivers: waivers),
 }
