@@ -18,7 +18,8 @@ from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 from groundplan.purpose.editing.rows import AssumptionRow, IndicatorRow, PurposeEdgeRow, PurposeNodeRow, Row
-from groundplan.purpose.model import EdgeName, EdgeType, Profile
+from groundplan.purpose.editing.rules import is_ordered, match_edge_types
+from groundplan.purpose.model import EdgeName, EdgeType
 from groundplan.purpose.version import VersionRow
 
 sql = load_queries(__file__)
@@ -67,7 +68,7 @@ class DraftState:
         self.tx = tx
         self.version = version
         self._show = NextStep("purpose.open", "shows the keys in the draft", {"project": tx.project.name})
-        self.is_ordered = version.profile is not Profile.LIGHT  # whether edges must not point down or close a cycle
+        self.is_ordered = is_ordered(version.profile)
         self.refs: dict[str, str] = {}
         self.later = set(batch_refs.refs)  # refs of items that the batch has not created yet
         self.created: list[tuple[int, CreatedItem]] = []  # with the index of its operation
@@ -126,17 +127,21 @@ class DraftState:
         """
         cause, effect = self.node(source, (*path, "source")), self.node(target, (*path, "target"))
         several = self.edges.get((cause.id, effect.id), {})
-        if edge_type is None and len(several) > 1:
+        meant = match_edge_types(several, edge_type)
+        if len(meant) > 1:
             raise invalid_argument(
                 (*path, "edge_type"),
                 f"is required: from {cause.key} to {effect.key} there are {', '.join(sorted(several))}",
                 allowed=sorted(several),
             )
-        found = next(iter(several.values()), None) if edge_type is None else several.get(edge_type)
-        if found is None:
+        if not meant:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
             raise NotFound("edge", str(name), next_steps=self._show, field=format_argument_path(path))
-        return found
+        return several[meant[0]]
+
+    def has_edge(self, name: EdgeName) -> bool:
+        """Return whether the draft has an edge. Its ends must be among the nodes that the batch names."""
+        return name.edge_type in self.edges.get((self._by_key[name.source], self._by_key[name.target]), {})
 
     def edge_name(self, row: PurposeEdgeRow) -> EdgeName:
         """Return the name of an edge. Its ends must be among the nodes that the batch names."""

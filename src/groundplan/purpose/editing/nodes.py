@@ -26,6 +26,7 @@ from groundplan.purpose.editing.rows import (
     given_fields,
     removals,
 )
+from groundplan.purpose.editing.rules import TypedEdge, count_metadata_bytes, merge_metadata, retype_node
 from groundplan.purpose.events import Op
 from groundplan.purpose.limits import TEXT_BYTES_MAX
 from groundplan.purpose.model import EdgeName
@@ -42,7 +43,7 @@ def add_node(draft: DraftState, op: AddNode, key: str, place: int) -> None:
         op.description,
         op.narrative,
         op.owner,
-        encode_metadata(_drop_nulls(op.metadata or {}), ("operations", place, "metadata")),
+        _encode_metadata(merge_metadata({}, op.metadata or {}), ("operations", place, "metadata")),
     )
     draft.add(sql.add_node, row)
     draft.tx.record(Op.NODE_ADDED, key, *additions(row))
@@ -58,8 +59,8 @@ def update_node(draft: DraftState, op: UpdateNode, path: ArgumentPath) -> None:
     before = draft.node(op.node, (*path, "node"))
     given = given_fields(op, PurposeNodeRow)
     if op.metadata is not UNSET:
-        merged = {**msgspec.json.decode(before.metadata), **op.metadata}
-        given["metadata"] = encode_metadata(_drop_nulls(merged), (*path, "metadata"))
+        merged = merge_metadata(msgspec.json.decode(before.metadata), op.metadata)
+        given["metadata"] = _encode_metadata(merged, (*path, "metadata"))
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
@@ -100,24 +101,23 @@ def _edges_at(draft: DraftState, node: PurposeNodeRow) -> list[NamedEdge]:
 
 def _refuse_downward_edges(draft: DraftState, node: PurposeNodeRow, path: ArgumentPath) -> None:
     """Raise InvalidDirection if the new type of a node makes one of its edges point down."""
-    for edge in _edges_at(draft, node):
-        source = node.node_type if edge.source_node_id == node.id else edge.source_type
-        target = node.node_type if edge.target_node_id == node.id else edge.target_type
-        refuse_downward(edge.name, source, target, path=(*path, "node_type"))
+    edges = (TypedEdge(edge.name, edge.source_type, edge.target_type) for edge in _edges_at(draft, node))
+    for edge in retype_node(edges, node.key, node.node_type):
+        refuse_downward(edge, (*path, "node_type"))
 
 
-def encode_metadata(metadata: dict[str, Any], path: ArgumentPath) -> str:
-    """Encode metadata as JSON for storage.
+def refuse_long_metadata(metadata: dict[str, Any], path: ArgumentPath) -> None:
+    """Reject metadata that is too long to be stored.
 
     Raises:
-        Invalid: the JSON is too large.
+        Invalid: the JSON is too long.
     """
-    text = msgspec.json.encode(metadata)
-    if len(text) > TEXT_BYTES_MAX:
-        sentence = f"has {len(text)} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
-        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=len(text))
-    return text.decode()
+    size = count_metadata_bytes(metadata)
+    if size > TEXT_BYTES_MAX:
+        sentence = f"has {size} bytes as JSON, the limit is {TEXT_BYTES_MAX}; shorten it"
+        raise invalid_argument(path, sentence, code="too_long", limit_bytes=TEXT_BYTES_MAX, actual_bytes=size)
 
 
-def _drop_nulls(metadata: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in metadata.items() if value is not None}
+def _encode_metadata(metadata: dict[str, Any], path: ArgumentPath) -> str:
+    refuse_long_metadata(metadata, path)
+    return msgspec.json.encode(metadata).decode()
