@@ -12,7 +12,7 @@ from groundplan.purpose.editing.directions import refuse_downward
 from groundplan.purpose.editing.draft_state import DraftState
 from groundplan.purpose.editing.nodes import remove_edge_row
 from groundplan.purpose.editing.operations import AddEdge, RemoveEdge, UpdateEdge
-from groundplan.purpose.editing.rows import PurposeEdgeRow, additions, differences, given_fields
+from groundplan.purpose.editing.rows import EDGE_COLUMNS, PurposeEdgeRow, additions, differences, given_fields
 from groundplan.purpose.editing.rules import TypedEdge, becomes_causal
 from groundplan.purpose.events import Op
 from groundplan.purpose.model import EdgeName, EdgeType
@@ -82,7 +82,8 @@ def add_edge(draft: DraftState, op: AddEdge, index: int, path: ArgumentPath) -> 
     if name.is_self_edge:
         raise SelfEdge(source.key, path)
     _check_edge(draft, None, TypedEdge(name, source.node_type, target.node_type), path)
-    row = PurposeEdgeRow(new_uuid(), source.id, target.id, name.edge_type, op.mechanism, op.confidence)
+    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": name.edge_type}
+    row = PurposeEdgeRow(new_uuid(), source.id, target.id, **given)
     draft.add(sql.add_edge, row)
     draft.register_edge(row, op.ref, index)
     draft.tx.record(Op.EDGE_ADDED, str(name), *additions(row))
@@ -92,7 +93,7 @@ def update_edge(draft: DraftState, op: UpdateEdge, path: ArgumentPath) -> None:
     """Change the type, mechanism or confidence of an edge."""
     before = draft.edge(op.source, op.target, op.edge_type, path)
     name = draft.edge_name(before)
-    given = given_fields(op, PurposeEdgeRow) | {"edge_type": op.new_edge_type or before.edge_type}
+    given = given_fields(op, EDGE_COLUMNS) | {"edge_type": op.new_edge_type or before.edge_type}
     after = replace(before, **given)
     changes = differences(before, after)
     if not changes:
