@@ -35,6 +35,7 @@ FENCE = re.compile(r"tenant_id = (?::tenant_id|\w+\.tenant_id)\b|\(tenant_id,[^)
 UNFENCED = {
     "schema_migrations",  # says which steps were taken, and nothing about anybody
     "work_text",  # an index with one key for all, of which a range is the project's
+    "work_text_content",  # its texts, by the same key
     "graph_text",  # another one
 }
 # What an engine says of itself. The kernel alone asks for it.

@@ -89,7 +89,7 @@ VALUES (:tenant_id, :project_id, {position:values}, {content:values}, 1, false, 
 -- name: index_summaries
 -- Add the summaries of new nodes to the text index. The key of a text is made of the project's and the node's number.
 INSERT INTO work_text (rowid, summary)
-VALUES (:key, :summary);
+VALUES (:key, lower(:summary));
 
 -- name: project_number
 -- The number of a project, with which the keys of its texts begin.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import cycle, repeat
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.operations.schema import build_json_schema
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.session import Session
+from groundplan.work.graph.search import filters
 from groundplan.work.graph.search.filters import Filter
 from tests.engines import Engine, filled_once
 from tests.proof import scaled
@@ -73,6 +74,26 @@ def test_any_filter_in_any_order_finds_what_a_plain_reading_finds(engine: Engine
         listed = [node.id for answer in answers for node in answer.nodes]
         assert listed == [node.id for node in wanted], (filter_, sort)
         assert {answer.total for answer in answers} == {len(wanted)}, filter_
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("common_share", [1, 3, 8, 1_000])
+def test_a_text_is_found_alike_whether_it_counts_as_common_or_not(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, common_share: int
+) -> None:
+    monkeypatch.setattr(filters, "TEXT_SAMPLE", 1)
+    monkeypatch.setattr(filters, "COMMON_SHARE", common_share)
+    project = entangled(engine, 4)
+    nodes = project.nodes()
+    for text in ("Login", "login page", "page log", "schema", "e l", "og", "日本語テ", "nothing like it"):
+        conditions = project.conditions() | {"text": text}
+        name = project.random.choice(list(conditions))
+        for filter_ in ({"text": text}, {"text": text, name: conditions[name]}):
+            sort = project.random.choice(SORTS)
+            wanted = expected(nodes, filter_, sort)
+            answers = list(pages(project.ada, limits=repeat(10), project="atlas", filter=filter_, sort=sort))
+            assert [node.id for answer in answers for node in answer.nodes] == [node.id for node in wanted]
+            assert {answer.total for answer in answers} == {len(wanted)}, filter_
 
 
 def test_conditions_that_others_imply_or_contradict_are_honoured(engine: Engine) -> None:
