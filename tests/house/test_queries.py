@@ -168,7 +168,7 @@ READ_ALL = {
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
     "work/graph/reading: recently_blocked": "an index in the order of change, of which the last few entries are taken",
 }
-STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b[^(]*(?:\(([^)]*)\))?")
+STEP = re.compile(r"^(SCAN|SEARCH) (\w+)(?! VIRTUAL)\b(?: USING (?:COVERING )?INDEX (\w+))?[^(]*(?:\(([^)]*)\))?")
 ALIAS = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+([a-z_]+)\b(?!\s*\()(?:\s+AS\s+([a-z_]+))?", re.IGNORECASE)
 # The last one is every node but the root: what "has a parent" comes to.
 MANY_ROWS = {
@@ -177,6 +177,8 @@ MANY_ROWS = {
     "tenant_id=? AND project_id=?",
     "tenant_id=? AND project_id=? AND parent_n>?",
 }
+# Indexes with few entries, all of which may be read.
+SMALL = {"work_nodes_claimed"}  # as many as there are claims
 ONE_ROW = {
     ("organizations", "id=?"),
     ("work_projects", "tenant_id=? AND project_id=?"),
@@ -192,8 +194,8 @@ def read_in_full(connection: sqlite3.Connection, text: str, parameters: frozense
     for *_, step in plan:
         match = STEP.match(step)
         # What is called otherwise is a part of the statement itself, or a list that the caller gave.
-        if match and (table := tables.get(match[2])):
-            sought = match[3] or ""
+        if match and (table := tables.get(match[2])) and match[3] not in SMALL:
+            sought = match[4] or ""
             if match[1] == "SCAN" or (sought in MANY_ROWS and (table, sought) not in ONE_ROW):
                 found.append(step)
     return found

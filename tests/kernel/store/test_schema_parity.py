@@ -252,8 +252,8 @@ def test_the_facts_are_about_every_sort_of_thing(engine: PostgresEngine) -> None
         "projects: unique (tenant_id, name)",
         "projects: check projects_goal_fits",
         "answers: index answers_by_age (tenant_id, at) unique=False where=None",
-        "work_nodes: index work_nodes_by_claimant (tenant_id, project_id, claimed_by, n) unique=False "
-        "where=claimed_by IS NOT NULL",
+        "work_nodes: index work_nodes_by_change (tenant_id, project_id, updated_at, n) unique=False "
+        "where=claimed_by IS NULL",
         "work_nodes: column 33 is_blocked integer not null generated "
         "NOT resolved AND open_deps > 0 OR blocked_above > 0 OR held_reason IS NOT NULL",
         "work_nodes: trigger work_nodes_rev_moves_by_one",

@@ -236,11 +236,24 @@ SELECT c.n
  LIMIT :at_most;
 
 -- name: by_change
--- Nodes of the project, from the latest change to the earliest.
-SELECT c.n
-{from_project}
-   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
- ORDER BY c.updated_at DESC, c.n DESC
+-- Nodes of the project, from the latest change to the earliest. The claimed ones are few, and in no index by change.
+SELECT n
+  FROM (SELECT *
+          FROM (SELECT c.n, c.updated_at
+                {from_project}
+                   AND c.claimed_by IS NULL
+                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+                 ORDER BY c.updated_at DESC, c.n DESC
+                 LIMIT :at_most) AS unclaimed
+         UNION ALL
+        SELECT *
+          FROM (SELECT c.n, c.updated_at
+                {from_project}
+                   AND c.claimed_by IS NOT NULL
+                   AND (c.updated_at, c.n) < (CAST(:after_updated_at AS text), CAST(:after_n AS bigint))
+                 ORDER BY c.updated_at DESC, c.n DESC
+                 LIMIT :at_most) AS claimed) AS changed
+ ORDER BY updated_at DESC, n DESC
  LIMIT :at_most;
 
 -- name: chosen_by_rank
